@@ -9,15 +9,16 @@ import { runBatch } from '../src/engine/shell/batch.ts';
 import { signingKey } from '../src/engine/shell/ledger.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-import { childrenOf, cpuSeconds, type Measured, pssOf } from './measure.ts';
+import { childrenOf, cpuSeconds, type Measured, pssOf, rounds } from './measure.ts';
 
 /** What stands after so many rollouts. */
 type Mark = { readonly done: number; readonly cpu: number; readonly live: number; readonly all: number };
 
-const marks = [1000, 2000, 9000, 10_000];
+const total = rounds(10_000, 1000);
+const marks = [0.1, 0.2, 0.9, 1].map((share) => share * total);
 const mebibyte = 2 ** 20;
 
-/** Ten thousand rollouts of parcel-desk in one batch. */
+/** Runs ten thousand rollouts of parcel-desk in one batch. */
 export async function measureBatch(): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const domain = loadDomain('domains/parcel-desk');
@@ -36,7 +37,7 @@ export async function measureBatch(): Promise<readonly Measured[]> {
     await runBatch(supervisor, {
       folder: join(folder, 'run'),
       tasks: domain.tasks,
-      trials: Math.ceil((marks.at(-1) ?? 0) / domain.tasks.length),
+      trials: Math.ceil(total / domain.tasks.length),
       seed: 'bench',
       basis: 'evaluate',
       agent: { type: 'gold' },
@@ -67,27 +68,29 @@ function rowsOf(found: readonly Mark[], done: number, seconds: number): readonly
   const [early, late] = [costOf(first, second), costOf(third, last)];
   return [
     {
-      name: 'CPU of the last thousand of 10,000 rollouts',
+      name: `CPU of the last ${counted(total / 10)} of ${counted(total)} rollouts`,
       value: late / early,
       unit: 'times',
-      note: `that of the second thousand: ${late.toFixed(2)} and ${early.toFixed(2)} ms each; ${done} in ${seconds.toFixed(0)} s`,
+      note: `that of the second ${counted(total / 10)}: ${late.toFixed(2)} and ${early.toFixed(2)} ms each; ${done} in ${seconds.toFixed(0)} s`,
       promise: { at: 'most', value: 1.1 },
     },
     {
-      name: 'growth of the supervisor in 9,000 rollouts',
+      name: `growth of the supervisor in ${counted(0.9 * total)} rollouts`,
       value: last.live - first.live,
       unit: 'MiB',
       note: `of live heap, from ${first.live.toFixed(1)}; the engine keeps a line of the table for each rollout`,
       promise: { at: 'most', value: 10 },
     },
     {
-      name: 'memory of supervisor and lanes at 10,000',
+      name: `memory of supervisor and lanes at ${counted(total)}`,
       value: last.all,
       unit: 'MiB',
-      note: `summed PSS with what waits to be collected; ${first.all.toFixed(0)} at 1,000`,
+      note: `summed PSS with what waits to be collected; ${first.all.toFixed(0)} at ${counted(total / 10)}`,
     },
   ];
 }
+
+const counted = (rollouts: number) => rollouts.toLocaleString('en');
 
 /** Collects garbage in this process. */
 function collector(): () => void {

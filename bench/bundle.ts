@@ -1,18 +1,27 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { ensureBuilt, extensionBundle } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
 
-/** Bundles the bench as the product is, since a heap that also holds sources and their compiler is nobody's. Gives the program. */
-export async function bundleBench(): Promise<string> {
+/**
+ * Bundles the bench like the product, because sources and a compiler would count as its memory. Returns the program.
+ * @param entry what is bundled
+ * @param folder where the bundle is written
+ */
+export async function bundleBench(entry = 'bench/main.ts', folder = inRoot('.bench')): Promise<string> {
   await ensureBuilt();
-  const folder = inRoot('.bench');
   rmSync(folder, { recursive: true, force: true });
+  const options = extensionBundle(true);
+  // The engine looks for the files that it ships (lanes, bridge/, personas/) next to its own file.
+  const product = pathToFileURL(inRoot('dist', 'bench.mjs')).href;
   await build({
-    ...extensionBundle(true),
-    entryPoints: { bench: 'bench/main.ts' },
+    ...options,
+    define: { ...options.define, 'import.meta.url': JSON.stringify(product) },
+    entryPoints: { bench: entry },
     outdir: folder,
     packages: 'external',
   });
-  return inRoot('.bench', 'bench.mjs');
+  return join(folder, 'bench.mjs');
 }

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureBuilt } from '../scripts/build.ts';
 import { DebugClient } from '../test/support/debugClient.ts';
-import { type Measured, median } from './measure.ts';
+import { type Measured, median, rounds } from './measure.ts';
 
 const domain = resolve('domains/order-desk');
 const policy = join(domain, 'policy.md');
 
-async function firstStop(): Promise<{ readonly stop: number; readonly step: number }> {
+/** Starts the built adapter, runs to a breakpoint, and steps five times; in milliseconds. */
+export async function firstStop(): Promise<{ readonly stop: number; readonly step: number }> {
   const line =
     readFileSync(policy, 'utf8')
       .split('\n')
@@ -36,11 +37,11 @@ async function firstStop(): Promise<{ readonly stop: number; readonly step: numb
   }
 }
 
-/** Medians of five launches of the built adapter. */
+/** Measures five launches of the built adapter. */
 export async function measureDebugger(): Promise<readonly Measured[]> {
   await ensureBuilt();
   const runs = [];
-  for (let n = 0; n < 5; n += 1) runs.push(await firstStop());
+  for (let n = 0; n < rounds(5); n += 1) runs.push(await firstStop());
   return [
     {
       name: 'start of the adapter to the first stop',

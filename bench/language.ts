@@ -4,21 +4,22 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ensureBuilt } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
+import { pageSize } from '../src/engine/language/pages.ts';
 import { describeCodeTools } from '../src/engine/shell/describe.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { codeStamp } from '../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
+import type { DomainOutline } from '../src/extension/testing/domainRow.ts';
 import { airlineDomain } from './airline.ts';
-import { type Measured, median } from './measure.ts';
+import { type Measured, median, rounds } from './measure.ts';
 import type { Show } from './parts.ts';
 
-const rounds = 40;
-
-/** Keystrokes in order-desk, in an imported airline domain with 7 MB of data, and in one file of 2,000 tasks. */
+/** Keystrokes in order-desk, in an imported airline domain with 7 MB of data, and in one file of 2,000 tasks; 100,000 tasks that load. */
 export async function measureLanguage(show: Show): Promise<readonly Measured[]> {
   await ensureBuilt();
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-bench-language-'));
@@ -52,27 +53,67 @@ export async function measureLanguage(show: Show): Promise<readonly Measured[]> 
     );
     const large = join(scratch, 'large');
     cpSync(desk, large, { recursive: true });
-    manyTasks(large, 2000);
+    manyTasks(large, 2000, 10);
     await inDomain(show, large, '2,000 tasks in 200 files', 'tasks/many-7.task.yaml');
+    const huge = join(scratch, 'huge');
+    cpSync(desk, huge, { recursive: true });
+    manyTasks(huge, 100_000, 500);
+    await whileLoading(show, huge, '100,000 tasks in 200 files');
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
   return [];
 }
 
-/** Copies of the tasks of a file under new names, ten to a file. */
-function manyTasks(folder: string, count: number): void {
+/** Copies of a task under new names. All of them say the same, which is a finding of each. */
+function manyTasks(folder: string, count: number, perFile: number): void {
   const text = readFileSync(join(folder, 'tasks', 'returns.task.yaml'), 'utf8');
   const [task = ''] = text.split(/^(?=- id: )/m);
   mkdirSync(join(folder, 'tasks'), { recursive: true });
-  for (let file = 0; file < count / 10; file++) {
-    const tasks = Array.from({ length: 10 }, (_, index) =>
+  for (let file = 0; file < count / perFile; file++) {
+    const tasks = Array.from({ length: perFile }, (_, index) =>
       task
         .replace(/^- id: .*$/m, `- id: many-${file}-${index}`)
         .replace(/description: .*$/m, `description: Number ${file} ${index}.`),
     );
     writeFileSync(join(folder, 'tasks', `many-${file}.task.yaml`), tasks.join(''));
   }
+}
+
+/** How long the extension host waits at once for what the worker sends, until the Test Explorer and the views have all. */
+async function whileLoading(show: Show, folder: string, what: string): Promise<void> {
+  const worker = new Worker(inRoot('dist', 'language.mjs'));
+  const tell = (message: ToWorker) => worker.postMessage(message);
+  const hear = async <Type extends FromWorker['type']>(type: Type) => {
+    for (;;) {
+      const message = await new Promise<FromWorker>((resolve) => worker.once('message', resolve));
+      if (message.type === type) return message as Extract<FromWorker, { type: Type }>;
+    }
+  };
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  const begun = performance.now();
+  tell({ type: 'touch', folder });
+  delay.enable();
+  await hear('found');
+  const loaded = (performance.now() - begun) / 1000;
+  tell({ type: 'row', id: 0, folder, grouping: 'split' });
+  const { groups } = (await hear('answer')).value as DomainOutline;
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  for (let from = 0; from < count; from += pageSize) {
+    tell({ type: 'taskRows', id: 0, folder, from, to: from + pageSize });
+    await hear('answer');
+  }
+  delay.disable();
+  const note = `${what}; all findings and all rows of the Test Explorer, without the items that VS Code makes of them`;
+  show({ name: 'tasks to their findings', value: loaded, unit: 's', note: what });
+  show({
+    name: 'the longest time that the extension host is held while tasks load',
+    value: delay.max / 1e6,
+    unit: 'ms',
+    note,
+    promise: { at: 'most', value: 100 },
+  });
+  await worker.terminate();
 }
 
 async function inDomain(show: Show, folder: string, what: string, path: string, promise?: number): Promise<void> {
@@ -84,8 +125,9 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
   tell({ type: 'touch', folder });
   await hear();
   // As in a folder that is trusted: what its code says of its tools is known, and arguments are looked at by it.
-  const tools = await describeCodeTools(loadDomain(folder));
-  tell({ type: 'described', folder, stamp: null, tools });
+  const loaded = loadDomain(folder);
+  const tools = await describeCodeTools(loaded);
+  tell({ type: 'described', folder, stamp: codeStamp(loaded), tools, isWhole: true });
   await hear();
   tell({ type: 'text', folder, file, text });
   await hear();
@@ -93,7 +135,7 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
   if (offset < 0) throw new Error(`${path} has no line in its second half to type in`);
   const times: number[] = [];
   const sends: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds(40, 5); round++) {
     const begun = performance.now();
     tell({ type: 'change', folder, file, changes: [{ offset: offset + round, length: 0, text: ' ' }] });
     sends.push(performance.now() - begun);
@@ -132,7 +174,7 @@ type Place = { readonly folder: string; readonly file: string; readonly offset: 
 /** Five times 20 keystrokes that wait for nothing: ms from the last one until the worker has no more to say. */
 async function bursts(worker: Worker, tell: (message: ToWorker) => void, { folder, file, offset }: Place) {
   const times: number[] = [];
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < rounds(5); round++) {
     let heard = Number.NaN;
     const listen = () => {
       heard = performance.now();

@@ -1,56 +1,89 @@
-// npm run bench [-- --only part,part] [--out FILE]: every number that the README quotes, in one run, as a table and as
-// JSON. Linux. A part that can't run says so and why; one that should have run and failed ends the bench with 1.
+// npm run bench [-- --only part,part] [--once] [--out FILE]: measures every number that the README quotes and writes a
+// table and JSON. Requires Linux. `--once` runs every part as briefly as possible, to show that it works. A part that
+// cannot run here is reported as skipped, with the command that installs what is missing. The exit code is 1 when a part
+// fails, not when a number is worse than promised.
+// npm run bench -- --against COMMIT [--only part,part] [--rounds N]: runs the parts of that commit and of this one in turns.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAgainst } from './against.ts';
 import { bundleBench } from './bundle.ts';
-import { type Measured, Skipped } from './measure.ts';
+import { isOnce, type Measured, Skipped } from './measure.ts';
 import { parts, runPart } from './parts.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    once: { type: 'boolean', default: false },
     out: { type: 'string', default: 'dist/bench.json' },
-    /** Used by the bench itself: one part, its rows as JSON lines. */
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '5' },
+    /** Used by the bench itself: runs one part and prints its rows as JSON lines. */
     part: { type: 'string' },
   },
 });
-if (values.part === undefined) await runAll(values.only?.split(',') ?? Object.keys(parts), values.out);
-else await runHere(values.part);
+const chosen = values.only?.split(',') ?? Object.keys(parts);
+if (values.part !== undefined) await runHere(values.part);
+else if (values.against === undefined) await runAll(chosen, values.out);
+else
+  measureAgainst({ commit: values.against, parts: chosen, rounds: roundsOf(values.rounds) }, (row) =>
+    print(lineOf(row)),
+  );
+
+function roundsOf(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`--rounds must be a whole number from 1: ${text}`);
+  return count;
+}
 
 async function runHere(name: string): Promise<void> {
   const write = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
-  // Building and packing speak on standard output; this process writes rows there and nothing else.
+  // Building and packing print to standard output, which is reserved for the rows.
   console.log = (...words: unknown[]) => console.error(...words);
   try {
     const load = parts[name];
-    if (!load) throw new Error(`there is no such part; there are ${Object.keys(parts).join(', ')}`);
+    if (!load) throw new Error(`this part does not exist; the parts are ${Object.keys(parts).join(', ')}`);
     if (process.platform !== 'linux')
       throw new Skipped(`CPU time and memory come from /proc, which ${process.platform} does not have`);
     const measure = await load();
     for (const row of await measure(write)) write(row);
   } catch (error) {
     const absent = error instanceof Error ? error.message : String(error);
-    write({ absent, isSkipped: error instanceof Skipped });
+    const isSkipped = error instanceof Skipped;
+    write({ absent, isSkipped, ...(isSkipped && { install: error.install }) });
   }
 }
 
+/** A part that did not run to its end. `seconds` of the JSON names every part that was run. */
+type Absent = {
+  readonly part: string;
+  readonly what: 'SKIPPED' | 'FAILED';
+  readonly why: string;
+  readonly install?: string;
+};
+
 async function runAll(chosen: readonly string[], out: string): Promise<void> {
   const measured: Measured[] = [];
-  const absent: { readonly part: string; readonly what: 'SKIPPED' | 'FAILED'; readonly why: string }[] = [];
+  const absent: Absent[] = [];
+  const seconds: Record<string, number> = {};
   const load = [loadavg()[0] ?? 0];
   const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, load };
   print(`${machine.cores} cores (${machine.model}), load ${load[0]?.toFixed(1)}, Node ${machine.node}\n`);
   const program = await bundleBench();
   for (const part of chosen) {
+    const started = performance.now();
     const absence = await runPart(program, part, (row) => {
       measured.push(row);
       print(lineOf(row));
     });
+    seconds[part] = Math.round((performance.now() - started) / 1000);
+    print(`${part}: ${seconds[part]} s`);
     if (!absence) continue;
-    absent.push({ part, what: absence.isSkipped ? 'SKIPPED' : 'FAILED', why: absence.absent });
-    print(`${absence.isSkipped ? 'SKIPPED' : 'FAILED'} ${part}: ${absence.absent}`);
+    const { absent: why, isSkipped, install } = absence;
+    const what = isSkipped ? 'SKIPPED' : 'FAILED';
+    absent.push({ part, what, why, ...(install && { install }) });
+    print(`${what} ${part}: ${why}${install ? `. Install it with: ${install}` : ''}`);
   }
   load.push(loadavg()[0] ?? 0);
   const promised = measured.filter(({ promise }) => promise);
@@ -58,7 +91,8 @@ async function runAll(chosen: readonly string[], out: string): Promise<void> {
   print(`\n${promised.length - broken.length} of ${promised.length} promises kept here${broken.join('')}.`);
   print(`Load ${load.map((each) => each.toFixed(1)).join(' to ')} on ${machine.cores} cores.`);
   mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, `${JSON.stringify({ at: new Date().toISOString(), machine, measured, absent }, null, 2)}\n`);
+  const at = new Date().toISOString();
+  writeFileSync(out, `${JSON.stringify({ at, machine, isOnce, seconds, measured, absent }, null, 2)}\n`);
   print(out);
   if (absent.some(({ what }) => what === 'FAILED')) process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { tau2Python } from '../scripts/benchmarks/tau2.ts';
+import type { Obstacle } from '../scripts/obstacle.ts';
 
 /** One number of the bench, as the README quotes it. */
 export type Measured = {
@@ -11,15 +12,33 @@ export type Measured = {
   readonly promise?: { readonly at: 'least' | 'most'; readonly value: number };
 };
 
-/** A part that this machine lacks something for, in words that say what. */
-export class Skipped extends Error {}
+/** Thrown by a part that needs something this machine does not have. */
+export class Skipped extends Error {
+  /** The command that installs what is missing. */
+  readonly install: string | undefined;
 
-/** A Python that has tau2; throws `Skipped` where there is none. */
+  constructor(obstacle: Obstacle | string) {
+    const { reason, install } = typeof obstacle === 'string' ? { reason: obstacle } : obstacle;
+    super(reason);
+    this.install = install;
+  }
+}
+
+/** Whether the bench only shows that every part works. Its numbers then come from too few rounds to be quoted. */
+export const isOnce = process.argv.includes('--once');
+
+/** Returns how often something is measured: the usual number, or less with `--once`. */
+export function rounds(usual: number, once = 1): number {
+  return isOnce ? once : usual;
+}
+
+/** Returns a Python that has tau2; throws `Skipped` where there is none. */
 export function tau2Interpreter(): string {
   if (tau2Python.isReady()) return tau2Python.path();
-  throw new Skipped(
-    'nothing to compare with: there is no tau2 here. "npm run test:benchmarks -- mock" fetches it; REHEARSAL_BENCH_TAU2 names a Python that has it',
-  );
+  throw new Skipped({
+    reason: 'tau2 is not installed, and REHEARSAL_BENCH_TAU2 does not name a Python that has it',
+    install: 'npm run test:benchmarks -- mock',
+  });
 }
 
 export function median(values: readonly number[]): number {

@@ -1,8 +1,7 @@
 // The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
 import { spawn } from 'node:child_process';
-import { inRoot } from '../scripts/repository.ts';
 import { smallYoungHeap } from '../src/engine/shell/youngHeap.ts';
-import type { Measured } from './measure.ts';
+import { isOnce, type Measured, rounds } from './measure.ts';
 
 export type Show = (row: Measured) => void;
 
@@ -14,7 +13,7 @@ export const parts: Readonly<Record<string, Part>> = {
   promise: async () => (await import('./peer.ts')).measurePromise,
   rollouts: async () => {
     const { measureRollouts } = await import('./rollouts.ts');
-    return () => measureRollouts(50);
+    return () => measureRollouts(rounds(50));
   },
   tau2: async () => (await import('./tau2.ts')).measureTau2,
   batch: async () => (await import('./batch.ts')).measureBatch,
@@ -23,21 +22,22 @@ export const parts: Readonly<Record<string, Part>> = {
     return () => measureLive(256, 10);
   },
   training: async () => (await import('./training.ts')).measureTraining,
+  sandbox: async () => (await import('./sandbox.ts')).measureSandbox,
+  gpu: async () => (await import('./gpu.ts')).measureGpu,
   debugger: async () => (await import('./debugger.ts')).measureDebugger,
   language: async () => (await import('./language.ts')).measureLanguage,
   editor: async () => (await import('./editor.ts')).measureEditor,
   trajectory: async () => (await import('./trajectory.ts')).measureTrajectory,
 };
 
-/** Last line of a part's process that lacks something. */
-export type Absence = { readonly absent: string; readonly isSkipped: boolean };
+/** The last line of a part's process that did not run to its end. */
+export type Absence = { readonly absent: string; readonly isSkipped: boolean; readonly install?: string };
 
 /** Runs a part of the bundled bench in its process and shows its rows as they come. Gives why it ended early, where it did. */
 export async function runPart(program: string, name: string, show: Show): Promise<Absence | null> {
   // As the command line runs.
-  const args = [smallYoungHeap, program, '--part', name];
-  const env = { ...process.env, REHEARSAL_LANE: inRoot('dist', 'lane.mjs') };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = [smallYoungHeap, program, '--part', name, ...(isOnce ? ['--once'] : [])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';
   let said = '';
   let absence: Absence | null = null;

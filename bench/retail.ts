@@ -3,7 +3,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { approvalHash, approve } from '../src/engine/shell/approvals.ts';
 import { runBatch, type TrialResult } from '../src/engine/shell/batch.ts';
+import { effectsOfDomain } from '../src/engine/shell/effects.ts';
 import { signingKey } from '../src/engine/shell/ledger.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
@@ -103,6 +105,8 @@ export async function openRetail(lanes: number) {
   const domain = loadDomain(folder);
   const faults = domain.diagnostics.filter(({ severity }) => severity === 'error');
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('\n'));
+  // Without the sandbox its code needs an approval.
+  approve([approvalHash(effectsOfDomain(domain))], process.env);
   const supervisor = await openSupervisor(domain, { lanes });
   const key = signingKey(join(folder, 'key.pem'));
   let runs = 0;

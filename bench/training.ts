@@ -5,10 +5,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { ensureBuilt } from '../scripts/build.ts';
+import { pythonObstacle } from '../scripts/pythonTests.ts';
 import { cacheFolder } from '../scripts/vscode/cacheFolder.ts';
-import { preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
+import { hubKeys, preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
 import { runFiles } from '../src/engine/shell/runFiles.ts';
-import { type Measured, median, Skipped } from './measure.ts';
+import { isOnce, type Measured, median, rounds, Skipped } from './measure.ts';
 
 const program = resolve('dist/rehearsal.mjs');
 const domain = 'domains/parcel-desk';
@@ -16,6 +17,7 @@ const domain = 'domains/parcel-desk';
 const measuredSchema = z.object({
   ours: z.array(z.number()),
   plain: z.array(z.number()),
+  paged: z.array(z.number()),
   /** CPU seconds of a rollout: of the first ones of an engine, and later. */
   engine: z.object({ first: z.number(), later: z.number(), rollouts: z.number() }),
   tokens: z.number(),
@@ -25,21 +27,33 @@ const measuredSchema = z.object({
   cut: z.number(),
 });
 
-/** Both in turns in one process of the trainer's Python. */
+/** Measures both in turns in one process of the trainer's Python. */
 export async function measureTraining(): Promise<readonly Measured[]> {
   await ensureBuilt();
   const io = { err: (text: string) => process.stderr.write(text), signal: new AbortController().signal };
-  const python = await preparePython(io, undefined).catch((error: Error) => {
-    throw new Skipped(error.message);
-  });
+  const obstacle = pythonObstacle();
+  if (obstacle) throw new Skipped(obstacle);
+  const {
+    python: [python],
+  } = await preparePython(io, undefined);
   const measure = (model: string) => {
-    const args = ['bench/training_rollouts.py', process.execPath, program, domain, model];
-    const { ours, plain, ...rest } = measuredSchema.parse(JSON.parse(run(python, args).trim()));
+    const args = [
+      'bench/training_rollouts.py',
+      process.execPath,
+      program,
+      domain,
+      model,
+      `${rounds(3)}`,
+      `${rounds(40)}`,
+    ];
+    const { ours, plain, paged, ...rest } = measuredSchema.parse(JSON.parse(run(python, args).trim()));
     const seconds = ours.reduce((sum, each) => sum + each, 0);
-    return { seconds, ...rest, times: median(plain.map((each, round) => each / (ours[round] ?? Number.NaN))) };
+    const times = (others: readonly number[]) =>
+      median(others.map((each, round) => each / (ours[round] ?? Number.NaN)));
+    return { seconds, ...rest, times: times(plain), timesPaged: times(paged) };
   };
-  const trained = measure(checkpointAfterSft());
-  const asItComes = measure('smollm2');
+  const trained = measure(isOnce ? 'tiny' : checkpointAfterSft());
+  const asItComes = isOnce ? trained : measure('smollm2');
   const told = ({ turns, cut }: { readonly turns: number; readonly cut: number }) =>
     `${turns.toFixed(1)} answers a rollout, ${(100 * cut).toFixed(0)} % of them cut off`;
   return [
@@ -47,7 +61,7 @@ export async function measureTraining(): Promise<readonly Measured[]> {
       name: 'rollouts in training',
       value: trained.tokens / trained.seconds,
       unit: 'tokens/s',
-      note: 'sampled, SmolLM2-135M after SFT, 8 at once, engine, HTTP and recording included',
+      note: `sampled, ${isOnce ? 'a tiny model' : 'SmolLM2-135M after SFT'}, 8 at once, engine, HTTP and recording included`,
     },
     {
       name: 'a plain loop over the same conversations',
@@ -61,6 +75,12 @@ export async function measureTraining(): Promise<readonly Measured[]> {
       value: asItComes.times,
       unit: 'times',
       note: `as long: ${told(asItComes)}, so there is less to compute again`,
+    },
+    {
+      name: "transformers' continuous batching of the same conversations",
+      value: trained.timesPaged,
+      unit: 'times',
+      note: 'as long: the model alone, with keys and values kept between turns; median of the rounds',
     },
     {
       name: "the engine's CPU of a rollout in training",
@@ -83,7 +103,7 @@ function checkpointAfterSft(): string {
 }
 
 function run(command: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { env: trainerEnvironment(), encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(command, args, { env: trainerEnvironment(hubKeys), encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr.trim().split('\n').slice(-3).join(' | '));
   return stdout;
 }

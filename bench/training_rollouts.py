@@ -1,14 +1,15 @@
 """Rollouts of the trainer beside a plain loop over the same conversations, for bench/training.ts.
 
-    python bench/training_rollouts.py NODE ENGINE DOMAIN MODEL
+    python bench/training_rollouts.py NODE ENGINE DOMAIN MODEL ROUNDS REPEATS
 
 Eight conversations at once, SmolLM2-135M in float32 as it is or after SFT, answers as long as in training on a CPU.
 Ours: the whole rollout, engine, gateway, HTTP and recording included. The plain loop: `generate` of transformers on the
-eight prompts of a turn, padded to one length, with every turn's prompt computed from its first token; nothing else is
-counted against it. Both in turns, three rounds each, after one that warms up.
+eight prompts of a turn, padded to one length, with every turn's prompt computed from its first token. The paged loop:
+transformers' continuous batching of the same prompts and as many tokens, with keys and values that stay between turns.
+Nothing but the model is counted against the two. All in turns, ROUNDS each, after one that warms up.
 
 The CPU of the engine and its lanes is counted in these rounds, the first rollouts of that engine, and then in the same
-rollouts, again and again, with the answers that the model gave: its code is compiled by then. Prints one line of JSON.
+rollouts, REPEATS times, with the answers that the model gave: its code is compiled by then. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import torch
 from rehearsal_trainer import run_files
 from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.paged_sampler import PagedSampler
 from rehearsal_trainer.profiles import PLAYED_ON_CPU
 from rehearsal_trainer.rollout_worker import RolloutWorker
 from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
-from rehearsal_trainer.serving import gateway_over
+from rehearsal_trainer.serving import chat_of, gateway_over
 from rehearsal_trainer.session import Sampling
 
-BATCH, ROUNDS = 8, 3
-WARMING_REPEATS, REPEATS = 10, 40
+BATCH = 8
 MAX_TOKENS = int(str(PLAYED_ON_CPU["max_tokens"]))
 SAMPLING = Sampling(1.0, 1.0, MAX_TOKENS)
 
@@ -70,10 +71,10 @@ def cpu_below(pid: int) -> float:
     return seconds
 
 
-def main(node: str, engine: str, domain: str, name: str) -> None:
+def main(node: str, engine: str, domain: str, name: str, rounds: int, repeats: int) -> None:
     """Measures, and prints what was measured."""
     model, tokenizer = load_model(name, torch.float32).eval(), load_tokenizer(name)
-    gateway = gateway_over(model, tokenizer, "smollm2", "compact", SAMPLING, 2048, 4 * BATCH)
+    gateway = gateway_over(model, chat_of("smollm2", tokenizer, "compact", False), "smollm2", SAMPLING, 2048, 4 * BATCH)
     asked: dict[str, list[tuple[list[int], Any]]] = {}
     answers: dict[tuple[int, ...], Any] = {}
     submit = gateway.generator.submit
@@ -85,7 +86,7 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
 
     gateway.generator.submit = noted
     settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600)
-    ours, plain, played, tokens, turns_sampled, cut = [], [], [], 0, 0, 0
+    ours, plain, paged, played, tokens, turns_sampled, cut = [], [], [], [], 0, 0, 0
     command = [node, engine, "serve", "--stdio"]
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -94,7 +95,7 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
         folder = Path(scratch)
         tasks = [str(task["id"]) for task in worker.tasks(domain, "train")]
         used = cpu_below(os.getpid())
-        for turn in range(ROUNDS + 1):
+        for turn in range(rounds + 1):
             asked.clear()
             gateway.generator.refresh()  # as after an optimizer step: nothing of the round before is kept
             requests = [
@@ -108,23 +109,26 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
             answers |= {tuple(prompt): future for turns in asked.values() for prompt, future in turns}
             conversations = [[(prompt, future.result().ids) for prompt, future in turns] for turns in asked.values()]
             again = plain_loop(model, conversations, tokenizer.pad_token_id or 0)
+            batched = paged_loop(model, conversations)
             if turn > 0:
                 ours.append(seconds)
                 plain.append(again)
+                paged.append(batched)
                 tokens += sum(len(ids) for turns in conversations for _, ids in turns)
                 turns_sampled += sum(map(len, conversations))
                 cut += sum(len(ids) >= MAX_TOKENS for turns in conversations for _, ids in turns)
         first = (cpu_below(os.getpid()) - used) / len(played)
         gateway.generator.submit = lambda _session, prompt, _sampling, _seed: answers[tuple(prompt)]
-        engine_cpu(worker, played, WARMING_REPEATS, folder / "warming")
-        later = engine_cpu(worker, played, REPEATS, folder / "later")
+        engine_cpu(worker, played, max(1, repeats // 4), folder / "warming")
+        later = engine_cpu(worker, played, repeats, folder / "later")
     gateway.generator.close()
     told = {
         "ours": ours,
         "plain": plain,
-        "engine": {"first": first, "later": later, "rollouts": REPEATS * len(played)},
+        "paged": paged,
+        "engine": {"first": first, "later": later, "rollouts": repeats * len(played)},
         "tokens": tokens,
-        "turns": turns_sampled / (ROUNDS * BATCH),
+        "turns": turns_sampled / (rounds * BATCH),
         "cut": cut / turns_sampled,
     }
     print(json.dumps(told))
@@ -147,5 +151,25 @@ def plain_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]
     return time.monotonic() - began
 
 
+def paged_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]]) -> float:
+    """Seconds for the same turns with transformers' continuous batching, on a CPU with pages of 32 tokens."""
+    sampler = PagedSampler(model, (), 2048, page_size=32, num_blocks=2 * BATCH * 2048 // 32, max_batch_tokens=512)
+    began = time.monotonic()
+    for turn in range(max(map(len, conversations))):
+        asked = [(str(at), turns[turn]) for at, turns in enumerate(conversations) if turn < len(turns)]
+        lengths = [Sampling(1.0, 1.0, len(ids)) for _, (_, ids) in asked]
+        answers = [
+            sampler.submit(session, prompt, sampling, turn)
+            for (session, (prompt, _)), sampling in zip(asked, lengths, strict=True)
+        ]
+        for answer in answers:
+            answer.result()
+    seconds = time.monotonic() - began
+    sampler.close()
+    return seconds
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    *given, measured, repeated = sys.argv[1:]
+    node_path, engine_path, domain_path, model_name = given
+    main(node_path, engine_path, domain_path, model_name, int(measured), int(repeated))

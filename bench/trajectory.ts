@@ -7,14 +7,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageExtension } from '../scripts/package.ts';
+import { codeServerObstacle } from '../scripts/vscode/codeServer.ts';
 import { Workbench } from '../test/e2e/support/workbench.ts';
 import { writeLongRecording } from './longRecording.ts';
-import { childrenOf, type Measured, median, pssOf } from './measure.ts';
+import { childrenOf, type Measured, median, pssOf, rounds, Skipped } from './measure.ts';
 
 const events = 10_000;
-const rounds = 5;
 
 export async function measureTrajectory(show: (row: Measured) => void): Promise<readonly Measured[]> {
+  const obstacle = codeServerObstacle();
+  if (obstacle) throw new Skipped(obstacle);
   const vsix = await packageExtension();
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   await writeLongRecording(join(folder, 'long.traj.jsonl'), events);
@@ -57,7 +59,7 @@ export async function measureTrajectory(show: (row: Measured) => void): Promise<
 /** Milliseconds of each opening of a recording whose tab was closed before. */
 async function openings(workbench: Workbench, name: string, steps: number): Promise<number[]> {
   const measured: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < rounds(5); round += 1) {
     await workbench.runCommand('View: Close All Editors');
     measured.push(await opened(workbench, name, steps));
   }

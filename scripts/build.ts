@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type BuildOptions, type BuildResult, build, context, type Plugin } from 'esbuild';
+import { type BuildOptions, type BuildResult, build, context, type Metafile, type Plugin } from 'esbuild';
+import { noticesFile, noticesOf } from './notices.ts';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
 import { writeSchemas } from './schemas.ts';
@@ -191,6 +192,8 @@ const buildInputs = [
   'package.json',
   'package-lock.json',
   'scripts/build.ts',
+  'scripts/licences',
+  'scripts/notices.ts',
   'scripts/schemas.ts',
   'scripts/typescriptPlugin.ts',
 ];
@@ -215,14 +218,23 @@ async function buildBundle(bundle: Bundle): Promise<BuildResult> {
   }
 }
 
+/** What esbuild reads for every bundle; nothing is written. */
+export async function readBundles(): Promise<readonly Metafile[]> {
+  const options = { metafile: true, write: false } as const;
+  const results = await Promise.all(bundles(true).map((bundle) => build({ ...withEntry(bundle), ...options })));
+  return results.map(({ metafile }) => metafile);
+}
+
 /** Builds everything once. */
 export async function buildAll(production: boolean): Promise<void> {
   const started = performance.now();
   const stamp = buildStamp(production);
   const all = bundles(production);
   const plugin = writeTypescriptPlugin(root, production);
-  const [results] = await Promise.all([Promise.all(all.map(buildBundle)), plugin, writeTypes()]);
+  const [results, pluginMetafile] = await Promise.all([Promise.all(all.map(buildBundle)), plugin, writeTypes()]);
   removeStale(results);
+  const metafiles = [...results.flatMap(({ metafile }) => metafile ?? []), pluginMetafile];
+  writeFileSync(inRoot('dist', noticesFile), noticesOf(metafiles, root));
   finishCommandLine();
   writeSchemas();
   copyShipped();

@@ -18,6 +18,8 @@ const sources = [
   'templates',
   'trainer',
   'scripts/build.ts',
+  'scripts/licences',
+  'scripts/notices.ts',
   'scripts/typescriptPlugin.ts',
   'package-lock.json',
 ];

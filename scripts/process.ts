@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from './terminal.ts';
@@ -26,7 +26,27 @@ export function runCommand(
     child.stdout?.on('data', collect(process.stdout));
     child.stderr?.on('data', collect(process.stderr));
     child.on('error', (error) => reject(new Failure(`Could not start ${command}: ${error.message}`)));
-    child.on('close', (code, signal) => resolve({ code: code ?? (signal ? 1 : 0), output }));
+    endOf(child).then(({ code, leftovers }) => resolve({ code: code === 0 && leftovers ? 1 : code, output }));
+  });
+}
+
+/**
+ * Waits until a process has ended and its output is read. A process that it started and left behind can hold the
+ * output open for ever. Its end is waited for no longer than `outputMs`, and then reported.
+ */
+export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: number; leftovers: boolean }> {
+  return new Promise((resolve) => {
+    let leftovers = false;
+    child.once('exit', () => {
+      const limit = setTimeout(() => {
+        leftovers = true;
+        console.error(`${child.spawnfile} left a process behind that keeps its output open`);
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, outputMs);
+      child.once('close', () => clearTimeout(limit));
+    });
+    child.once('close', (code, signal) => resolve({ code: code ?? (signal ? 1 : 0), leftovers }));
   });
 }
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import type { Obstacle } from './obstacle.ts';
 import { findOnPath, runCommand } from './process.ts';
-import { inRoot, root } from './repository.ts';
+import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { type Counts, gateCounts, readJunit, sumCounts, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 
@@ -25,8 +26,9 @@ export function isTrainerReady(profile: Profile = 'dev'): boolean {
 }
 
 /** Why the trainer's tests cannot run here. */
-export function pythonObstacle(): string | undefined {
-  return findPython() ? undefined : 'no python3 is on PATH. Install Python 3.11 or newer, or set REHEARSAL_PYTHON';
+export function pythonObstacle(): Obstacle | undefined {
+  if (findPython()) return undefined;
+  return { reason: 'no python3 is on PATH', install: 'install Python 3.11 or newer, or set REHEARSAL_PYTHON' };
 }
 
 /** Makes or refreshes the trainer's environment and returns the path of its Python, which the set-up prints last. */
@@ -47,30 +49,40 @@ async function setUp(profile: Profile = 'dev'): Promise<string> {
 /** Runs ruff and basedpyright over the Python of the whole repository, and the trainer's tests, all in its environment. */
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUp();
-  // Both find the nearest pyproject.toml: the trainer's, or that of the root, which takes the trainer's rules over.
-  const types = ['basedpyright', '--level', 'error', '--pythonpath', python];
-  const gates: readonly (readonly [where: string, ...command: string[]])[] = [
-    [root, 'ruff', 'check', '.'],
-    [root, 'ruff', 'format', '--check', '.'],
-    [trainer, ...types],
-    [root, ...types],
+  const counts = [
+    await gate(python, root, 'ruff', 'check', '.'),
+    await gate(python, root, 'ruff', 'format', '--check', '.'),
+    await checkTypes(python),
+    await pytest(python, filters),
   ];
-  const counts: Counts[] = [];
-  for (const [cwd, ...command] of gates) {
-    const { code, output } = await runCommand(python, ['-m', ...command], { cwd });
-    console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
-    counts.push(gateCounts(code === 0));
-  }
-  if (filters.length > 0) return sumCounts([...counts, await pytest(python, filters)]);
-  const [killing, others] = await Promise.all([
-    pytest(python, [], kills, { isEchoed: false }),
-    pytest(python, [], 'tests', { leftOut: kills }),
-  ]);
-  return sumCounts([...counts, killing, others]);
+  return sumCounts(counts);
 }
 
-/** They mostly wait for processes to start and to end, so they run beside the others. */
-const kills = 'tests/test_kills.py';
+/** Runs a module of the environment that only passes or fails. Its output shows when it fails. */
+async function gate(python: string, cwd: string, ...command: readonly string[]): Promise<Counts> {
+  const { code, output } = await runCommand(python, ['-m', ...command], { cwd });
+  console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
+  return gateCounts(code === 0);
+}
+
+/**
+ * Runs basedpyright, which takes most of a minute because it reads all of torch and transformers. It is skipped when
+ * everything that it reads is as it was when it last found nothing.
+ */
+async function checkTypes(python: string): Promise<Counts> {
+  const stampFile = 'dist/test/python-types.stamp';
+  // The path of the Python names the versions of its packages, except those of requirements/dev.txt in trainer/.
+  const stamp = contentStamp(['trainer', 'src/engine/bridge', 'pyproject.toml'], python);
+  if (isStamped(stampFile, stamp)) {
+    console.log('basedpyright: ok (nothing has changed since it passed)');
+    return sumCounts([gateCounts(true), gateCounts(true)]);
+  }
+  // It finds the nearest pyproject.toml: the trainer's, or that of the root, for the Python outside of trainer/.
+  const types = ['basedpyright', '--level', 'error', '--pythonpath', python];
+  const counts = sumCounts([await gate(python, trainer, ...types), await gate(python, root, ...types)]);
+  if (counts.failed === 0) writeStamp(stampFile, stamp);
+  return counts;
+}
 
 /**
  * Runs the tests of a Ray cluster in the environment that verl has of its own, and basedpyright over what needs it.
@@ -85,9 +97,9 @@ export async function runRayTests(filters: readonly string[]): Promise<Counts> {
 }
 
 /** Why vLLM cannot run here: its build for CPUs is for one platform. */
-export function vllmObstacle(): string | undefined {
+export function vllmObstacle(): Obstacle | undefined {
   const isBuilt = process.platform === 'linux' && process.arch === 'x64';
-  return pythonObstacle() ?? (isBuilt ? undefined : 'vLLM for the CPU is for Linux on x64');
+  return pythonObstacle() ?? (isBuilt ? undefined : { reason: 'vLLM for the CPU is built for Linux on x64 only' });
 }
 
 /** Runs the tests of vLLM as the sampler, those with vLLM itself included, which has an environment of its own. */
@@ -96,19 +108,18 @@ export async function runVllmTests(filters: readonly string[]): Promise<Counts> 
   return pytest(await setUp(), filters, 'tests/test_vllm.py');
 }
 
-async function pytest(
-  python: string,
-  filters: readonly string[],
-  where = 'tests',
-  { leftOut, isEchoed = true }: { leftOut?: string; isEchoed?: boolean } = {},
-): Promise<Counts> {
+async function pytest(python: string, filters: readonly string[], where = 'tests'): Promise<Counts> {
   const report = inRoot('dist', 'test', `python-${basename(where, '.py')}.xml`);
   mkdirSync(inRoot('dist', 'test'), { recursive: true });
   rmSync(report, { force: true });
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
-  const less = leftOut === undefined ? [] : [`--ignore=${leftOut}`];
-  const args = ['-m', 'pytest', where, `--junitxml=${report}`, ...less, ...select];
-  const { code, output } = await runCommand(python, args, { cwd: trainer, echo: isEchoed });
-  if (!isEchoed) console.log(output.trim());
+  const seed = process.env.REHEARSAL_SEED === undefined ? [] : [`--hypothesis-seed=${process.env.REHEARSAL_SEED}`];
+  // A test that hangs fails with the stacks of its threads. Each wait of the tests ends before that.
+  const limit = process.env.REHEARSAL_SUITE === 'full' ? 2400 : 900;
+  const args = ['-m', 'pytest', where, `--junitxml=${report}`, `--timeout=${limit}`, ...seed, ...select];
+  const { code } = await runCommand(python, args, { cwd: trainer, echo: true, env: { ...process.env, ...memory } });
   return withExitCode(readJunit(report), code);
 }
+
+/** Lets glibc keep freed memory. Otherwise each large tensor is mapped and zeroed anew, a third of the CPU time. */
+const memory = { MALLOC_MMAP_THRESHOLD_: `${2 ** 30}`, MALLOC_TRIM_THRESHOLD_: `${2 ** 30}` };

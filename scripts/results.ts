@@ -1,14 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Passed, failed and skipped tests of a runner. Where it tells them, a line for each test that needs a look. */
+/** One test with its duration in milliseconds. */
+export type TimedTest = { readonly name: string; readonly file: string; readonly ms: number };
+
+/** Passed, failed and skipped tests of a runner, with one line for each failure and the duration of each test. */
 export type Counts = {
   passed: number;
   failed: number;
   skipped: number;
   failures?: readonly string[];
-  /** What failed at the first attempt and passed at the second. */
-  unsteady?: readonly string[];
+  /** One line for each skipped part, with the command that installs what it needs. */
+  omissions?: readonly string[];
+  tests?: readonly TimedTest[];
 };
 
 export const noTests: Counts = { passed: 0, failed: 0, skipped: 0 };
@@ -16,95 +20,190 @@ export const noTests: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** Adds counts up. */
 export function sumCounts(all: readonly Counts[]): Counts {
   const failures = all.flatMap((counts) => counts.failures ?? []);
-  const unsteady = all.flatMap((counts) => counts.unsteady ?? []);
+  const omissions = all.flatMap((counts) => counts.omissions ?? []);
+  const tests = all.flatMap((counts) => counts.tests ?? []);
   return {
     passed: sum(all.map(({ passed }) => passed)),
     failed: sum(all.map(({ failed }) => failed)),
     skipped: sum(all.map(({ skipped }) => skipped)),
     ...(failures.length > 0 && { failures }),
-    ...(unsteady.length > 0 && { unsteady }),
+    ...(omissions.length > 0 && { omissions }),
+    ...(tests.length > 0 && { tests }),
   };
+}
+
+/** Returns the time of each file's tests together. */
+export function sumByFile(tests: readonly { readonly file: string; readonly ms: number }[]) {
+  const files = Map.groupBy(tests, ({ file }) => file);
+  return [...files].map(([text, each]) => ({
+    text: `${text}: ${counted(each.length)}`,
+    ms: sum(each.map(({ ms }) => ms)),
+  }));
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** A gate that either holds or does not counts as one test. */
-export function gateCounts(held: boolean): Counts {
-  return held ? { ...noTests, passed: 1 } : { ...noTests, failed: 1 };
+/** Counts a check that either passes or fails as one test. */
+export function gateCounts(passes: boolean): Counts {
+  return passes ? { ...noTests, passed: 1 } : { ...noTests, failed: 1 };
 }
 
 /**
- * A runner that reports no failed test and still ends with an error (a file that cannot be loaded, a crash, no
- * report at all) counts as one failure.
+ * Adds a failure to a runner that reports no failed test and still ends with an error: a file that cannot be loaded,
+ * a crash, or no report at all.
  */
 export function withExitCode(counts: Counts | undefined, code: number): Counts {
-  if (!counts) return { ...noTests, failed: 1 };
-  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  if (!counts) return { ...noTests, failed: 1, failures: [`no report was written (exit code ${code})`] };
+  if (code === 0 || counts.failed > 0) return counts;
+  return { ...counts, failed: 1, failures: [`all tests passed, but the runner ended with exit code ${code}`] };
 }
 
-/** What vitest reports of a file. */
-export type VitestFile = {
+type VitestFile = {
   name: string;
   status: string;
   message: string;
-  assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  assertionResults: { status: string; fullName: string; failureMessages: string[]; duration?: number }[];
 };
 
-/** Reads a report of vitest's JSON reporter; nothing where there is none. */
-export function readVitest(file: string): VitestFile[] | undefined {
+/** Reads a report of vitest's JSON reporter; undefined where there is none. */
+export function readVitest(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
-  return (JSON.parse(readFileSync(file, 'utf8')) as { testResults: VitestFile[] }).testResults;
-}
-
-/** The paths of the files with a failure. */
-export function failedFiles(files: readonly VitestFile[]): string[] {
-  return files.filter(({ status }) => status === 'failed').map(({ name }) => name);
-}
-
-/** Counts the tests of files, of which some ran a second time: what they failed with the first time is unsteady. */
-export function countVitest(first: readonly VitestFile[], second: readonly VitestFile[] = []): Counts {
-  const again = new Set(second.map(({ name }) => name));
-  const last = [...first.filter(({ name }) => !again.has(name)), ...second];
-  const statuses = last.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
+  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as { testResults: VitestFile[] };
+  const statuses = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length;
-  const failures = failuresIn(last);
-  const steadied = new Set(second.filter(({ status }) => status !== 'failed').map(({ name }) => name));
-  const unsteady = failuresIn(first.filter(({ name }) => steadied.has(name)));
+  const failures = testResults.flatMap(failuresIn);
+  const omissions = testResults.flatMap(skippedIn);
   return {
     passed: count('passed'),
     failed: failures.length,
-    skipped: count('pending', 'skipped', 'todo', 'disabled'),
+    skipped: count(...skippedStatuses),
     ...(failures.length > 0 && { failures }),
-    ...(unsteady.length > 0 && { unsteady }),
+    ...(omissions.length > 0 && { omissions }),
+    tests: testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults.map(({ fullName, duration = 0 }) => ({ name: fullName, file: basename(name), ms: duration })),
+    ),
   };
 }
 
-function failuresIn(files: readonly VitestFile[]): string[] {
-  return files.flatMap(({ name, status, message, assertionResults }) => {
-    const failed = assertionResults.filter((test) => test.status === 'failed');
-    if (status === 'failed' && failed.length === 0) return [`${basename(name)}: ${firstLine(message)}`];
-    return failed.map(
-      ({ fullName, failureMessages: [words = ''] }) => `${basename(name)}: ${fullName}: ${firstLine(words)}`,
-    );
-  });
+const skippedStatuses = ['pending', 'skipped', 'todo', 'disabled'];
+
+/** Returns one line about the skipped tests of a file. Vitest does not know why a test is skipped. */
+function skippedIn({ name, assertionResults }: VitestFile): string[] {
+  const [first, ...more] = assertionResults.filter(({ status }) => skippedStatuses.includes(status));
+  if (!first) return [];
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return [`${counted(1 + more.length)} of ${basename(name)}: ${first.fullName}${others}`];
+}
+
+function counted(tests: number): string {
+  return tests === 1 ? '1 test' : `${tests} tests`;
+}
+
+function failuresIn({ name, status, message, assertionResults }: VitestFile): string[] {
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (status === 'failed' && failed.length === 0) return [`${basename(name)}: ${firstLine(message)}`];
+  return failed.map(
+    ({ fullName, failureMessages: [message = ''] }) => `${basename(name)}: ${fullName}: ${firstLine(message)}`,
+  );
 }
 
 function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] as string;
 }
 
-/** Reads a report in JUnit's format, as pytest writes it. */
+type BenchReport = {
+  readonly seconds: Readonly<Record<string, number>>;
+  readonly absent: readonly {
+    readonly part: string;
+    readonly what: 'SKIPPED' | 'FAILED';
+    readonly why: string;
+    readonly install?: string;
+  }[];
+};
+
+/** Reads a report of the bench, with one test for each part; undefined where there is none. */
+export function readBench(file: string): Counts | undefined {
+  if (!existsSync(file)) return undefined;
+  const { seconds, absent } = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
+  const parts = Object.entries(seconds);
+  const failures = absent.flatMap(({ part, what, why }) => (what === 'FAILED' ? [`${part}: ${why}`] : []));
+  return {
+    passed: parts.length - absent.length,
+    failed: failures.length,
+    skipped: absent.length - failures.length,
+    ...(failures.length > 0 && { failures }),
+    omissions: absent.flatMap(({ part, what, why, install }) =>
+      what === 'SKIPPED' ? [`${part}: ${why}.${install ? ` Install it: ${install}` : ''}`] : [],
+    ),
+    tests: parts.map(([part, time]) => ({ name: part, file: 'bench', ms: 1000 * time })),
+  };
+}
+
+/** Reads a report in JUnit's format, as pytest writes it; undefined where there is none. */
 export function readJunit(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
-  const suites = readFileSync(file, 'utf8').match(/<testsuite\b[^>]*>/g) ?? [];
-  return sumCounts(
-    suites.map((suite) => {
-      const attribute = (name: string) => Number(suite.match(new RegExp(`\\b${name}="(\\d+)"`))?.[1] ?? 0);
-      const failed = attribute('failures') + attribute('errors');
-      const skipped = attribute('skipped');
-      return { passed: attribute('tests') - failed - skipped, failed, skipped };
-    }),
+  const text = readFileSync(file, 'utf8');
+  const suites = text.match(/<testsuite\b[^>]*>/g) ?? [];
+  const counts = suites.map((suite) => {
+    const failed = number(suite, 'failures') + number(suite, 'errors');
+    const skipped = number(suite, 'skipped');
+    return { passed: number(suite, 'tests') - failed - skipped, failed, skipped };
+  });
+  const cases = [...text.matchAll(/<testcase\b[^>]*?(?:\/>|>(?:\s*<(?:failure|error|skipped)\b[^>]*>)?)/g)].map(
+    ([tag]) => tag,
   );
+  const failures = cases.flatMap((tag) => {
+    const message = messageIn(tag, 'failure') ?? messageIn(tag, 'error');
+    return message === undefined ? [] : [`${fileOf(tag)}: ${attribute(tag, 'name')}: ${firstLine(message)}`];
+  });
+  const omissions = skippedWithReason(cases);
+  return {
+    ...sumCounts(counts),
+    ...(failures.length > 0 && { failures }),
+    ...(omissions.length > 0 && { omissions }),
+    tests: cases.map((tag) => ({
+      name: attribute(tag, 'name') ?? '',
+      file: fileOf(tag),
+      ms: 1000 * number(tag, 'time'),
+    })),
+  };
+}
+
+/** Returns the message of a test's failure, error or skip. */
+function messageIn(tag: string, result: 'failure' | 'error' | 'skipped'): string | undefined {
+  return attribute(tag.match(new RegExp(`<${result}\\b[^>]*>$`))?.[0] ?? '', 'message');
+}
+
+/** Returns one line for each reason for which tests were skipped. */
+function skippedWithReason(cases: readonly string[]): string[] {
+  const skipped = cases.flatMap((tag) => {
+    const reason = messageIn(tag, 'skipped');
+    return reason === undefined ? [] : [{ file: fileOf(tag), reason: firstLine(reason) }];
+  });
+  return [...Map.groupBy(skipped, ({ reason }) => reason)].map(([reason, tests]) => {
+    const files = new Set(tests.map(({ file }) => file));
+    return `${counted(tests.length)} of ${[...files].join(', ')}: ${reason}`;
+  });
+}
+
+/** The file of a test, from its class name: `tests.test_grpo` is `test_grpo.py`. */
+function fileOf(tag: string): string {
+  const module = attribute(tag, 'classname')
+    ?.split('.')
+    .find((part) => part.startsWith('test_'));
+  return `${module ?? 'pytest'}.py`;
+}
+
+function number(tag: string, name: string): number {
+  return Number(attribute(tag, name) ?? 0);
+}
+
+function attribute(tag: string, name: string): string | undefined {
+  const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+  const value = tag.match(new RegExp(`\\b${name}="([^"]*)"`))?.[1];
+  return value
+    ?.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replaceAll(/&(\w+);/g, (whole, entity: string) => entities[entity] ?? whole);
 }

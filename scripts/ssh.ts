@@ -1,12 +1,19 @@
 import { existsSync } from 'node:fs';
+import type { Obstacle } from './obstacle.ts';
+import { findOnPath } from './process.ts';
 
-/** The OpenSSH server of this machine; it must be started by its whole path. */
+/** Returns the path of this machine's OpenSSH server, which must be started by its absolute path. */
 export function sshd(): string | undefined {
   return ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) => existsSync(path));
 }
 
-/** Why there can be no OpenSSH server for tests on this machine, if so. */
-export function sshObstacle(): string | undefined {
-  if (process.platform !== 'linux') return 'the server of the tests is looked after through /proc';
-  return sshd() === undefined ? 'there is no sshd here: install the package openssh-server' : undefined;
+/** Returns why the tests cannot start an OpenSSH server here, if they cannot. */
+export function sshObstacle(): Obstacle | undefined {
+  if (process.platform !== 'linux') return { reason: 'the SSH tests find processes in /proc, which only Linux has' };
+  if (sshd() !== undefined) return undefined;
+  const manager = ['apt-get', 'dnf'].find((name) => findOnPath(name) !== undefined);
+  return {
+    reason: 'the OpenSSH server (sshd) is not installed',
+    ...(manager && { install: `sudo ${manager} install -y openssh-server` }),
+  };
 }

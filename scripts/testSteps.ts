@@ -1,9 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { basename } from 'node:path';
+import { rmSync } from 'node:fs';
 import { benchmarkDownloads, runBenchmarks } from './benchmarks/benchmarks.ts';
+import { NotFetched } from './benchmarks/copy.ts';
 import { dialogueCorpus } from './benchmarks/supportDialogues.ts';
+import { tau2Python } from './benchmarks/tau2.ts';
 import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
+import type { Obstacle } from './obstacle.ts';
 import { packageExtension } from './package.ts';
 import { runCommand } from './process.ts';
 import {
@@ -16,18 +18,10 @@ import {
   vllmObstacle,
 } from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
-import {
-  type Counts,
-  countVitest,
-  failedFiles,
-  gateCounts,
-  readVitest,
-  sumCounts,
-  type VitestFile,
-  withExitCode,
-} from './results.ts';
+import { type Counts, gateCounts, readBench, sumCounts, withExitCode } from './results.ts';
 import { sshObstacle } from './ssh.ts';
-import { announce, elapsed, warn } from './terminal.ts';
+import { elapsed, warn } from './terminal.ts';
+import { runVitest } from './vitest.ts';
 import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
 import { codeServerObstacle, isCodeServerInstalled, vscodeVersion } from './vscode/codeServer.ts';
@@ -36,13 +30,17 @@ import { codeServerObstacle, isCodeServerInstalled, vscodeVersion } from './vsco
 export type Step = {
   name: string;
   title: string;
-  /** Takes so long that only the full suite runs it, or a person who asks for it. */
+  /** Runs beside the steps that follow it. */
+  isBackground?: boolean;
+  /** Belongs to the full suite only. It runs when every step before it has ended. */
   isFull?: boolean;
+  /** About how many minutes it takes in the full suite on two cores; `--within` goes by it. */
+  minutes?: number;
   /** What is not on this machine yet. */
   downloads?: (filters: readonly string[]) => Download[];
-  /** Why the step cannot run on this machine; it is then skipped, loudly. */
-  obstacle?: () => string | undefined;
-  /** Runs the step. The filters are parts of test file names; gates ignore them. */
+  /** Why the step cannot run on this machine. It is then skipped, and reported as skipped. */
+  obstacle?: () => Obstacle | undefined;
+  /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
 };
 
@@ -50,36 +48,39 @@ const bin = {
   biome: 'node_modules/@biomejs/biome/bin/biome',
   tsc: 'node_modules/typescript/bin/tsc',
   knip: 'node_modules/knip/bin/knip.js',
-  vitest: 'node_modules/vitest/vitest.mjs',
 };
 
-/** All steps, in the order in which they run: what fails fast comes first. */
+/** All steps, in the order in which they start. */
 export const steps: readonly Step[] = [
   { name: 'build', title: 'bundles and types', run: () => ensureBuilt().then(() => gateCounts(true)) },
+  {
+    name: 'unit',
+    title: 'vitest',
+    minutes: 45,
+    isBackground: true,
+    downloads: () => [...dialogueCorpus.downloads()],
+    run: (filters) => runVitest('unit', filters),
+  },
   {
     name: 'lint',
     title: 'Biome: format, rules, import arrows',
     run: () => gate(bin.biome, 'check', '--error-on-warnings'),
   },
   { name: 'types', title: 'TypeScript, and the core without any platform', run: checkTypes },
-  { name: 'unused', title: 'Knip: files, exports and dependencies nobody uses', run: () => gate(bin.knip) },
-  {
-    name: 'unit',
-    title: 'vitest',
-    downloads: () => [...dialogueCorpus.downloads()],
-    run: (filters) => vitestTwice('unit', filters),
-  },
+  { name: 'unused', title: 'Knip: unused files, exports and dependencies', run: () => gate(bin.knip) },
   {
     name: 'python',
     title: 'ruff and basedpyright over all Python, and the tests of the trainer',
+    minutes: 25,
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
-    run: runPythonTests,
+    run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
   },
   { name: 'package', title: 'the .vsix and its size', run: () => packageExtension().then(() => gateCounts(true)) },
   {
     name: 'host',
     title: 'mocha in the extension host of a real VS Code',
+    minutes: 10,
     downloads: vscodeDownloads,
     obstacle: () => (usesDesktop() ? undefined : codeServerObstacle()),
     run: () => ensureBuilt().then(() => runHostTests()),
@@ -87,52 +88,67 @@ export const steps: readonly Step[] = [
   {
     name: 'e2e',
     title: 'a person at a real VS Code in a browser',
-    downloads: () => browserDownloads(),
+    minutes: 14,
+    downloads: browserDownloads,
     obstacle: codeServerObstacle,
     run: endToEnd,
   },
   {
+    name: 'targets',
+    title: 'training on targets: an OpenSSH server on loopback, and experiments on this machine',
+    minutes: 8,
+    isFull: true,
+    downloads: trainerDownloads,
+    obstacle: () => pythonObstacle() ?? sshObstacle(),
+    run: (filters) => runVitest('targets', filters, 'test/targets/vitest.config.ts'),
+  },
+  {
+    name: 'ray',
+    title: "verl's rollout workers and a job on a Ray cluster of this machine",
+    minutes: 8,
+    isFull: true,
+    downloads: verlDownloads,
+    obstacle: () => pythonObstacle() ?? rayObstacle(),
+    run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
+  },
+  {
     name: 'benchmarks',
     title: 'rewards against the official evaluators of public benchmarks',
+    minutes: 30,
     isFull: true,
     downloads: benchmarkDownloads,
     obstacle: pythonObstacle,
     run: runBenchmarks,
   },
   {
-    name: 'targets',
-    title: 'training on targets: an OpenSSH server on loopback, and experiments on this machine',
+    name: 'bench',
+    title: 'every part of the bench once',
+    minutes: 6,
     isFull: true,
-    downloads: trainerDownloads,
-    obstacle: () => pythonObstacle() ?? sshObstacle(),
-    run: (filters) =>
-      vitest('targets', ['--config', 'test/targets/vitest.config.ts', ...filters]).then(({ counts }) => counts),
+    downloads: () => [...tau2Python.downloads()],
+    obstacle: benchObstacle,
+    run: runBench,
   },
   {
-    name: 'ray',
-    title: "verl's rollout workers and a job on a Ray cluster of this machine",
+    name: 'recipe',
+    title: 'the training recipe in VS Code with a real model',
+    minutes: 30,
     isFull: true,
-    downloads: verlDownloads,
-    obstacle: () => pythonObstacle() ?? (process.platform === 'linux' ? undefined : 'its engines are counted in /proc'),
-    run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
+    downloads: () => [...browserDownloads(), ...trainerDownloads()],
+    obstacle: () => pythonObstacle() ?? codeServerObstacle(),
+    run: () => {
+      process.env.REHEARSAL_RECIPE_MODEL ??= 'smollm2';
+      return endToEnd(['recipe']);
+    },
   },
   {
     name: 'vllm',
     title: 'GRPO on what vLLM itself samples, on the CPU',
+    minutes: 25,
     isFull: true,
     downloads: () => [...trainerDownloads(), ...vllmDownloads()],
     obstacle: vllmObstacle,
     run: runVllmTests,
-  },
-  {
-    name: 'bench',
-    title: 'every number that the README quotes',
-    isFull: true,
-    obstacle: () => (process.platform === 'linux' ? undefined : 'CPU time and memory come from /proc'),
-    run: async () => {
-      const { code } = await runCommand(process.execPath, ['bench/main.ts'], { cwd: root, echo: true });
-      return gateCounts(code === 0);
-    },
   },
 ];
 
@@ -150,39 +166,36 @@ async function checkTypes(): Promise<Counts> {
   return sumCounts([everything, await gate(bin.tsc, '--project', 'tsconfig.core.json')]);
 }
 
-/** Runs vitest with its output shown, and counts from its JSON report. */
-async function vitest(name: string, args: readonly string[]): Promise<{ counts: Counts; files: VitestFile[] }> {
-  const report = inRoot('dist', 'test', `${name}.json`);
-  mkdirSync(inRoot('dist', 'test'), { recursive: true });
-  rmSync(report, { force: true });
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { code } = await runCommand(process.execPath, [bin.vitest, 'run', ...reporters, ...args], {
-    cwd: root,
-    echo: true,
-  });
-  const files = readVitest(report);
-  return { counts: withExitCode(files && countVitest(files), code), files: files ?? [] };
-}
-
-/**
- * Many tests watch other processes, or a real VS Code, which draws when it likes, and several files share the machine.
- * A file that failed is run once more, alone: what passes then is told of as unsteady, what fails again has failed.
- */
-async function vitestTwice(name: string, filters: readonly string[], config: readonly string[] = []): Promise<Counts> {
-  const first = await vitest(name, [...config, ...filters]);
-  const failed = failedFiles(first.files);
-  if (failed.length === 0) return first.counts;
-  warn(`Failed, and run once more alone: ${failed.map((file) => basename(file)).join(', ')}`);
-  const second = await vitest(`${name}-again`, [...config, '--maxWorkers=1', ...failed]);
-  // A second attempt that did not come to report anything leaves the first one's failures as they are.
-  return second.files.length === 0 ? first.counts : countVitest(first.files, second.files);
-}
-
 async function endToEnd(filters: readonly string[]): Promise<Counts> {
   process.env.REHEARSAL_VSIX = await packageExtension();
   if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
-  if (process.env.REHEARSAL_SUITE !== 'full') announce('The long stories are played by npm run test:full.');
-  return vitestTwice('e2e', filters, ['--config', 'test/e2e/vitest.config.ts']);
+  return runVitest('e2e', filters, 'test/e2e/vitest.config.ts');
+}
+
+function rayObstacle(): Obstacle | undefined {
+  return process.platform === 'linux'
+    ? undefined
+    : { reason: 'the tests count its engines in /proc, which is on Linux only' };
+}
+
+function benchObstacle(): Obstacle | undefined {
+  return process.platform === 'linux'
+    ? undefined
+    : { reason: 'CPU time and memory come from /proc, which is on Linux only' };
+}
+
+/** Runs every part of the bench once and counts the parts: a broken promise is a measurement, not a failure. */
+async function runBench(): Promise<Counts> {
+  // Without tau2, the parts that need it are skipped and say how to install it.
+  await tau2Python.setUp().catch((error: Error) => {
+    if (!(error instanceof NotFetched)) throw error;
+    warn(error.message);
+  });
+  const report = inRoot('dist', 'test', 'bench.json');
+  rmSync(report, { force: true });
+  const args = ['bench/main.ts', '--once', '--out', report];
+  const { code } = await runCommand(process.execPath, args, { cwd: root, echo: true });
+  return withExitCode(readBench(report), code);
 }
 
 function vscodeDownloads(): Download[] {
@@ -212,5 +225,5 @@ function vllmDownloads(): Download[] {
 function trainerDownloads(): Download[] {
   if (!findPython() || isTrainerReady()) return [];
   const what = 'Python environment of the trainer (torch for the CPU, trl, a small model)';
-  return [{ what, bytes: 570e6, into: cacheFolder() }];
+  return [{ what, bytes: 615e6, into: cacheFolder() }];
 }

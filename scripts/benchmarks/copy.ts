@@ -5,6 +5,9 @@ import { root } from '../repository.ts';
 import { announce, Failure } from '../terminal.ts';
 import { cacheFolder, type Download, installOnce, isComplete } from '../vscode/cacheFolder.ts';
 
+/** A copy that this machine cannot fetch: the registry or the repository is not reachable from it. */
+export class NotFetched extends Failure {}
+
 /** A pinned copy of a benchmark: one that an environment variable names, or one in the cache. */
 export type Copy = {
   /** A Python that has the package, or the folder of a checkout. */
@@ -12,8 +15,16 @@ export type Copy = {
   readonly isReady: () => boolean;
   /** What is fetched; nothing where it is there. */
   readonly downloads: () => readonly Download[];
+  /** Fetches the copy where it is not there. Throws `NotFetched`. */
   readonly setUp: () => Promise<void>;
 };
+
+/** Returns whether a command failed because the network did not let it reach a host. */
+function isUnreachable(output: string): boolean {
+  return /Could not resolve host|Failed to connect|Connection refused|Network is unreachable|NewConnectionError/.test(
+    output,
+  );
+}
 
 type Source = {
   /** Folder in the cache; it names the version. */
@@ -59,8 +70,9 @@ function copyOf(
       announce(`Fetching ${what} into ${home()} (once)`);
       await installOnce(home(), async (folder) => {
         for (const [program, ...args] of await commands(folder)) {
-          const { code } = await runCommand(program, args, { cwd: root, echo: true });
-          if (code !== 0) throw new Failure(`${what} could not be fetched; name a copy of it with ${variable}.`);
+          const { code, output } = await runCommand(program, args, { cwd: root, echo: true });
+          const Kind = isUnreachable(output) ? NotFetched : Failure;
+          if (code !== 0) throw new Kind(`${what} could not be fetched. Name a copy of it with ${variable}`);
         }
       });
     },

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Obstacle } from '../obstacle.ts';
 import { runNpm } from '../process.ts';
 import { announce, elapsed, Failure, withHeartbeat } from '../terminal.ts';
 import { cacheFolder, installOnce, isComplete } from './cacheFolder.ts';
@@ -19,10 +20,9 @@ export function isCodeServerInstalled(): boolean {
 }
 
 /** Why this machine cannot run VS Code in a browser, or undefined where it can. */
-export function codeServerObstacle(): string | undefined {
-  return process.platform === 'linux'
-    ? undefined
-    : `VS Code for the browser (code-server) is only used on Linux, and this is ${process.platform}`;
+export function codeServerObstacle(): Obstacle | undefined {
+  if (process.platform === 'linux') return undefined;
+  return { reason: `VS Code for the browser (code-server) is only used on Linux, and this is ${process.platform}` };
 }
 
 /**
@@ -32,7 +32,7 @@ export function codeServerObstacle(): string | undefined {
 export async function installCodeServer(): Promise<string> {
   const obstacle = codeServerObstacle();
   if (obstacle)
-    throw new Failure(`${obstacle}. Install VS Code (https://code.visualstudio.com) and its "code" command.`);
+    throw new Failure(`${obstacle.reason}. Install VS Code (https://code.visualstudio.com) and its "code" command.`);
   if (isCodeServerInstalled()) return codeServerEntry;
   announce(
     `Downloading VS Code ${vscodeVersion} (code-server ${codeServerVersion} from npm; about 160 MB, 620 MB on disk)`,

@@ -82,8 +82,13 @@ async function main(args: string[]): Promise<number> {
   let server: Server | undefined;
   const window = await launchBrowser();
   try {
-    // VS Code for the browser develops one extension; the others are installed.
-    server = await startServer({ smokeTestDriver: true, extensions: options.extensions.slice(1) });
+    server = await startServer({
+      smokeTestDriver: true,
+      // VS Code for the browser develops one extension; the others are installed.
+      extensions: options.extensions.slice(1),
+      // In the browser the default is to save a second after each edit, which a desktop VS Code does not do.
+      settings: { 'files.autoSave': 'off' },
+    });
     const page = await window.newPage();
     return await runInPage(page, server.address(testQuery(server.origin, options)));
   } finally {

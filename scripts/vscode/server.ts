@@ -1,8 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { runCommand } from '../process.ts';
 import { Failure } from '../terminal.ts';
@@ -23,6 +34,8 @@ export type ServerOptions = {
   smokeTestDriver?: boolean;
   /** Asks whether a folder is to be trusted, as VS Code does; otherwise every folder is. */
   workspaceTrust?: boolean;
+  /** How long a page that was cut off may come back to its extension host, in seconds; by default three hours. */
+  reconnectionSeconds?: number;
   env?: Record<string, string>;
 };
 
@@ -33,7 +46,10 @@ export type Server = {
   userData: string;
   /** The address of the workbench with a query, for example `{ folder }`, and the token. */
   address(query: Record<string, string>): string;
-  log(): string;
+  /** Returns the process ids of the running extension hosts; each open page has one. */
+  extensionHosts(): readonly number[];
+  /** Replaces the user settings and removes what earlier pages stored. No page may be open. */
+  resetUser(settings: Record<string, unknown>): void;
   stop(): Promise<void>;
   /** Ends every process of it at once, with no chance to put anything in order. */
   kill(): Promise<void>;
@@ -53,6 +69,8 @@ export const quietSettings: Record<string, unknown> = {
   'git.enabled': false,
   'window.restoreWindows': 'none',
 };
+
+const startLimit = 180_000;
 
 /** Starts VS Code for the browser (installing it first where needed) and resolves when it answers. */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
@@ -83,14 +101,19 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     }
   };
   try {
-    const log = await untilListening(child);
+    const extensionHosts = followExtensionHosts(child);
+    await untilListening(child);
     const { port, address, close } = await openDoor(socket, options.port);
+    const resetUser = (settings: Record<string, unknown>) => {
+      rmSync(join(userData, 'User'), { recursive: true, force: true, maxRetries: 5 });
+      writeSettings(userData, settings);
+    };
     const stop = () => close().then(clean);
     const kill = () => {
       signalGroup(child, 'SIGKILL');
       return stop();
     };
-    return { origin: `http://127.0.0.1:${port}`, port, userData, address, log, stop, kill };
+    return { origin: `http://127.0.0.1:${port}`, port, userData, address, extensionHosts, resetUser, stop, kill };
   } catch (error) {
     await clean();
     throw error;
@@ -133,7 +156,8 @@ function folderArguments(userData: string): string[] {
  * code-server listens on a socket file that only this user can open, and asks for no password: the door before it
  * asks for the token. VS Code's own connection token is not among what code-server offers.
  */
-function listenArguments(socket: string, { smokeTestDriver, workspaceTrust }: ServerOptions): string[] {
+function listenArguments(socket: string, options: ServerOptions): string[] {
+  const { smokeTestDriver, workspaceTrust, reconnectionSeconds } = options;
   return [
     '--auth',
     'none',
@@ -144,22 +168,33 @@ function listenArguments(socket: string, { smokeTestDriver, workspaceTrust }: Se
     '--disable-telemetry',
     '--disable-update-check',
     '--disable-getting-started-override',
+    ...(reconnectionSeconds === undefined ? [] : ['--reconnection-grace-time', `${reconnectionSeconds}`]),
     ...(workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(smokeTestDriver ? ['--vscode-option=enable-smoke-test-driver=true'] : []),
   ];
 }
 
-/** The extensions folder of a VS Code in which a package was installed; done once a package, since it takes seconds. */
+/**
+ * Returns the extensions folder of a VS Code in which a package is installed. Installing takes seconds, so the folder
+ * is kept next to the package. Processes that install at the same time each fill their own folder; the first one stays.
+ */
 async function installedExtension(entry: string, vsix: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const home = join(dirname(vsix), 'installed');
-  const extensions = join(home, 'extensions');
-  const stampFile = join(home, 'stamp');
-  const stamp = createHash('sha256').update(entry).update(readFileSync(vsix)).digest('hex');
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return extensions;
-  rmSync(home, { recursive: true, force: true });
-  writeSettings(home, {});
-  await installExtension(entry, folderArguments(home), vsix, env);
-  writeFileSync(stampFile, stamp);
+  const stamp = createHash('sha256').update(entry).update(readFileSync(vsix)).digest('hex').slice(0, 16);
+  const kept = join(dirname(vsix), `installed-${stamp}`);
+  const extensions = join(kept, 'extensions');
+  if (existsSync(kept)) return extensions;
+  const filled = mkdtempSync(join(dirname(vsix), 'installing-'));
+  writeSettings(filled, {});
+  await installExtension(entry, folderArguments(filled), vsix, env);
+  try {
+    renameSync(filled, kept);
+  } catch (error) {
+    rmSync(filled, { recursive: true, force: true });
+    if (!existsSync(kept)) throw error;
+  }
+  for (const name of readdirSync(dirname(vsix)))
+    if (name.startsWith('installed-') && name !== basename(kept))
+      rmSync(join(dirname(vsix), name), { recursive: true, force: true });
   return extensions;
 }
 
@@ -174,20 +209,34 @@ async function installExtension(entry: string, folders: string[], vsix: string, 
   }
 }
 
-function untilListening(child: ChildProcess): Promise<() => string> {
+/** Reads from the server's log which extension hosts run. */
+function followExtensionHosts(child: ChildProcess): () => readonly number[] {
+  const running = new Set<number>();
+  if (child.stdout)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [, pid, what] = /<(\d+)> (Launched Extension Host Process|Extension Host Process exited)/.exec(line) ?? [];
+      if (what?.startsWith('Launched')) running.add(Number(pid));
+      else if (what) running.delete(Number(pid));
+    });
+  return () => [...running];
+}
+
+function untilListening(child: ChildProcess): Promise<void> {
   let log = '';
   return new Promise((resolve, reject) => {
-    const timer = globalThis.setTimeout(() => fail('it was not ready after 60 s'), 60_000);
+    const timer = globalThis.setTimeout(() => fail(`it was not ready after ${startLimit / 1000} s`), startLimit);
     const fail = (reason: string) => {
       clearTimeout(timer);
       signalGroup(child, 'SIGTERM');
-      reject(new Failure(`VS Code's server did not start: ${reason}.\n${log.slice(-4000)}`));
+      reject(new Failure(`VS Code's server did not start: ${reason}.\n${log}`));
     };
     const read = (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-200_000);
+      log = (log + chunk.toString()).slice(-4000);
       if (!log.includes('HTTP server listening')) return;
       clearTimeout(timer);
-      resolve(() => log);
+      child.stdout?.off('data', read);
+      child.stderr?.off('data', read).resume();
+      resolve();
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);

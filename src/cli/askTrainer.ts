@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { Fault } from '../engine/shell/fault.ts';
 import type { Io } from './io.ts';
 import { lastLineOf } from './lastLine.ts';
-import { trainerEnvironment } from './pythonEnvironment.ts';
+import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';
 
 type Question = {
   /** What it reads on its standard input. */
@@ -14,13 +14,13 @@ type Question = {
 /** Asks the trainer something that it answers and ends. Resolves with the last line that it prints. */
 export function askTrainer(
   { signal }: Pick<Io, 'signal'>,
-  python: string,
+  [program, ...rest]: Interpreter,
   args: readonly string[],
   { input, refused }: Question,
 ): Promise<string> {
-  const options = { env: trainerEnvironment(), signal, maxBuffer: 256 * 1024 * 1024 };
+  const options = { env: trainerEnvironment(hubKeys), signal, maxBuffer: 256 * 1024 * 1024 };
   return new Promise((resolve, reject) => {
-    const child = execFile(python, ['-m', 'rehearsal_trainer', ...args], options, (error, said, words) => {
+    const child = execFile(program, [...rest, '-m', 'rehearsal_trainer', ...args], options, (error, said, words) => {
       if (!error) resolve(lastLineOf(said));
       else if (signal.aborted) reject(new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled' }));
       else reject(refused(lastLineOf(words) || error.message));

@@ -1,59 +1,49 @@
 import type { Command } from './command.ts';
-import { call } from './commands/call.ts';
-import { check } from './commands/check.ts';
-import { compare } from './commands/compare.ts';
-import { coverage } from './commands/coverage.ts';
-import { dap } from './commands/dap.ts';
-import { doctor } from './commands/doctor.ts';
-import { draft } from './commands/draft.ts';
-import { evaluate } from './commands/eval.ts';
-import { experiment } from './commands/experiment.ts';
-import { explain } from './commands/explain.ts';
-import { exportModel } from './commands/exportModel.ts';
-import { importCommand } from './commands/import.ts';
-import { mcp } from './commands/mcp.ts';
-import { newCommand } from './commands/new.ts';
-import { personas } from './commands/personas.ts';
-import { preview } from './commands/preview.ts';
-import { regrade } from './commands/regrade.ts';
-import { replayCommand } from './commands/replay.ts';
-import { report } from './commands/report.ts';
-import { runCommand } from './commands/run.ts';
-import { serve } from './commands/serve.ts';
-import { serveModelCommand } from './commands/serveModel.ts';
-import { shadowCommand } from './commands/shadow.ts';
-import { synth } from './commands/synth.ts';
-import { tools } from './commands/tools.ts';
-import { train } from './commands/train.ts';
-import { verify } from './commands/verify.ts';
 
-/** Every command, in the order of a person's work. */
-export const commands: readonly Command[] = [
-  newCommand,
-  check,
-  draft,
-  call,
-  runCommand,
-  evaluate,
-  tools,
-  personas,
-  preview,
-  report,
-  compare,
-  regrade,
-  shadowCommand,
-  coverage,
-  replayCommand,
-  explain,
-  verify,
-  dap,
-  mcp,
-  serve,
-  synth,
-  train,
-  experiment,
-  serveModelCommand,
-  exportModel,
-  importCommand,
-  doctor,
-];
+/**
+ * Loads each command by its name, in the order of the help: `explain`, then the others in the order in which people use
+ * them. A process loads only the one it runs.
+ */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  explain: async () => (await import('./commands/explain.ts')).explain,
+  new: async () => (await import('./commands/new.ts')).newCommand,
+  check: async () => (await import('./commands/check.ts')).check,
+  draft: async () => (await import('./commands/draft.ts')).draft,
+  call: async () => (await import('./commands/call.ts')).call,
+  run: async () => (await import('./commands/run.ts')).runCommand,
+  debug: async () => (await import('./commands/debug.ts')).debug,
+  eval: async () => (await import('./commands/eval.ts')).evaluate,
+  tools: async () => (await import('./commands/tools.ts')).tools,
+  personas: async () => (await import('./commands/personas.ts')).personas,
+  preview: async () => (await import('./commands/preview.ts')).preview,
+  report: async () => (await import('./commands/report.ts')).report,
+  compare: async () => (await import('./commands/compare.ts')).compare,
+  regrade: async () => (await import('./commands/regrade.ts')).regrade,
+  shadow: async () => (await import('./commands/shadow.ts')).shadowCommand,
+  coverage: async () => (await import('./commands/coverage.ts')).coverage,
+  replay: async () => (await import('./commands/replay.ts')).replayCommand,
+  verify: async () => (await import('./commands/verify.ts')).verify,
+  dap: async () => (await import('./commands/dap.ts')).dap,
+  mcp: async () => (await import('./commands/mcp.ts')).mcp,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  synth: async () => (await import('./commands/synth.ts')).synth,
+  train: async () => (await import('./commands/train.ts')).train,
+  experiment: async () => (await import('./commands/experiment.ts')).experiment,
+  'serve-model': async () => (await import('./commands/serveModel.ts')).serveModelCommand,
+  'export-model': async () => (await import('./commands/exportModel.ts')).exportModel,
+  import: async () => (await import('./commands/import.ts')).importCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+};
+
+/** The names of all commands. */
+export const commandNames: readonly string[] = Object.keys(loaders);
+
+/** Loads a command; undefined where there is none with this name. */
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return Object.hasOwn(loaders, name) ? loaders[name]?.() : undefined;
+}
+
+/** Loads all commands, for what lists them. */
+export function loadCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(loaders).map((load) => load()));
+}

@@ -7,7 +7,7 @@ import { openSupervisor } from '../engine/shell/supervisor.ts';
 import { type Given, text } from './command.ts';
 import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from './conversations.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
-import { newRunFolder, openDomain } from './rolloutOptions.ts';
+import { inRunFolder, openDomain } from './rolloutOptions.ts';
 
 export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
 rehearsal import spans FILE... --domain FOLDER [options]
@@ -41,7 +41,7 @@ export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescri
 /** Imports files of conversations as a run of a domain, and tells what came of it. */
 export async function importLogs(from: Source, given: Given, io: Io): Promise<ExitCode> {
   const named = given.positionals.slice(1);
-  if (named.length === 0) throw new UsageError(`name the files: rehearsal import ${from} FILE... --domain FOLDER`);
+  if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);
   const files = logFiles(named, io);
   const folder = text(given, 'domain');
   if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
@@ -55,15 +55,17 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);
-    const report = importConversations(supervisor, read, {
-      from,
-      folder: newRunFolder(io, given, from),
-      key,
-      seed,
-      masksDatabase,
-      signal: io.signal,
-      ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
-    });
+    const report = await inRunFolder(io, given, from, async (run) =>
+      importConversations(supervisor, read, {
+        from,
+        folder: run,
+        key,
+        seed,
+        masksDatabase,
+        signal: io.signal,
+        ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
+      }),
+    );
     if (seed === null) io.err(`${unmasked}\n`);
     if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
     else io.out(reportText(report, io));

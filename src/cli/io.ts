@@ -6,6 +6,8 @@ export type Io = {
   readonly err: (text: string) => void;
   /** Width and colours are for terminals only; without one every line is plain. */
   readonly terminal: boolean;
+  /** Whether a person can be asked a question: the input and the prompts are those of a terminal. */
+  readonly interactive: boolean;
   readonly cwd: string;
   readonly environment: NodeJS.ProcessEnv;
   /** Aborts when the person presses Ctrl+C. */

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type * as z from 'zod';
+import { readBoundedText } from '../engine/shell/boundedFile.ts';
 import { UsageError } from './io.ts';
 
 /**
@@ -9,7 +10,7 @@ import { UsageError } from './io.ts';
 export function readKept<T>(path: string, schema: z.ZodType<T>, lost: string): T | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return schema.parse(JSON.parse(readBoundedText(path)));
   } catch {
     throw new UsageError(`${path} was changed after Rehearsal wrote it, and does not say any more ${lost}`);
   }

@@ -1,45 +1,105 @@
-import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { Fault, messageOf, personGone } from '../engine/shell/fault.ts';
+import { terminalText } from '../engine/core/terminalText.ts';
+import { ApprovalQuestion, approve, rememberApproval } from '../engine/shell/approvals.ts';
+import { Fault, messageOf } from '../engine/shell/fault.ts';
+import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keyOrigins.ts';
+import { didYouMean, nearest } from '../engine/shell/load/nearest.ts';
 import { version } from '../engine/shell/version.ts';
 import { type Command, refuseMore } from './command.ts';
-import { commands } from './commands.ts';
+import { commandNames, loadCommand, loadCommands } from './commands.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
+import { lineReader } from './lineReader.ts';
 
 /** Parses, calls, prints, sets the exit code; nothing else. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const [name, ...rest] = argv;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    io.out(overview());
+  const [name, ...rest] = asOption(argv);
+  if (name === undefined || name === '--help' || name === '-h') {
+    io.out(overview(await loadCommands()));
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-v') {
     io.out(`${version}\n`);
     return 0;
   }
-  const command = commands.find((each) => each.name === name);
+  const command = await loadCommand(name);
   if (!command) {
-    io.err(`rehearsal: there is no command "${name}". Commands: ${commands.map((each) => each.name).join(', ')}\n`);
+    const hint = didYouMean(name, commandNames, `Commands: ${commandNames.join(', ')}`);
+    io.err(`rehearsal: there is no command "${name}". ${hint}\n`);
     return 2;
   }
   try {
-    return await call(command, rest, io);
+    return await consented(command, rest, io);
   } catch (error) {
     return report(error, command, rest, io);
   }
 }
 
+/** `help COMMAND` as `COMMAND --help`, and `help` as `--help`. */
+function asOption(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  return first === 'help' ? [...rest, '--help'] : argv;
+}
+
+/** Asks at a terminal for the consent that a command needs, remembers it, and starts the command again. */
+async function consented(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
+  try {
+    return await call(command, argv, io);
+  } catch (error) {
+    const asked = consentFor(error);
+    if (asked === null || !io.interactive || argv.includes('--json')) throw error;
+    const answer = await io.readLine(`${asked.question} [y/N] `, io.signal);
+    if (!/^y(es)?$/i.test(answer.trim())) throw error;
+    asked.remember(io.environment);
+    return consented(command, argv, io);
+  }
+}
+
+type Consent = { readonly question: string; readonly remember: (environment: NodeJS.ProcessEnv) => void };
+
+/** What a person can consent to, so that a command that was refused can go on; null for any other error. */
+function consentFor(error: unknown): Consent | null {
+  if (error instanceof KeyQuestion) {
+    const { name, origin, home } = error.question;
+    const belongs = home === null ? 'It was not allowed for any address yet' : `It belongs to ${home}`;
+    return {
+      question: `Send ${name} to ${origin}? ${belongs}.`,
+      remember: (environment) => rememberKey(name, origin, environment),
+    };
+  }
+  if (error instanceof ApprovalQuestion) {
+    const { approval } = error;
+    const { name, path, effects, sandbox } = approval;
+    const list = effects.map((each) => `  ${each}\n`).join('');
+    return {
+      question: `"${name}" (${path}) does this outside of the sandbox:\n${list}${sandbox ? `${sandbox}\n` : ''}Approve it?`,
+      remember: (environment) => rememberApproval(approval, environment),
+    };
+  }
+  return null;
+}
+
+/** The options that every command takes. */
+const commonOptions = {
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  'allow-key': { type: 'string', multiple: true },
+  approve: { type: 'string', multiple: true },
+} as const;
+
 async function call(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
   const { values, positionals } = parseArgs({
     args: withNegatives(argv),
     allowPositionals: true,
-    options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    options: { ...command.options, ...commonOptions },
   });
   if (values.help) {
     io.out(command.help);
     return 0;
   }
-  const given = { positionals, values };
+  const { 'allow-key': keys = [], approve: hashes = [], ...own } = values;
+  allowKeys(keys as readonly string[], io.environment);
+  approve(hashes as readonly string[], io.environment);
+  const given = { positionals, values: own };
   if (command.takes !== undefined) refuseMore(given, command.takes, command);
   return command.run(given, io);
 }
@@ -56,11 +116,9 @@ function withNegatives(argv: readonly string[]): string[] {
 }
 
 function report(error: unknown, command: Command, argv: readonly string[], io: Io): ExitCode {
-  const known =
-    error instanceof UsageError ||
-    error instanceof Fault ||
-    (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-  const { message } = known ? (error as Error) : { message: unexpected(error, io.environment) };
+  const refused = refusedArguments(error, command);
+  const known = error instanceof UsageError || error instanceof Fault || refused !== null;
+  const message = refused ?? (known ? messageOf(error) : unexpected(error, io.environment));
   const where =
     error instanceof Fault && error.failure.file
       ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: `
@@ -68,10 +126,28 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   const text = message.startsWith(where) ? message : `${where}${message}`;
   if (argv.includes('--json'))
     io.out(
-      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text } })}\n`,
+      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text, ...questionIn(error) } })}\n`,
     );
   else io.err(`rehearsal ${command.name}: ${text}\n`);
   return 2;
+}
+
+/** What is wrong with the arguments; null for an error about anything else. */
+function refusedArguments(error: unknown, { name, options }: Command): string | null {
+  const { code, message = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  if (!code?.startsWith('ERR_PARSE_ARGS')) return null;
+  const [unknown, option] = /^Unknown option '-+(.*?)'/.exec(message) ?? [];
+  if (unknown === undefined || option === undefined) return message;
+  const meant = nearest(option, Object.keys({ ...options, ...commonOptions }));
+  const hint =
+    meant === undefined ? `Run \`npx rehearsal help ${name}\` to see its options.` : `Did you mean --${meant}?`;
+  return `${unknown}. ${hint}`;
+}
+
+/** What an editor has to ask a person, as it reads it. */
+function questionIn(error: unknown): object {
+  if (error instanceof KeyQuestion) return { key: error.question };
+  return error instanceof ApprovalQuestion ? { approval: error.approval } : {};
 }
 
 /** What is said of an error that nobody foresaw: what the machine refused, or that it is a fault of Rehearsal. */
@@ -88,16 +164,24 @@ export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): stri
   return `this is a fault of Rehearsal: ${said}${advice}`;
 }
 
-function overview(): string {
+function overview(commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`);
   return [
     'rehearsal: author, rehearse, debug and train tool-using agents',
     '',
     ...rows,
     '',
-    '`rehearsal COMMAND --help` says more. Exit codes: 0 done, 1 findings, 2 could not be done.',
+    '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
+    '  --allow-key NAME=ORIGIN  send the key in the environment variable NAME to an address that it does not belong to',
+    '  --approve HASH           let a domain or an agent do what a command listed under this hash (docs/security.md)',
+    'Exit codes: 0 done, 1 findings, 2 could not be done.',
     '',
   ].join('\n');
+}
+
+/** What goes into a file or a program is written as it is: JSON says exactly what was recorded. */
+function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
+  return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : text);
 }
 
 /** The terminal this process has. */
@@ -117,31 +201,13 @@ export function processIo(): Io {
       abort.abort();
     });
   return {
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
+    out: writerTo(process.stdout),
+    err: writerTo(process.stderr),
     terminal: process.stdout.isTTY === true,
+    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     cwd: process.cwd(),
     environment: process.env,
     signal: abort.signal,
-    readLine: async (prompt, signal) => {
-      const lines = createInterface({ input: process.stdin, output: process.stderr });
-      // A question that is still open when the input ends is never settled by readline itself.
-      const ended = new Promise<never>((_resolve, reject) =>
-        lines.once('close', () =>
-          reject(
-            new Fault({
-              who: 'infrastructure',
-              code: personGone,
-              message: 'the input ended before the turn was typed; start it in a terminal, or give every turn a line',
-            }),
-          ),
-        ),
-      );
-      try {
-        return await Promise.race([lines.question(prompt, { signal }), ended]);
-      } finally {
-        lines.close();
-      }
-    },
+    readLine: lineReader(process.stdin, process.stderr),
   };
 }

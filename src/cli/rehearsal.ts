@@ -1,11 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
+import { terminalText } from '../engine/core/terminalText.ts';
 import { smallYoungHeap } from '../engine/shell/youngHeap.ts';
 import { main, processIo, unexpected } from './main.ts';
 import { runtimeObstacle } from './runtime.ts';
 
 setFlagsFromString(smallYoungHeap);
+// Without a listener, Node opens its inspector for every process of this user that sends the signal.
+process.on('SIGUSR1', () => undefined);
 process.on('uncaughtException', (error) => {
-  process.stderr.write(`rehearsal: ${unexpected(error, process.env)}\n`);
+  process.stderr.write(terminalText(`rehearsal: ${unexpected(error, process.env)}\n`));
   process.exit(2);
 });
 const obstacle = runtimeObstacle();

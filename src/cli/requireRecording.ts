@@ -12,5 +12,6 @@ export function requireRecording(named: string | undefined, { cwd }: Pick<Io, 'c
 
 /** What is said of a name that no recording has. */
 export function noRecording(named: string | undefined): UsageError {
-  return new UsageError(`${named || 'RECORDING'}: there is no such recording (a file that ends in ${recordingEnding})`);
+  if (!named) return new UsageError(`name a recording, a file that ends in ${recordingEnding}`);
+  return new UsageError(`${named}: there is no such recording (a file that ends in ${recordingEnding})`);
 }

@@ -8,12 +8,10 @@ import { taskIn } from '../engine/core/underPersona.ts';
 import { errorsOf, unfitness } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { nearest } from '../engine/shell/load/nearest.ts';
-import type { AskPerson } from '../engine/shell/outside.ts';
+import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
-import { runName } from '../engine/shell/runName.ts';
+import { makeNewRunFolder, removeEmptyRunFolder } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
-import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -32,9 +30,12 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training
-                     run, served meanwhile), or agent:FILE, an agent of your own (default: the task's, else
-                     the domain's)
+/** @param agent whose seat is the default of --agent */
+export const rolloutHelp = (
+  agent: string,
+) => `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training
+                     run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}).
+                     With human you type each turn as a line; /help lists the commands
   --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
                      for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
@@ -80,20 +81,40 @@ export function openDomainAt(folder: string): LoadedDomain {
   return loaded;
 }
 
-/** The task that a person named. Throws a `UsageError` that says which there are. */
-export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
-  if (id === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
-  const task = taskIn(domain.domain, id);
-  if (!task) throw new UsageError(`there is no task "${id}"; ${tasksOf(domain, id)}`);
-  return task;
+/**
+ * The task that a person named by its id or by the path of its file. Throws a `UsageError` that says which there are.
+ * @param cwd where a relative path starts
+ */
+export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: string): Task {
+  if (named === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
+  const task = taskIn(domain.domain, named);
+  if (task) return task;
+  const ids = idsInFile(domain, named, cwd);
+  const [only] = domain.tasks.filter(({ id }) => ids.includes(id));
+  if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
+  if (!only) {
+    const known = domain.tasks.map(({ id }) => id);
+    throw new UsageError(`there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`);
+  }
+  return only;
+}
+
+/** The ids of the tasks in a file of the domain, drafts included; none where the path is not such a file. */
+export function idsInFile({ parts }: LoadedDomain, path: string, cwd: string): readonly string[] {
+  const file = resolve(cwd, path);
+  return parts.tasks.flatMap((placed) => (placed.file === file ? placed.value.id : []));
 }
 
 /** The tasks of a domain, those first that a name may have meant. */
-function tasksOf({ folder, tasks }: LoadedDomain, id?: string): string {
-  const ids = tasks.map((task) => task.id);
-  const meant = id === undefined ? undefined : nearest(id, ids);
-  const shown = [...new Set([...(meant === undefined ? [] : [meant]), ...ids])].slice(0, 12);
-  return `${folder} has ${shown.join(', ')}${ids.length > shown.length ? ', ...' : ''}`;
+function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
+  const ids = tasks.map(({ id }) => id);
+  const meant = named === undefined ? undefined : nearest(named, ids);
+  return `${folder} has ${someOf([...new Set([...(meant === undefined ? [] : [meant]), ...ids])])}`;
+}
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, 12);
+  return `${shown.join(', ')}${names.length > shown.length ? ', ...' : ''}`;
 }
 
 /** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
@@ -194,23 +215,26 @@ export function trialsOf(given: Given, tasks: number, usual: number): number {
   return trials;
 }
 
-/** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
-export function askAtTerminal(io: Io): AskPerson {
-  return async (seat, _view, signal) => {
-    for (;;) {
-      const text = await io.readLine(`${seat}> `, signal);
-      const turn = parseTurn(text);
-      if (typeof turn !== 'string') return text;
-      io.err(`${turn}\n`);
-    }
-  };
-}
-
-/** The folder of a new run: a sortable name under .rehearsal/runs. */
-export function newRunFolder(io: Io, given: Given, name: string): string {
+/**
+ * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
+ * the run did not begin.
+ * @param runs where new folders are, relative to the working directory
+ */
+export async function inRunFolder<T>(
+  { cwd }: Pick<Io, 'cwd'>,
+  given: Given,
+  name: string,
+  act: (folder: string) => Promise<T>,
+  runs: string = workFolders.runs,
+): Promise<T> {
   const out = text(given, 'out');
-  if (out) return resolve(io.cwd, out);
-  return resolve(io.cwd, workFolders.runs, runName(name));
+  if (out) return act(resolve(cwd, out));
+  const folder = makeNewRunFolder(resolve(cwd, runs), name);
+  try {
+    return await act(folder);
+  } finally {
+    removeEmptyRunFolder(folder);
+  }
 }
 
 /**

@@ -3,12 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Dialect } from '../engine/core/dialect.ts';
+import type { Json } from '../engine/core/json.ts';
 import { Fault } from '../engine/shell/fault.ts';
 import { checkpointScheme, servedCheckpoint } from '../engine/shell/seats/seatSpec.ts';
 import { trainedDialect } from './dialect.ts';
 import { type Io, UsageError } from './io.ts';
 import { lastLineOf } from './lastLine.ts';
-import { preparePython, trainerEnvironment } from './pythonEnvironment.ts';
+import { hubKeys, interpreterOf, preparePython, trainerEnvironment } from './pythonEnvironment.ts';
 
 /** A model behind the trainer's gateway, on loopback. */
 export type ServedModel = {
@@ -27,8 +28,8 @@ export type Serving = {
   readonly dialect: Dialect;
   /** 0, the default: a free one. */
   readonly port?: number;
-  /** A Python to make the trainer's environment with. */
-  readonly python?: string | undefined;
+  /** An existing Python that serves it, as `interpreterOf` reads it. */
+  readonly python?: Json | undefined;
 };
 
 /**
@@ -53,9 +54,21 @@ export async function serveModel(
   io: Pick<Io, 'err' | 'signal'>,
   { model, dialect, port = 0, python }: Serving,
 ): Promise<ServedModel> {
-  const interpreter = await preparePython(io, python);
-  const args = ['-m', 'rehearsal_trainer', 'gateway', '--model', model, '--dialect', dialect, '--port', String(port)];
-  const child = spawn(interpreter, args, { env: trainerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const { python: command } = await preparePython(io, interpreterOf(python, process.cwd()));
+  const [program, ...rest] = command;
+  const args = [
+    ...rest,
+    '-m',
+    'rehearsal_trainer',
+    'gateway',
+    '--model',
+    model,
+    '--dialect',
+    dialect,
+    '--port',
+    String(port),
+  ];
+  const child = spawn(program, args, { env: trainerEnvironment(hubKeys), stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';
   createInterface({ input: child.stderr }).on('line', (line) => {
     words = lastLineOf(line) || words;
@@ -117,7 +130,7 @@ export async function withCheckpoint<Result>(
 export async function servedFor(
   agent: string | undefined,
   dialect: Dialect,
-  python: string | undefined,
+  python: Json | undefined,
   io: Pick<Io, 'cwd' | 'err' | 'signal'>,
 ): Promise<ServedModel | undefined> {
   if (!agent?.startsWith(checkpointScheme)) return undefined;

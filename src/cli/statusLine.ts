@@ -1,3 +1,4 @@
+import { terminalText } from '../engine/core/terminalText.ts';
 import type { Io } from './io.ts';
 
 /** The last line of a terminal, which rewrites itself: how far the work is, and what is waited for. */
@@ -22,7 +23,7 @@ export function statusLine(io: Pick<Io, 'err'>): StatusLine {
   };
   return {
     show: (part, text) => {
-      parts[part] = text;
+      parts[part] = terminalText(text);
       draw();
     },
     print: (text) => {

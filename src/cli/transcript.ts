@@ -1,4 +1,5 @@
 import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
+import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
 import { beforeLastWords } from '../engine/shell/lastWords.ts';
 
@@ -35,7 +36,8 @@ const colours: Readonly<Record<Speaker, number>> = {
 /** One line of a transcript, with or without the colours of a terminal. */
 export function lineText({ speaker, text }: TranscriptLine, colour: boolean): string {
   const label = (speaker === 'note' ? '' : speaker === 'violation' ? 'VIOLATED' : speaker).padEnd(10);
-  return colour ? `\u001b[${colours[speaker]}m${label}\u001b[0m${text}` : `${label}${text}`;
+  const plain = terminalText(text);
+  return colour ? `\u001b[${colours[speaker]}m${label}\u001b[0m${plain}` : `${label}${plain}`;
 }
 
 /** What a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */

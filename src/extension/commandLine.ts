@@ -3,8 +3,12 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { counted } from '../engine/core/counted.ts';
+import type { Approval } from '../engine/shell/approvals.ts';
+import { withoutKeys } from '../engine/shell/childEnvironment.ts';
 import type { Answered } from './activity.ts';
+import { askForApproval } from './approval.ts';
 import type { Context } from './context.ts';
+import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
 
@@ -33,9 +37,10 @@ export async function runCommand(
   token: vscode.CancellationToken,
   { onLine, cwd }: { readonly onLine?: ((line: string) => void) | undefined; readonly cwd?: string } = {},
 ): Promise<CommandEnd> {
+  const everything = { ...process.env, ...(await context.environment()) };
   const child = spawn(process.execPath, [context.cli, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { ...process.env, ...(await context.environment()) },
+    env: withoutKeys(isKeyless(args) ? [] : Object.keys(everything), everything),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let isStopped = false;
@@ -71,9 +76,22 @@ export async function runCommand(
   handle?.end();
   cancelled.dispose();
   const answer = answerIn(last);
-  const { message } = (answer['error'] ?? {}) as { readonly message?: string };
+  const { message, key, approval } = (answer['error'] ?? {}) as Refusal;
+  const isOver = isStopped || token.isCancellationRequested;
+  if (!isOver && ((key && (await askForKey(context, key))) || (approval && (await askForApproval(approval)))))
+    return runCommand(context, args, progress, token, { onLine, ...(cwd === undefined ? {} : { cwd }) });
   return { code, answer, message: message ?? lastWords, isStopped, isCancelled: token.isCancellationRequested };
 }
+
+/** Commands that ask no model and start no server. The others hand each key only to what names it. */
+const keyless = new Set(['compare', 'coverage', 'personas', 'report', 'verify']);
+
+function isKeyless(args: readonly string[]): boolean {
+  return keyless.has(args[0] ?? '') || args.includes('--static');
+}
+
+/** What a command answers that could not be done, and what it would need a person's consent for. */
+type Refusal = { readonly message?: string; readonly key?: KeyQuestion; readonly approval?: Approval };
 
 /** Runs a command whose progress nobody sees; without a token it runs to its end. */
 export function runQuietly(

@@ -9,6 +9,7 @@ export const commandUses: Readonly<Record<CommandId, string>> = {
   'rehearsal.task.checkpoint': 'Plays a task in the debugger with the weights of a training run in the agent’s seat.',
   'rehearsal.domain.check': 'Reads a domain with its tools and servers and shows every finding in the Problems view.',
   'rehearsal.domain.audit': 'Checks a domain and plays its tasks, to find what only running tells.',
+  'rehearsal.domain.approve': 'Lists what a domain does outside of the sandbox, and asks whether it may.',
   'rehearsal.recording.debug': 'Opens a recording in the debugger: forward, back and from any step into a fork.',
   'rehearsal.recording.open': 'Shows a recording as a conversation with its calls, changes and verdicts.',
   'rehearsal.recording.select': 'Remembers a recording as the one that another is compared with.',

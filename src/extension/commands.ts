@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../engine/shell/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
+import { approveDomain } from './approval.ts';
 import { pickEditorModel } from './assistant/editorModels.ts';
 import { acceptDraft } from './authoring/acceptDraft.ts';
 import { newDomain } from './authoring/newDomain.ts';
@@ -68,6 +69,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.task.checkpoint': (target) => debugTaskWith(target, pickCheckpointSeat),
     'rehearsal.domain.check': (target) => check(context, language, target, false),
     'rehearsal.domain.audit': (target) => check(context, language, target, true),
+    'rehearsal.domain.approve': (target) => approveDomain(target),
     'rehearsal.recording.open': (target, column) => openRecording(target, column),
     'rehearsal.recording.select': (target) => selectRecording(target),
     'rehearsal.recordings.compare': (target, other) => compareRecordings(context, target, other),

@@ -1,16 +1,32 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { terminalText } from '../engine/core/terminalText.ts';
 import { EditorModels } from './assistant/editorModels.ts';
+import { allowedKeysOf } from './keyConsent.ts';
 
 /** The few things that every feature needs. */
 export type Context = {
   readonly extension: vscode.ExtensionContext;
-  readonly log: vscode.LogOutputChannel;
+  readonly log: Log;
   /** The command line's bundle, which also is debug adapter and engine of the trainer. */
   readonly cli: string;
   /** Environment for child processes: Node without Electron, the key when one is stored, and the editor's models. */
   readonly environment: () => Promise<Record<string, string>>;
 };
+
+export type Log = Pick<vscode.LogOutputChannel, 'info' | 'warn' | 'error' | 'show' | 'dispose'>;
+
+/** The log. Text of models, servers and domains reaches it without control characters. */
+function createLog(): Log {
+  const channel = vscode.window.createOutputChannel('Rehearsal', { log: true });
+  return {
+    info: (message) => channel.info(terminalText(message)),
+    warn: (message) => channel.warn(terminalText(message)),
+    error: (message) => channel.error(terminalText(String(message))),
+    show: (...place: readonly unknown[]) => channel.show(...(place as [boolean?])),
+    dispose: () => channel.dispose(),
+  };
+}
 
 /** Name of the stored key, and of the environment variable that a child process gets it in. */
 export const keyName = 'OPENAI_API_KEY';
@@ -28,16 +44,21 @@ export function createContext(extension: vscode.ExtensionContext): Context {
   );
   return {
     extension,
-    log: vscode.window.createOutputChannel('Rehearsal', { log: true }),
+    log: createLog(),
     cli: join(extension.extensionPath, 'dist', 'rehearsal.mjs'),
     environment: async () => {
       key ??= extension.secrets.get(keyName);
       const stored = await key;
-      const baseUrl = vscode.workspace.getConfiguration('rehearsal').get<string>('model.baseUrl');
+      const settings = vscode.workspace.getConfiguration('rehearsal');
+      const baseUrl = settings.get<string>('model.baseUrl');
+      // The key belongs to the address that the person chose, and not to the one that a workspace names.
+      const chosen = [settings.inspect<string>('model.baseUrl')?.globalValue, process.env['OPENAI_BASE_URL']];
+      const own = chosen.flatMap((url) => (url && URL.canParse(url) ? `${keyName}=${new URL(url).origin}` : []));
       return {
         ELECTRON_RUN_AS_NODE: '1',
         ...(stored ? { [keyName]: stored } : {}),
         ...(baseUrl ? { OPENAI_BASE_URL: baseUrl } : {}),
+        REHEARSAL_KEY_ORIGINS: [...own, ...allowedKeysOf(extension)].join(' '),
         ...(await models.environment()),
       };
     },

@@ -7,6 +7,7 @@ export const commandIds = [
   'rehearsal.task.checkpoint',
   'rehearsal.domain.check',
   'rehearsal.domain.audit',
+  'rehearsal.domain.approve',
   'rehearsal.recording.debug',
   'rehearsal.recording.open',
   'rehearsal.recording.select',

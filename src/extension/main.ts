@@ -10,6 +10,7 @@ import { comparisonType, dashboardType, debugType } from './contributions.ts';
 import { adapterFactory } from './debug/adapterFactory.ts';
 import { registerChangeNotice } from './debug/changeNotice.ts';
 import { configurationProvider, dynamicConfigurations } from './debug/configurationProvider.ts';
+import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
@@ -30,10 +31,10 @@ import { domainFolders } from './workspaceDomains.ts';
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
 export function activate(extension: vscode.ExtensionContext): void {
   const context = createContext(extension);
-  const domains = new DomainsTree();
   const standby = new StandbyAdapter(context);
   const runs = new RunWatch();
   const language = new LanguageClient(context);
+  const domains = new DomainsTree(language);
   const watcher = vscode.workspace.createFileSystemWatcher('**/{domain.yaml,*.task.yaml,*.persona.yaml}');
   const refresh = () => {
     domains.refresh();
@@ -60,6 +61,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerConfigurationLenses(),
     registerForksView(),
     registerChangeNotice(),
+    registerDebugViewOnStop(),
     registerRunsTree(runs),
     registerIntentsTree(),
     registerSpotCheck(),

@@ -21,23 +21,27 @@ export function domainFolderOf(file: string): string | undefined {
 /**
  * The domain as it stands in the editors: unsaved text counts. No code of the domain runs, and what its files say against
  * each other is not looked for: the worker of the language features does. The readers of its files are loaded at the first
- * call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so their files are read one by
- * one, and what else waits in the extension host goes on in between; the whole then finds them read.
+ * call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so they are read one by one,
+ * and other work of the extension host runs in between. The domain is then loaded from these texts. The databases
+ * are not read, because nothing in the extension host uses them.
  */
 export async function readDomain(folder: string): Promise<LoadedDomain> {
-  const [{ readFiles }, { readSource }, { parseItems }, { taskSchema }] = await Promise.all([
+  const [{ readFiles }, { readSource }, { partsOf }, { parseItems }, { taskSchema }] = await Promise.all([
     import('../engine/shell/load/loadDomain.ts'),
     import('../engine/shell/load/source.ts'),
+    import('../engine/shell/load/fileParts.ts'),
     import('../engine/shell/load/items.ts'),
     import('../engine/core/task.ts'),
   ]);
   const overlay = unsavedTexts();
   for (const file of taskFiles(folder)) {
-    const read = readSource(file, 'task', overlay);
-    if ('source' in read) parseItems(read.source, { kind: 'task', schema: 'task', item: taskSchema });
-    await setImmediate();
+    const read = readSource(file, 'task', overlay, undefined, folder);
+    for (const { source } of 'source' in read ? partsOf(read.source) : []) {
+      parseItems(source, { kind: 'task', schema: 'task', item: taskSchema });
+      await setImmediate();
+    }
   }
-  return readFiles(folder, { overlay });
+  return readFiles(folder, { overlay, databases: false });
 }
 
 /** Files that are worth reading ahead; a domain that keeps its tasks elsewhere is read all at once. */

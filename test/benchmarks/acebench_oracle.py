@@ -22,9 +22,12 @@ import tempfile
 import types
 from pathlib import Path
 
+from random_edits import edited
+
 KINDS = (
     "gold", "written", "dropped", "changed", "extra", "order", "early", "hallucinated", "failing",
-    "silent", "together", "number", "endless", "typed",
+    "silent", "together", "number", "endless", "typed", "repeated", "broken",
+    "random1", "random2", "random3", "random4", "random5",
 )  # fmt: skip
 FINISH = "finish conversation"
 UNUSED = (
@@ -187,6 +190,9 @@ def mutated(entry, answer, kind, chance, pool):
         return ["I have done that for you."]
     if not steps:
         return None
+    if kind.startswith("random"):
+        others = [call for classes, step in pool if set(classes) <= set(entry["involved_classes"]) for call in step]
+        return [[call] for call in edited([call for step in steps for call in step], chance, others)]
     at = chance.randrange(len(steps))
     if kind == "dropped":
         del steps[at]
@@ -207,6 +213,12 @@ def mutated(entry, answer, kind, chance, pool):
         steps.insert(at, [(steps[at][0][0], {"no_such_argument": "x"})])
     elif kind == "together":
         steps = [[call for step in steps for call in step]]
+    elif kind in ("repeated", "broken"):
+        # In one response: a function that is not there after others, and a call that fails before others.
+        calls = [call for step in steps for call in step]
+        wrong = ("no_such", {}) if kind == "repeated" else (calls[0][0], {"no_such_argument": "x"})
+        calls.insert(1 + at if kind == "repeated" else at, wrong)
+        steps = [calls]
     elif kind == "number":
         whole = [(s, c, k) for s, step in enumerate(steps) for c, (_, given) in enumerate(step) for k in given
                  if type(given[k]) is int]  # fmt: skip

@@ -3,9 +3,9 @@
     bfcl_oracle.py CATEGORY OUT [--limit N] [--kinds A,B]
 
 Run with a Python that has bfcl_eval and what its backend classes import. Writes a JSON list: for each entry the calls
-of the ground truth, and the same mutated in ten ways. Every call is made by the checker on BFCL's own classes; the only
-code of this file that decides anything is that of the mutations, and the two lines in which BFCL's runner compares the
-number of turns, since the runner itself can't be imported without the clients of all models.
+of the ground truth, and the same mutated in ten ways and by random edits. Every call is made by the checker on its own
+classes; the only code of this file that decides anything is that of the mutations, and the two lines in which BFCL's
+runner compares the number of turns, since the runner itself can't be imported without the clients of all models.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from bfcl_eval.constants.default_prompts import MAXIMUM_STEP_LIMIT
 from bfcl_eval.constants.executable_backend_config import CLASS_FILE_PATH_MAPPING
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
 from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
+from random_edits import edited
 
 DATA = Path(next(iter(find_spec("bfcl_eval").submodule_search_locations))) / "data"
 KINDS = (
@@ -38,6 +39,7 @@ KINDS = (
     "failing",
     "endless",
     "words",
+    "random1",
 )
 
 
@@ -100,6 +102,8 @@ def mutated(entry, truth, kind, chance, pool):
         return [[[call for step in turn for call in step]] if turn else [] for turn in turns]
     if not places:
         return None
+    if kind.startswith("random"):
+        return [randomly(entry, turn, chance, pool) for turn in turns]
     t, s = chance.choice(places)
     if kind == "dropped":
         del turns[t][s]
@@ -137,6 +141,19 @@ def mutated(entry, truth, kind, chance, pool):
     return turns
 
 
+def randomly(entry, turn, chance, pool):
+    """A turn after random edits, a call each step; as it is half of the time, so that other turns matter."""
+    if chance.random() < 0.5:
+        return turn
+    fitting = [named(entry, call) for classes, call in pool if set(classes) <= set(entry["involved_classes"])]
+    own = [named(entry, call) for step in turn for call in step]
+    return [[text_of(name, given)] for name, given in edited(own, chance, fitting)]
+
+
+def text_of(name, given):
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
 def changed(text, chance):
     """A call with another value in one of its arguments."""
     call = ast.parse(text, mode="eval").body
@@ -172,12 +189,18 @@ def other_number(text):
 
 def as_data(entry, text):
     """A call as a model writes it: the name, and the arguments as JSON text; positional ones by their names."""
+    name, values = named(entry, text)
+    return {"tool": name, "arguments": json.dumps(values)}
+
+
+def named(entry, text):
+    """The name of a call, and its arguments by their names."""
     call = ast.parse(text.strip(), mode="eval").body
     name = call.func.id
     names = positions(entry, name) if call.args else []
     values = dict(zip(names, (ast.literal_eval(each) for each in call.args), strict=False))
     values.update({each.arg: ast.literal_eval(each.value) for each in call.keywords})
-    return {"tool": name, "arguments": json.dumps(values)}
+    return name, values
 
 
 def positions(entry, name):

@@ -16,11 +16,13 @@ import types
 from pathlib import Path
 from types import SimpleNamespace
 
+from random_edits import edited
+
 KINDS = (
     "gold", "dropped", "changed", "extra", "order", "early", "silent", "hallucinated", "failing", "handover",
-    "handover-failing", "endless", "at-cap", "second-call", "beside", "commas",
+    "handover-failing", "endless", "at-cap", "second-call", "beside", "commas", "float",
+    "random1", "random2", "random3",
 )  # fmt: skip
-# And `float`, only by name: whole numbers as 5.0 are equal to 5 for the engine, and not for tau-bench's hash.
 LOOKS = {"retail": ("list_all_product_types", {}), "airline": ("list_all_airports", {})}
 EXTRA = {
     "retail": lambda user: (
@@ -60,11 +62,12 @@ def main(argv):
     data = pickle.dumps(env.data)
     env.data_load_func = lambda: pickle.loads(data)
     agent = tool_calling_agent.ToolCallingAgent(env.tools_info, env.wiki, model="", provider="")
+    pool = [(action.name, action.kwargs) for task in env.tasks for action in task.actions]
     found = []
     for index in range(len(env.tasks))[: options.limit]:
         for trial, kind in enumerate(options.kinds.split(",")):
             chance = random.Random(f"{options.split} {index} {kind}")
-            turns = mutated(options.domain, env.tasks[index], kind, chance)
+            turns = mutated(options.domain, env.tasks[index], kind, chance, pool)
             if turns is None:
                 continue
             env.user = ScriptedUser(sum(isinstance(turn, str) for turn in turns))
@@ -123,7 +126,7 @@ def text(given):
     return given if isinstance(given, str) else json.dumps(given)
 
 
-def mutated(domain, task, kind, chance):
+def mutated(domain, task, kind, chance, pool):
     """The agent's turns: a text, a list of calls, or both in a tuple. None where a task has nothing to mutate so."""
     gold = [(action.name, action.kwargs) for action in task.actions if action.name != "transfer_to_human_agents"]
     said = "This is what I can tell you: " + "; ".join(task.outputs) if task.outputs else "That is done."
@@ -168,6 +171,8 @@ def mutated(domain, task, kind, chance):
         return [*turns, "".join(f"{letter}," for letter in said.upper())] if task.outputs else None
     if kind == "float":
         return floated(turns, gold, said)
+    if kind.startswith("random"):
+        return [*([call] for call in edited(gold, chance, pool)), said]
     raise ValueError(kind)
 
 

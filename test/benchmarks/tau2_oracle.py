@@ -3,7 +3,7 @@
     tau2_oracle.py DOMAIN OUT [--limit N] [--gold-only] [--gold-rewards]
 
 Run with a Python that has tau2. Writes a results file as tau2 does: for each base task the gold actions, and the same
-mutated in eight ways. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
+mutated in nine ways. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
 --gold-rewards nothing is written: the gold actions are replayed and evaluated, for a comparison of speed.
 
 One thing is not as tau2 does it: a database is loaded and validated a few times and not for each environment, and each
@@ -24,6 +24,7 @@ from pathlib import Path
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from loguru import logger
+from random_edits import edited
 
 logger.remove()
 
@@ -36,7 +37,10 @@ from tau2.registry import registry
 
 GREETING = "Hi! How can I help you today?"
 NOW = "2026-01-05T09:00:00"
-MUTATIONS = ("gold", "dropped", "changed", "extra", "order", "early", "silent", "hallucinated", "failing")
+MUTATIONS = (
+    "gold", "dropped", "changed", "extra", "order", "early", "silent", "hallucinated", "failing", "numbers",
+    "random1", "random2", "random3",
+)  # fmt: skip
 
 
 def main(argv):
@@ -155,6 +159,15 @@ def planned(task, kind, chance, pool):
             return None
         action = chance.choice(pool)
         calls.append((action.requestor, action.name, copy.deepcopy(action.arguments)))
+    elif kind == "numbers":
+        other = [(requestor, name, as_other_numbers(arguments)) for requestor, name, arguments in calls]
+        if json.dumps(other) == json.dumps(calls):
+            return None
+        calls = other
+    elif kind.startswith("random"):
+        others = [((action.requestor, action.name), action.arguments) for action in pool]
+        own = [((requestor, name), arguments) for requestor, name, arguments in calls]
+        calls = [(*name, arguments) for name, arguments in edited(own, chance, others)]
     elif kind == "order":
         if len(calls) < 2:
             return None
@@ -169,6 +182,17 @@ def planned(task, kind, chance, pool):
         name = calls[0][1] if calls and calls[0][0] == "assistant" else "transfer_to_human_agents"
         calls.insert(0, ("assistant", name, {"no_such_argument": "x"}))
     return calls, words, reason
+
+
+def as_other_numbers(value):
+    """Whole numbers as floats, and whole floats as integers: equal in Python, and told apart by a hash of a dump."""
+    if isinstance(value, dict):
+        return {key: as_other_numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [as_other_numbers(each) for each in value]
+    if type(value) is int:
+        return float(value)
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 def otherwise(value):

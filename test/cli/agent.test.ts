@@ -3,14 +3,14 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { approveAgent } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
 const desk = 'domains/parcel-desk';
-const agent = 'agent:docs/examples/sdk-agent/sdk.agent.yaml';
+const agent = `agent:${approveAgent('docs/examples/sdk-agent/sdk.agent.yaml')}`;
 const fresh = () => mkdtempSync(join(tmpdir(), 'agent-cli-'));
 
 /** Does what a user of parcel-desk asks for, one thing after the other. */
@@ -67,6 +67,7 @@ test('a domain names its agent by a path of its own', async () => {
   ] as const)
     copyFileSync(join('docs/examples/sdk-agent', from), join(folder, to));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  approveAgent(join(folder, 'own.agent.yaml'));
   const out = join(fresh(), 'run');
   const { code } = await rehearsalWith(
     { OPENAI_BASE_URL: url },
@@ -89,27 +90,22 @@ test('what an agent writes to its standard error is shown; when everything is ki
   const file = join(folder, 'odd.agent.yaml');
   const fixture = resolve('test/engine/shell/fixtures/agent.mjs');
   writeFileSync(file, `command: ${process.execPath}\nargs: [${fixture}, dies]\n`);
-  const { err } = await rehearsal(
-    'run',
-    desk,
-    'reschedule-P46',
-    '--agent',
-    `agent:${file}`,
-    '--out',
-    join(folder, 'a'),
-  );
+  const run = (out: string) => {
+    const seat = `agent:${approveAgent(file)}`;
+    return ['run', desk, 'reschedule-P46', '--agent', seat, '--out', join(folder, out)] as const;
+  };
+  const { err } = await rehearsal(...run('a'));
   expect(err).toBe('odd: out of ideas\n');
   const mark = `mark-${process.pid}`;
   writeFileSync(file, `command: ${process.execPath}\nargs: [${fixture}, silent, ${mark}]\n`);
-  const args = [commandLine, 'run', desk, 'reschedule-P46', '--agent', `agent:${file}`, '--out', join(folder, 'b')];
-  const engine = spawn(process.execPath, args, { stdio: 'ignore' });
+  const engine = spawn(process.execPath, [commandLine, ...run('b')], { stdio: 'ignore' });
   const runs = () =>
     spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
       .stdout.split('\n')
       .filter((line) => line.endsWith(`silent ${mark}`));
-  await vi.waitUntil(() => runs().length === 1, { timeout: 60_000, interval: 200 });
+  await vi.waitUntil(() => runs().length === 1, { timeout: 120_000, interval: 200 });
   engine.kill('SIGKILL');
-  await vi.waitUntil(() => runs().length === 0, { timeout: 20_000, interval: 200 });
+  await vi.waitUntil(() => runs().length === 0, { timeout: 120_000, interval: 200 });
 });
 
 test('an agent file that is not there is one message', async () => {

@@ -1,8 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askTrainer } from '../../src/cli/askTrainer.ts';
+import { until } from '../support/until.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ask-'));
 let asked = 0;
@@ -11,7 +12,7 @@ describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
   const ask = (script: string, signal = new AbortController().signal) => {
     const python = join(scratch, `python-${++asked}`);
     writeFileSync(python, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    return askTrainer({ signal }, python, ['explain'], { input: 'input', refused: (words) => new Error(words) });
+    return askTrainer({ signal }, [python], ['explain'], { input: 'input', refused: (words) => new Error(words) });
   };
 
   test('and its last line is the answer', async () => {
@@ -23,13 +24,17 @@ describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
   });
 
   test('and is left where the person has cancelled', async () => {
-    await expect(ask('exec sleep 30', AbortSignal.timeout(200))).rejects.toThrow(/^cancelled$/);
+    const [started, person] = [join(scratch, 'started'), new AbortController()];
+    const asking = ask(`touch ${started}; exec sleep 3600`, person.signal);
+    await until('the start of the trainer', () => existsSync(started));
+    person.abort();
+    await expect(asking).rejects.toThrow(/^cancelled$/);
   });
 
   test('and a Python that is none says so', async () => {
     await expect(ask('', AbortSignal.abort())).rejects.toThrow(/cancelled/);
     const none = { refused: (words: string) => new Error(words) };
-    const nobody = askTrainer({ signal: new AbortController().signal }, join(scratch, 'none'), [], none);
+    const nobody = askTrainer({ signal: new AbortController().signal }, [join(scratch, 'none')], [], none);
     await expect(nobody).rejects.toThrow(/ENOENT/);
   });
 });

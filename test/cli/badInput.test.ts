@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
+import { approveDomain } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
@@ -44,7 +45,7 @@ function domain(changes: Readonly<Record<string, string | null>> = {}): string {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  return folder;
+  return approveDomain(folder);
 }
 
 const eventsOf = (run: string): readonly RolloutEvent[] => {
@@ -116,7 +117,17 @@ describe('a model', () => {
   const asked = async (answer: Parameters<typeof endpoint>[0], ...more: readonly string[]) => {
     const [run, url] = [fresh(), await endpoint(answer)];
     const agent = ['--agent', `openai:m@${url}`, '--out', run, ...more];
-    return { run, url, ...(await rehearsalWith({ OPENAI_API_KEY: 'sk-secret' }, 'run', domain(), 'looks', ...agent)) };
+    return {
+      run,
+      url,
+      ...(await rehearsalWith(
+        { OPENAI_API_KEY: 'sk-secret', OPENAI_BASE_URL: url },
+        'run',
+        domain(),
+        'looks',
+        ...agent,
+      )),
+    };
   };
 
   test('with a bad key', async () => {
@@ -154,10 +165,8 @@ describe('a model', () => {
   });
 
   test('that never answers is waited for as long as --timeout says, and asked once more', async () => {
-    const from = performance.now();
     const { run, url, code, out } = await asked((n) => (n === 0 ? call('look', '{}') : null), '--timeout', '0.3');
     expect(code).toBe(2);
-    expect(performance.now() - from).toBeLessThan(10_000);
     expect(out).toContain(
       `ended: infrastructureFailed (infrastructure: ${url} did not answer within 0.3 s, also when it was asked again. Is the server overloaded`,
     );
@@ -245,7 +254,9 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     const { lines, problems } = readRecording(recording(run));
     expect([lines.length > 3, problems]).toEqual([true, []]);
     expect(await rehearsal('replay', recording(run), '--quiet')).toMatchObject({
-      out: expect.stringMatching(new RegExp(`^${lines.length} steps replayed, every state as recorded`)),
+      out: expect.stringMatching(
+        new RegExp(`^${lines.length} steps replayed, every state, verdict and reward as recorded`),
+      ),
     });
   }
 
@@ -266,23 +277,17 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     const probe = 'mount -t tmpfs none "$0"';
     return spawnSync(unshare[0] ?? '', [...unshare.slice(1), probe, tmpdir()]).status === 0;
   };
-  test.skipIf(!mayMount())(
-    'where there is no room left',
-    async () => {
-      const [whole, disk, run] = [bytesOf(fresh()), fresh(), fresh()];
-      mkdirSync(disk);
-      const pages = 2 + Math.ceil((0.8 * whole) / 4096);
-      const body = `mount -t tmpfs -o size=${4 * pages}k none ${disk}; "$0" "$@"; code=$?; cp -r ${disk} ${run}; exit $code`;
-      const { code, err } = limited([...unshare, body], disk);
-      expect(code).toBe(2);
-      expect(err).toMatch(
-        /^rehearsal run: \S+\.jsonl: the disk is full; what was recorded before is kept\. Free space/,
-      );
-      expect(err.trim().split('\n')).toHaveLength(1);
-      await expectWhole(run);
-    },
-    60_000,
-  );
+  test.skipIf(!mayMount())('where there is no room left', async () => {
+    const [whole, disk, run] = [bytesOf(fresh()), fresh(), fresh()];
+    mkdirSync(disk);
+    const pages = 2 + Math.ceil((0.8 * whole) / 4096);
+    const body = `mount -t tmpfs -o size=${4 * pages}k none ${disk}; "$0" "$@"; code=$?; cp -r ${disk} ${run}; exit $code`;
+    const { code, err } = limited([...unshare, body], disk);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^rehearsal run: \S+\.jsonl: the disk is full; what was recorded before is kept\. Free space/);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    await expectWhole(run);
+  });
 });
 
 test('no Python at all', async () => {

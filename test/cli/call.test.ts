@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -101,6 +102,7 @@ test('a simulated tool is answered by the model that domain.yaml names', async (
   const server = await modelServer(() => '{"result":"sunny"}');
   const file = join(folder, 'domain.yaml');
   writeFileSync(file, `${readFileSync(file, 'utf8')}\nsimulator: openai:small@${server.url}\n`);
+  approveDomain(folder);
   const answered = await rehearsal('call', folder, ...given);
   expect(JSON.parse(answered.out)).toMatchObject({
     tool: 'weather',

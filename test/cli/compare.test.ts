@@ -24,7 +24,7 @@ beforeAll(async () => {
   await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'gold', '--out', gold);
   await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', scripted);
   await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold', '--out', desk);
-}, 60_000);
+});
 
 async function compared<Compared>(...paths: readonly string[]): Promise<Compared> {
   const { code, out } = await rehearsal('compare', ...paths, '--json');

@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { signingKey } from '../../src/engine/shell/ledger.ts';
+import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
 
@@ -26,6 +27,7 @@ async function doctor(argv: readonly string[], environment: NodeJS.ProcessEnv = 
       err += text;
     },
     terminal: false,
+    interactive: false,
     cwd,
     environment,
     signal: new AbortController().signal,
@@ -49,6 +51,22 @@ it('says of this machine what is there, and of a key only that', async () => {
   expect(conditions.filter(({ status, advice }) => (status === 'ok') !== (advice === null))).toEqual([]);
   expect(out).not.toContain(key);
   expect(code).toBe(0);
+});
+
+it('says whether a sandbox confines domains, and what to do where none does', async () => {
+  const found = async (of = 'sandbox') =>
+    reported((await doctor(['--json'])).out).conditions.find(({ name }) => name === of);
+  const { name } = findSandbox();
+  expect(await found()).toMatchObject({ status: name === null ? 'warning' : 'ok' });
+  vi.stubEnv('REHEARSAL_SANDBOX', 'off');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await found()).toMatchObject({
+    status: 'warning',
+    found: 'REHEARSAL_SANDBOX=off switches it off',
+    advice: expect.stringMatching(/^Unset REHEARSAL_SANDBOX\. .*run only domains that you trust/),
+  });
+  // The domain that it starts for that is its own, and asks for no approval.
+  expect(await found('lanes')).toMatchObject({ status: 'ok' });
 });
 
 it('a key that is not there is a warning with what to do', async () => {
@@ -81,7 +99,10 @@ it('a run folder that cannot be written is a failure, and the exit code says so'
 
 it('every path of a model that answers, and answers wrongly, is degraded', async () => {
   const { url } = await modelServer(() => 'I like turtles.');
-  const { code, out } = await doctor(['--live', url, '--model', 'turtle', '--json'], { OPENAI_API_KEY: key });
+  const { code, out } = await doctor(['--live', url, '--model', 'turtle', '--json'], {
+    OPENAI_API_KEY: key,
+    OPENAI_BASE_URL: url,
+  });
   expect(statuses(reported(out))).toEqual({
     agent: 'degraded',
     user: 'degraded',

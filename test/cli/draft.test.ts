@@ -287,7 +287,7 @@ describe('wrong input has one clear message', () => {
     expect((await rehearsal('replay', join(scratch, 'wrong-run', `${ids[0]}.0.traj.jsonl`), '--quiet')).code).toBe(0);
     expect(await rehearsal('eval', folder, '--tasks', ids[0] ?? '')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/a draft counts for nothing yet\. Accept it with: rehearsal draft accept/),
+      err: expect.stringMatching(/a draft counts for nothing yet\. Accept it with: npx rehearsal draft accept/),
     });
   });
 });

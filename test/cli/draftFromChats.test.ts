@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { canonicalJson, type JsonObject } from '../../src/engine/core/json.ts';
 import type { GoldAction, Task } from '../../src/engine/core/task.ts';
@@ -11,7 +11,6 @@ import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const fresh = () => mkdtempSync(join(tmpdir(), 'drafts-'));
 
 /** A copy of a sample domain without tasks. */
@@ -135,7 +134,10 @@ async function expectRehearsed(domain: string, count: number): Promise<void> {
   });
 }
 
-test('the own recordings of order-desk, with all but the words removed, become tasks that pass the audit', async () => {
+/** The largest sample takes as long as the other two together, so only the full suite drafts from it. */
+const inFullSuite = test.runIf(process.env['REHEARSAL_SUITE'] === 'full');
+
+inFullSuite('recordings of order-desk, reduced to their words, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, sources, originals, domain } = await fromOwnRecordings('order-desk', orderWrites);
   expect(tasks).toHaveLength(60);
   // The three of which only a request is left, because the agent handed over with a call, say so.
@@ -161,14 +163,14 @@ test('the own recordings of order-desk, with all but the words removed, become t
   await expectRehearsed(domain, 57);
 });
 
-test('so do those of parcel-desk', async () => {
+test('recordings of parcel-desk, reduced to their words, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, domain } = await fromOwnRecordings('parcel-desk', parcelWrites);
   expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 96, sound: 96, same: 96 });
   expect(drafts.flatMap(({ findings }) => findings)).toEqual([]);
   await expectRehearsed(domain, 96);
 });
 
-test('so do those of help-line, with what the users did at home, but for hand-overs of which no word is left', async () => {
+test('recordings of help-line become tasks with what the users did at home, except hand-overs without a word', async () => {
   const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('help-line', lineWrites);
   expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 46, sound: 42, same: 42 });
   const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
@@ -266,6 +268,118 @@ test('with the calls in the log, those are the gold actions', async () => {
   expect(sound).toBe(1);
 });
 
+/** Messages of a log: texts by turns, and calls with their results. */
+function logged(...parts: readonly (string | readonly [name: string, given: object, result: string])[]) {
+  let isUser = false;
+  return parts.flatMap((part, at): object[] => {
+    if (typeof part === 'string') {
+      isUser = !isUser;
+      return [{ role: isUser ? 'user' : 'assistant', content: part }];
+    }
+    const [name, given, content] = part;
+    const call = { id: `c${at}`, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+    return [
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: call.id, content },
+    ];
+  });
+}
+
+test('a log with calls: a change of mind stays, ids that nobody said and failed calls do not', async () => {
+  const who = ['find_customer_by_email', { email: 'hugo.okafor@example.com' }, '{"customer_id":"C119"}'] as const;
+  const order = ['get_order', { order_id: 'W1138' }, '{"status":"pending"}'] as const;
+  const variants = ['list_variants', { product: 'desk lamp' }, '{"brass":{}}'] as const;
+  const change = (variant: string) =>
+    ['change_item', { order_id: 'W1138', product: 'desk lamp', variant }, JSON.stringify({ variant })] as const;
+  const changesMind = logged(
+    'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to white.',
+    who,
+    order,
+    variants,
+    'Shall I change the desk lamp in W1138 to white?',
+    'Sorry, I would rather have brass.',
+    'Shall I change the desk lamp in W1138 to brass?',
+    'Yes.',
+    change('brass'),
+    'Done.',
+  );
+  const namesNothing = logged(
+    'Hugo Okafor, hugo.okafor@example.com. The desk lamp that I ordered should be brass.',
+    who,
+    ['get_order', { order_id: 'W9' }, 'Order W9 not found'],
+    ['get_customer', { customer_id: 'C119' }, '{"name":"Hugo Okafor"}'],
+    order,
+    variants,
+    'Shall I change the desk lamp in W1138 to brass?',
+    'Yes.',
+    change('brass'),
+    'Done.',
+  );
+  const isOther = logged(
+    'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to brass.',
+    who,
+    ['get_order', { order_id: 'W1138' }, '{"status":"delayed"}'],
+    variants,
+    'Shall I change the desk lamp in W1138 to brass?',
+    'Yes.',
+    change('brass'),
+    'Done.',
+  );
+  const pleads = said(
+    'Boris Tanaka, boris.tanaka@example.com. Please cancel half of my order W1001.',
+    'I am sorry, I cannot cancel half of an order.',
+    'Please make an exception, my daughter is ill.',
+    'I am sorry, I cannot do that.',
+    'Goodbye then.',
+  );
+  const { tasks, drafts } = await drafted(withoutTasks('order-desk'), [
+    { id: 'mind', messages: changesMind },
+    { id: 'nothing', messages: namesNothing },
+    { id: 'other', messages: isOther },
+    { id: 'pleads', messages: pleads },
+  ]);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  expect(byId.get('mind')?.user).toMatchObject({
+    known: { order_id: 'W1138', product: 'desk lamp', variant: 'white' },
+    change: { when: 'proposed', say: 'Sorry, I would rather have brass.', known: { variant: 'brass' } },
+  });
+  const nothing = byId.get('nothing');
+  expect(nothing?.user.known).toEqual({
+    email: 'hugo.okafor@example.com',
+    product: 'desk lamp',
+    variant: 'brass',
+    name: 'Hugo Okafor',
+  });
+  expect(nothing?.user.goal).not.toMatch(/W1138|C119/);
+  expect(nothing?.actions?.map(({ arguments: given }) => Object.values(given).at(0))).not.toContain('W9');
+  expect(byId.get('other')?.description).toContain(
+    'TODO: get_order returns status "delayed" in the conversation and "pending" in the rollout.',
+  );
+  expect(byId.get('pleads')?.user.insist).toEqual({ say: 'Please make an exception, my daughter is ill.' });
+  const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
+  expect(sound).toEqual(['mind', 'nothing']);
+});
+
+test('a draft whose tool returns an error in plain text is not sound', async () => {
+  const folder = withoutTasks('order-desk');
+  const tools = join(folder, 'tools.ts');
+  const text = readFileSync(tools, 'utf8');
+  writeFileSync(
+    tools,
+    `${text}\nexport const find_shelf = tool({ description: 'Find a shelf.', effect: 'read', input: z.object({ shelf: z.string() }), run: ({ shelf }) => \`No such shelf: \${shelf}\` });\n`,
+  );
+  writeFileSync(
+    join(folder, 'tasks', 'shelf.task.yaml'),
+    'id: shelf\ndraft: true\npersona: patient\nuser: { goal: You look for shelf 4., opening: Where is shelf 4?, known: { shelf: "4" } }\nactions: [{ tool: find_shelf, arguments: { shelf: "4" } }]\ncommunicate: [No such shelf]\n',
+  );
+  const { code, out } = await rehearsal('draft', 'list', folder, '--json');
+  const { drafts } = JSON.parse(out) as Drafts;
+  expect([code, drafts[0]?.findings]).toMatchObject([
+    1,
+    [{ code: 'task/gold-fails', message: 'The gold action find_shelf fails: No such shelf: 4.' }],
+  ]);
+});
+
 test('what a conversation does not tell stands in the draft, and the audit says it', async () => {
   const vague = said(
     'I am Boris Tanaka, boris.tanaka@example.com. Cancel it.',
@@ -356,7 +470,7 @@ test.each([
   ['nothing', () => [], /name the conversations: recordings, or the folder of the run/],
   ['what is not there', () => ['nowhere'], /nowhere: there is no such recording/],
   ['a folder without recordings', () => ['docs'], /docs: there is no recording in this folder/],
-  ['another file', () => ['package.json'], /package\.json is no recording .*import the conversations first/],
+  ['another file', () => ['package.json'], /package\.json is not a recording .*import the conversations first/],
   ['a recording of no domain', () => [wrongRun], /which domain was it recorded in/],
   ['a broken recording', () => [wrongRun, '--domain', 'domains/order-desk'], /broken\.0\.traj\.jsonl:1: /],
 ])('drafting from %s is refused in one message', async (_, args, message) => {
@@ -422,5 +536,7 @@ test('intents of real conversations are told, with the tasks that try them or no
     ]),
   );
   const told = await rehearsal('coverage', 'chats', run);
-  expect(told.out).toMatch(/intents of \d+ conversations without a task\n.*draft a task: rehearsal draft from-chats /s);
+  expect(told.out).toMatch(
+    /intents of \d+ conversations without a task\n.*draft a task: npx rehearsal draft from-chats /s,
+  );
 });

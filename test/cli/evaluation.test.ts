@@ -140,8 +140,8 @@ test('where infrastructure failed every rollout there is no reward, and nothing 
     ...['eval', 'domains/order-desk', '--tasks', 'cancel-*', '--agent', 'openai:m@http://127.0.0.1:1/v1', '--out', run],
     ...['--gate', 'reward>=0'],
   );
-  expect(code).toBe(1);
-  expect(out).toMatch(/^0 scored of (\d+), mean reward none$/m);
+  expect(code).toBe(2);
+  expect(out).toMatch(/^0 scored of (\d+), \1 not scored, mean reward none$/m);
   expect(out).toMatch(/^ {2}reward +none +\d+$/m);
   expect(out).toContain("reward can't be told");
   expect(err).toMatch(/^(\d+)\/\1 mean reward none$/m);
@@ -163,6 +163,7 @@ test('a cancelled run keeps what is finished, and goes on', async () => {
       if (/^12\/120/m.test(err)) abort.abort();
     },
     terminal: false,
+    interactive: false,
     cwd: process.cwd(),
     environment: {},
     signal: abort.signal,
@@ -191,7 +192,7 @@ test('the report of a run, for a terminal, as JSON, as JUnit and as a page', asy
   expect(junit).toMatch(/<testsuites name="order-desk: scripted .*tests="2" failures="2" errors="0"/);
   expect(junit).toMatch(/<failure type="agent" message="rule confirm-before-write was violated at step \d+/);
   const page = readFileSync(html, 'utf8');
-  expect(page).not.toMatch(/(?:src|href)=|url\(|<script|@import/);
+  expect(page).not.toMatch(/src=|href="(?!#)|url\(|<script|@import/);
   const figures = page.split('<figure>').slice(1);
   expect(figures).toHaveLength(5);
   for (const figure of figures) {
@@ -200,6 +201,52 @@ test('the report of a run, for a terminal, as JSON, as JUnit and as a page', asy
     expect(figure).toMatch(/<th scope="row">/);
   }
   expect(page).not.toContain('NaN');
+});
+
+/** The text of a page's part about failures, a line for each element. */
+function failuresIn(page: string): string {
+  const [, part = ''] = /<section aria-labelledby="what-failed">(.*?)<\/section>/s.exec(page) ?? [];
+  const lines = part.replaceAll(/<\/span>/g, ' ').replaceAll(/<[^>]*>/g, '\n');
+  return `${lines
+    .replaceAll('&quot;', '"')
+    .replaceAll(/\s*\n\s*/g, '\n')
+    .trim()}\n`;
+}
+
+test('the page shows each failed task with its reason, its data, its conversation and the failing step', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'lamp-variant', '--agent', 'scripted');
+  await rehearsal('report', run, '--html', `${run}.html`);
+  const page = readFileSync(`${run}.html`, 'utf8');
+  await expect(failuresIn(page)).toMatchFileSnapshot('golden/failedTask.txt');
+  expect(failuresIn(page)).not.toMatch(/although this|db\.orders|any\(/);
+  const [, step = ''] = /<a href="#([^"]+)">/.exec(page) ?? [];
+  expect(page).toContain(`<li id="${step}" class="failing">`);
+});
+
+test('a page without the domain, and of trials that infrastructure failed, says so in words', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'lamp-variant', '--agent', 'scripted');
+  const file = join(run, 'run.json');
+  const about = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...about, folder: join(run, 'gone') }));
+  await rehearsal('report', run, '--html', `${run}.html`);
+  const text = failuresIn(readFileSync(`${run}.html`, 'utf8'));
+  expect(text).toContain('The agent broke the rule confirm-before-write: at step');
+  expect(text).not.toContain('What the user wanted');
+  const lost = folder();
+  await evaluated(lost, '--tasks', 'lamp-variant', '--agent', 'openai:m@http://127.0.0.1:1/v1');
+  await rehearsal('report', lost, '--html', `${lost}.html`);
+  expect(failuresIn(readFileSync(`${lost}.html`, 'utf8'))).toMatch(
+    /\nThe infrastructure failed, so this trial says nothing about the agent: http:\/\/127\.0\.0\.1:1\/v1 can't be reached/,
+  );
+});
+
+test('a page without a failure has no part about failures', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'mistaken-order');
+  await rehearsal('report', run, '--html', `${run}.html`);
+  expect(readFileSync(`${run}.html`, 'utf8')).not.toContain('What failed');
 });
 
 test('the page and the XML escape what a domain says', async () => {
@@ -215,6 +262,30 @@ test('the page and the XML escape what a domain says', async () => {
   }
 });
 
+test('an endpoint that cannot be reached is exit code 2, with the reason, and its rollouts count once', async () => {
+  const run = folder();
+  const agent = 'openai:m@http://127.0.0.1:9/v1';
+  const args = ['eval', 'domains/order-desk', '--tasks', 'lamp-variant,wrong-card', '--agent', agent, '--out', run];
+  const { code, out, err } = await rehearsal(...args);
+  expect(code).toBe(2);
+  expect(err).toMatch(/^2 of 2 rollouts could not be run: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/m);
+  expect(out).toMatch(/0 scored of 2, 2 not scored, mean reward none/);
+  const ended = /How rollouts ended\n(?<ends>[\s\S]*?)\n\nWho failed\n(?<who>[\s\S]*?)\n\n/.exec(out)?.groups;
+  for (const table of Object.values(ended ?? { none: '' })) {
+    const counts = table
+      .split('\n')
+      .slice(1)
+      .map((line) => Number(/(\d+)$/.exec(line)?.[1]));
+    expect(counts.reduce((all, count) => all + count, 0)).toBe(2);
+  }
+});
+
+test('help says whose agent is the default', async () => {
+  const help = async (command: string) => (await rehearsal(command, '--help')).out;
+  expect(await help('run')).toContain('(default: `agent:` of the task, else of domain.yaml)');
+  expect(await help('eval')).toContain('(default: `agent:` of domain.yaml; only run uses the one of a task)');
+});
+
 test('two runs are compared by task, with the step at which they part', async () => {
   const [one, other] = [folder(), folder()];
   await evaluated(one, '--tasks', 'lamp-variant,mistaken-order,wrong-card');
@@ -226,7 +297,11 @@ test('two runs are compared by task, with the step at which they part', async ()
     /lamp-variant +1\.00 of 1 +0\.00 of 1 +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
   );
   expect(out).toContain('1 task: B is better on 0, worse on 1; mean reward -1.000');
-  expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no more than noise');
+  expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no difference is shown');
+  expect(out).toContain('This does not show that the runs are equal.');
+  expect(out).toContain(
+    'With 1 task that differs, p is at least 1.0000: the test cannot show a difference before 6 differ',
+  );
   const same: unknown = JSON.parse((await rehearsal('compare', one, one, '--json')).out);
   expect(same).toMatchObject({ pairs: [{ alike: 3, p: 1, partings: [], settings: [] }] });
   const elsewhere = folder();
@@ -284,7 +359,7 @@ test('an old run under a new rule and new duties: new results beside the old, wh
   expect((await rehearsal('verify', regraded.folder)).out).toBe('12 recordings verified\n');
   const compared = await rehearsal('compare', run, regraded.folder);
   expect(compared.out).toContain('12 of 12 pairs of rollouts are alike from the first word to the last');
-  expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: more than noise/);
+  expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: a difference is shown/);
   expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sidecarPath } from '../../src/engine/shell/recording.ts';
+import { approveAgent } from '../support/approval.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling } from '../support/scriptedModel.ts';
@@ -26,7 +27,8 @@ async function run(agentFlag: (url: string) => string) {
   const user = await modelServer((_, nth) => ['P46 on Tuesday “now”, please.', 'Yes, do.'][nth - 1] ?? '###STOP###');
   const out = fresh();
   const flags = ['--agent', agentFlag(agent.url), '--user', `openai:u@${user.url}`, '--out', out];
-  const environment = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: agent.url };
+  const allowed = [agent, user].map(({ url }) => `OPENAI_API_KEY=${new URL(url).origin}`).join(' ');
+  const environment = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: agent.url, REHEARSAL_KEY_ORIGINS: allowed };
   const { code, err } = await rehearsalWith(environment, 'run', desk, task, '--temperature', '0.5', ...flags);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return { recording: join(out, `${task}.0.traj.jsonl`), agent: agent.bodies, user: user.bodies };
@@ -47,7 +49,7 @@ async function shown(recording: string, step: number | string): Promise<string> 
 
 test.each([
   ['a model', (url: string) => `openai:m@${url}`],
-  ['an agent', () => 'agent:docs/examples/sdk-agent/sdk.agent.yaml'],
+  ['an agent', () => `agent:${approveAgent('docs/examples/sdk-agent/sdk.agent.yaml')}`],
 ])('with %s in the seat, every request of both seats is shown byte for byte as it was sent', async (_, flag) => {
   const { recording, agent, user } = await run(flag);
   const asked = async (type: string) =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const recording = join(run, 'lamp-variant.0.traj.jsonl');
 
 beforeAll(async () => {
   await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'scripted', '--out', run);
-}, 60_000);
+});
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 test('a reward is explained by its verdicts, their steps and the lines that demand it', async () => {
@@ -20,6 +20,57 @@ test('a reward is explained by its verdicts, their steps and the lines that dema
   expect(out).toMatch(/orders\.W1138\.items\[0\]\.variant +is "white", expected "brass"/);
   expect(out).toMatch(/wrote it {3}\(domains\/order-desk\/tools\.ts:\d+\)/);
   expect(out).toMatch(/violated +rule confirm-before-write .*\(domains\/order-desk\/policy\.md:16\)/);
+});
+
+test('in place of the expression of a check it says what the policy says, and where the check is', async () => {
+  const { out } = await rehearsal('explain', recording);
+  expect(out).not.toMatch(/although this|any\(|args\./);
+  expect(out).toMatch(/violated {2}rule change-once at step 23: change_item was called, against the rule {3}\(/);
+  expect(out).toMatch(
+    /violated {2}rule hand-off .*handed over, against the rule .*\n +"Transfer to a human when .*\n +decided by its check {3}\(domains\/order-desk\/rules\.yaml:\d+\)/,
+  );
+});
+
+test('an expression that decides the reward is replaced in the first line, too', async () => {
+  const desk = join(root, 'desk');
+  cpSync('domains/order-desk', desk, { recursive: true });
+  const rules = join(desk, 'rules.yaml');
+  const ungated = readFileSync(rules, 'utf8').replaceAll('gate: true', 'gate: false');
+  writeFileSync(rules, ungated.replace('  check: handOff', '  check: handOff\n  gate: true'));
+  const folder = join(root, 'gated');
+  await rehearsal('run', desk, 'lamp-variant', '--agent', 'scripted', '--out', folder);
+  const { out } = await rehearsal('explain', join(folder, 'lamp-variant.0.traj.jsonl'));
+  expect(out).toMatch(
+    /^REWARD 0 {2}rule hand-off was violated at step 27: the conversation was handed over, against the rule: "Transfer to a human when .*"\n/,
+  );
+});
+
+test('a run is explained by the first failed trial of each failed task', async () => {
+  const folder = join(root, 'runs');
+  const tasks = ['--tasks', 'lamp-variant,mistaken-order', '--trials', '2'];
+  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', folder);
+  const { code, out } = await rehearsal('explain', folder);
+  expect(code).toBe(0);
+  const titles = out.split('\n').filter((line) => line.includes('.traj.jsonl'));
+  expect(titles.toSorted()).toEqual([
+    expect.stringMatching(/^lamp-variant, trial 0 \(failed in trial 1 as well\): \S+lamp-variant\.0\.traj\.jsonl$/),
+    expect.stringMatching(/^mistaken-order, trial 0 \(failed in trial 1 as well\): \S+mistaken-order\.0\.traj\.jsonl$/),
+  ]);
+  expect(out).toMatch(/^REWARD 0 {2}rule confirm-before-write was violated/m);
+  expect(out).toMatch(/\n2 of 2 tasks failed\n$/);
+  const data = JSON.parse((await rehearsal('explain', folder, '--json')).out);
+  expect(data).toMatchObject({
+    folder,
+    tasks: 2,
+    unfinished: [],
+    failed: [{ trials: [0, 1], reward: 0 }, { reward: 0 }],
+  });
+});
+
+test('of a run without a failed task it says that', async () => {
+  const folder = join(root, 'passed');
+  await rehearsal('eval', 'domains/order-desk', '--tasks', 'mistaken-order', '--agent', 'gold', '--out', folder);
+  expect(await rehearsal('explain', folder)).toMatchObject({ code: 0, out: '0 of 1 task failed\n' });
 });
 
 test('as data, each line has its place', async () => {
@@ -32,8 +83,9 @@ test('as data, each line has its place', async () => {
 });
 
 test.each([
-  [[], /RECORDING: there is no such recording/],
+  [[], /name a recording, a file that ends in/],
   [['none.traj.jsonl'], /none\.traj\.jsonl: there is no such recording/],
+  [['domains/order-desk'], /domains\/order-desk: there is no run here \(a folder with run\.json\)/],
   [['package.json'], /a file that ends in \.traj\.jsonl/],
 ])('explain %j can not be done', async (args, words) => {
   const { code, err } = await rehearsal('explain', ...args);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
@@ -9,7 +9,6 @@ import { importChats, jsonl } from '../support/chatLog.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 const desk = 'domains/order-desk';
 const fresh = () => mkdtempSync(join(tmpdir(), 'chats-'));
 const latin = join(fresh(), 'latin.jsonl');
@@ -88,9 +87,11 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
     expect(readFileSync(join(found.folder, name), 'utf8')).not.toMatch(/Clara|Vogt|gmx|W4711|1234567|toolu/i);
   expect(await rehearsal('verify', found.folder)).toMatchObject({ code: 0 });
   const [recording = ''] = found.report.recordings.map((each) => each.recording);
-  expect((await rehearsal('replay', recording, '--quiet')).out).toBe('10 steps replayed, every state as recorded\n');
+  expect((await rehearsal('replay', recording, '--quiet')).out).toBe(
+    '10 steps replayed, every state, verdict and reward as recorded\n',
+  );
   const reported = await rehearsal('report', found.folder);
-  expect(reported.out).toMatch(/0 scored of 1, mean reward none/);
+  expect(reported.out).toMatch(/0 scored of 1, 1 not scored, mean reward none/);
 });
 
 test('a name that answers what the agent opens with is masked', async () => {
@@ -254,7 +255,7 @@ test.each(wrong)('$what is told with its line, and the rest is imported', async 
 });
 
 test.each([
-  ['no file', ['chats', '--domain', desk], /name the files: rehearsal import chats FILE/],
+  ['no file', ['chats', '--domain', desk], /name the files: npx rehearsal import chats FILE/],
   ['a file that is not there', ['chats', 'nowhere.jsonl', '--domain', desk], /nowhere\.jsonl: there is no such file/],
   ['a folder', ['chats', 'domains', '--domain', desk], /domains is a folder; name the files in it/],
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],

@@ -1,11 +1,10 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const desk = 'domains/order-desk';
 
 async function connected(...args: readonly string[]) {

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { atTerminal, type Printed, rehearsal, rehearsalApproved } from '../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-new-'));
 const memory = join(
@@ -55,7 +55,14 @@ describe('from a template', () => {
 describe('from an MCP server', () => {
   test('a published server becomes a domain with drafts, one of which is run and accepted', async () => {
     const folder = join(scratch, 'memory-desk');
-    const made = await rehearsal('new', folder, '--mcp', `"${process.execPath}" "${memory}"`, ...memoryFile, '--json');
+    const made = await rehearsalApproved(
+      'new',
+      folder,
+      '--mcp',
+      `"${process.execPath}" "${memory}"`,
+      ...memoryFile,
+      '--json',
+    );
     const { drafts, tools } = JSON.parse(made.out) as {
       drafts: { id: string; passes: boolean; findings: { code: string }[] }[];
       tools: number;
@@ -101,23 +108,28 @@ describe('from an MCP server', () => {
       ]),
     );
     const command = `"${process.execPath}" "${server}"`;
-    const listed = await rehearsal('new', '--list', '--mcp', command);
+    const listed = await rehearsalApproved('new', '--list', '--mcp', command);
     expect(listed).toMatchObject({
       code: 0,
       out: 'write?  send_note\nread ?  list_notes\nwrite?  burn_notes\nwrite   get_rid\n',
     });
     const folder = join(scratch, 'quiet');
-    const made = await rehearsal('new', folder, '--mcp', command);
+    const made = await rehearsalApproved('new', folder, '--mcp', command);
     expect(made.out).toContain('does not say of 3 tools whether they change anything');
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
     const told = join(scratch, 'told');
-    await rehearsal('new', told, '--mcp', command, '--writes', 'list_notes');
+    await rehearsalApproved('new', told, '--mcp', command, '--writes', 'list_notes');
     const saidText = readFileSync(join(told, 'domain.yaml'), 'utf8');
     expect(saidText).not.toContain('review');
     expect(parse(saidText)).toMatchObject({ mcpServers: { quiet: { writes: ['list_notes'] } } });
     expect(readdirSync(join(told, 'tasks'))).toEqual(['list_notes.task.yaml']);
+    const reading = join(scratch, 'reading');
+    await rehearsalApproved('new', reading, '--mcp', command, '--writes', 'none', '--no-play');
+    expect(parse(readFileSync(join(reading, 'domain.yaml'), 'utf8'))).toMatchObject({
+      mcpServers: { quiet: { writes: [] } },
+    });
   });
 
   test('a tool whose name no model can be offered is left out, and the others are rehearsed', async () => {
@@ -126,7 +138,7 @@ describe('from an MCP server', () => {
     const named = (name: string) => ({ name, description: 'Does it.', inputSchema });
     writeFileSync(server, quietServer([named('create-item.v2'), named('create-item')]));
     const folder = join(scratch, 'odd');
-    const made = await rehearsal('new', folder, '--mcp', `"${process.execPath}" "${server}"`);
+    const made = await rehearsalApproved('new', folder, '--mcp', `"${process.execPath}" "${server}"`);
     expect(made).toMatchObject({ code: 0, out: expect.stringContaining('1 tool, 1 draft task') });
     expect(made.err).toContain('"create-item.v2" can be no name of a tool; it is left out\n');
     expect((await rehearsal('check', folder)).out).toMatch(/info tool\/bad-name "create-item\.v2" .* left out/);
@@ -137,11 +149,83 @@ describe('from an MCP server', () => {
   test('a server at an address', async () => {
     const { url } = await httpMcpServer('calm');
     const folder = join(scratch, 'remote');
-    const made = await rehearsal('new', folder, '--mcp-url', url, '--json');
+    const made = await rehearsalApproved('new', folder, '--mcp-url', url, '--json');
     expect([made.code, made.out]).toEqual([0, expect.stringContaining('"tools":3')]);
     expect(parse(readFileSync(join(folder, 'domain.yaml'), 'utf8'))).toMatchObject({
       mcpServers: { server: { type: 'http', url } },
     });
+  });
+});
+
+describe('nothing is started or changed before a person approved it', () => {
+  const real = join(scratch, 'real');
+  mkdirSync(real);
+  writeFileSync(join(real, 'note.txt'), 'mine');
+  const started = join(scratch, 'started.txt');
+  const server = join(scratch, 'folders.mjs');
+  writeFileSync(server, folderServer(started));
+  const command = (folder: string) => `"${process.execPath}" "${server}" ${folder}`;
+  const hashIn = ({ err }: Printed) => String(/--approve ([0-9a-f]{64})/.exec(err)?.[1]);
+
+  test('the server, then the calls of the drafts, which --no-play leaves out', async () => {
+    const folder = join(scratch, 'asked');
+    const argv = ['new', folder, '--mcp', command(real)];
+    const first = await rehearsal(...argv);
+    expect([first.code, first.out, existsSync(started)]).toEqual([2, '', false]);
+    expect(first.err).toContain(`MCP server "folders" starts ${process.execPath} ${server} ${real}\nTo approve`);
+    const second = await rehearsal(...argv, '--approve', hashIn(first));
+    expect([second.code, second.out, existsSync(folder)]).toEqual([2, '', false]);
+    expect(second.err).toContain('MCP server "folders" is called: create_folder {"name":"example name"}\nTo approve');
+    expect(second.err).toContain('or write the drafts without playing them: --no-play');
+    const unplayed = await rehearsal(...argv, '--approve', hashIn(first), '--no-play');
+    expect([unplayed.code, existsSync(join(folder, 'tasks/create_folder.task.yaml'))]).toEqual([0, true]);
+    expect(unplayed.out).toContain('the drafts were not played');
+    expect(readdirSync(real)).toEqual(['note.txt']);
+  });
+
+  test('at a terminal each is a question, and a no ends it', async () => {
+    const folder = join(scratch, 'declined');
+    const home = { REHEARSAL_HOME: mkdtempSync(join(scratch, 'home-')) };
+    const { asked, code } = await atTerminal(home, ['y', 'n'], 'new', folder, '--mcp', command(real));
+    expect([code, asked.length, existsSync(folder)]).toEqual([2, 2, false]);
+    expect(asked[1]).toMatch(/is called: create_folder [^\n]*\nApprove it\? \[y\/N\] $/);
+    expect(readdirSync(real)).toEqual(['note.txt']);
+  });
+
+  test('--files: the drafts are played on copies', async () => {
+    const folder = join(scratch, 'copied');
+    const made = await rehearsalApproved('new', folder, '--mcp', command('${instanceFolder}'), '--files', real);
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^sound +task create_folder$/m) });
+    expect(made.err).toMatch(/^playing the drafts: .*\n {2}MCP server "folders" is called: create_folder /m);
+    expect(readdirSync(real)).toEqual(['note.txt']);
+    expect(parse(readFileSync(join(folder, 'domain.yaml'), 'utf8'))).toMatchObject({
+      mcpServers: { folders: { args: [server, '${instanceFolder}'], files: 'files' } },
+    });
+    expect(readdirSync(join(folder, 'files'))).toEqual(['note.txt']);
+    expect(readFileSync(started, 'utf8').trim().split('\n').at(-1)).toBe('note.txt');
+  });
+
+  test.each<[string, () => string[], RegExp]>([
+    ['not a folder', () => ['--files', join(real, 'note.txt')], /--files .*note\.txt is not a folder/],
+    [
+      'a server that does not get the copy',
+      () => ['--files', real, '--mcp', command(real)],
+      /does not get that folder/,
+    ],
+    [
+      'a link',
+      () => {
+        const linked = mkdtempSync(join(scratch, 'linked-'));
+        symlinkSync(real, join(linked, 'link'));
+        return ['--files', linked];
+      },
+      /link is a link or a device\. Use a folder that has files and folders only/,
+    ],
+  ])('--files: %s', async (_, more, message) => {
+    const folder = join(scratch, 'refused');
+    const { code, err } = await rehearsalApproved('new', folder, '--mcp', command('${instanceFolder}'), ...more());
+    expect([code, existsSync(folder)]).toEqual([2, false]);
+    expect(err).toMatch(message);
   });
 });
 
@@ -232,13 +316,13 @@ describe('wrong input has one clear message, and nothing is written', () => {
     ],
     ['a list of a template', ['--list', '--template', 'empty'], /--list lists the tools of a server/],
   ])('%s', async (_, args, message) => {
-    const { code, out, err } = await rehearsal('new', ...args);
+    const { code, out, err } = await rehearsalApproved('new', ...args);
     expect([code, out]).toEqual([2, '']);
     expect(
       err
         .trim()
         .split('\n')
-        .filter((line) => !line.startsWith('asking '))[0],
+        .find((line) => line.startsWith('rehearsal new: ')),
     ).toMatch(message);
     expect(readdirSync(full)).toEqual(['notes.txt']);
     expect(readdirSync(scratch)).not.toContain('fresh');
@@ -257,6 +341,28 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
   process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params ?? {}) ?? {} }) + '\\n');
+});
+`;
+}
+
+/** A server that makes folders in the folder that it is given, and notes what is there when it starts. */
+function folderServer(started: string): string {
+  const inputSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  return `import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+const folder = process.argv[2];
+appendFileSync(${JSON.stringify(started)}, readdirSync(folder).join() + '\\n');
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'folders', version: '1' } }),
+  'tools/list': () => ({ tools: [{ name: 'create_folder', description: 'Creates a folder.', inputSchema: ${JSON.stringify(inputSchema)} }] }),
+  'tools/call': ({ arguments: { name } }) => {
+    mkdirSync(folder + '/' + name);
+    return { content: [{ type: 'text', text: 'created' }] };
+  },
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params ?? {}) ?? {} }) + '\\n');
 });
 `;
 }

@@ -73,7 +73,7 @@ describe('a domain from recorded chats', () => {
       /^made desk in desk of 3 conversations: 2 tools, 2 of them from calls alone\npolicy\.md is the system message of 2 conversations\nmasked: /,
     );
     expect(made.out.split('to fill in:\n')[1]).toMatch(
-      /desk\/domain\.yaml: simulator[\s\S]*desk\/tools: [\s\S]*desk\/database\.json: [\s\S]*next:\n {2}rehearsal check desk\n {2}rehearsal import chats log\.jsonl --domain desk --out (\S+)\n {2}rehearsal draft from-chats \1\n$/,
+      /desk\/domain\.yaml: simulator[\s\S]*desk\/tools: [\s\S]*desk\/database\.json: [\s\S]*next:\n {2}npx rehearsal check desk\n {2}npx rehearsal import chats log\.jsonl --domain desk --out (\S+)\n {2}npx rehearsal draft from-chats \1\n$/,
     );
     const policy = textOf(desk, 'policy.md');
     expect(policy).toMatch(

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -40,7 +41,7 @@ test('eval runs tasks under personas, and the report has the safety layer', asyn
   const missing = await rehearsal('eval', folder, ...one, '--under', 'red-team-*');
   expect(missing).toMatchObject({ code: 2 });
   expect(missing.out).toMatch(
-    /has no persona red-team-\*\. Add the red team with: rehearsal personas .* --add red-team/,
+    /has no persona red-team-\*\. Add the red team with: npx rehearsal personas .* --add red-team/,
   );
   await rehearsal('personas', folder, '--add', 'red-team');
   const out = join(scratch, 'under-run');
@@ -62,7 +63,7 @@ test('each purpose has its own user, and run.json says which', async () => {
   const { url } = await modelServer(
     ({ messages }) => words[messages.filter(({ role }) => role === 'assistant').length] ?? '###STOP###',
   );
-  const folder = desk('purposes', `{ train: agenda, evaluate: "openai:m@${url}" }`);
+  const folder = approveDomain(desk('purposes', `{ train: agenda, evaluate: "openai:m@${url}" }`));
   for (const [basis, user] of [
     ['evaluate', 'openai:m'],
     ['train', 'agenda'],

@@ -2,12 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { dialogueCorpus } from '../../scripts/benchmarks/supportDialogues.ts';
 import { rehearsal } from '../support/terminal.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** The part of a public set of dialogues that is technical support. */
 async function supportDialogues(): Promise<readonly (readonly [request: string, answer: string])[]> {

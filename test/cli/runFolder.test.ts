@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
+import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
+import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/recording.ts';
 import { runFileHash } from '../../src/engine/shell/runFile.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -108,7 +109,7 @@ describe.each(commands)('%s', (_name, argv) => {
     mkdirSync(join(folder, 'ledger.jsonl'));
     const { code, out, err } = await rehearsal(...again, '--out', folder);
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain('/ledger.jsonl: is a folder, and a file is expected here. Name a file');
+    expect(err).toContain('/ledger.jsonl: is a folder, but a file is expected here. Name a file');
   });
 
   test('a ledger and nothing else', async () => {
@@ -137,7 +138,7 @@ describe('verify', () => {
   ])('a run.json with another %s, signed anew, is not what its recordings say', async (name, value, message) => {
     const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
     const folder = copied({ 'run.json': JSON.stringify({ ...file, [name]: value }) });
-    openLedger(join(folder, 'ledger.jsonl'), signingKey(), runFileHash(folder) ?? '');
+    openLedger(join(folder, 'ledger.jsonl'), signingKey()).vouchFor({ hash: runFileHash(folder) ?? '' });
     const { code, out } = await rehearsal('verify', folder);
     expect(code).toBe(1);
     expect(out.split('\n')[0]).toContain(`${join(folder, recording)}:1: rolloutStarted says that the `);
@@ -145,9 +146,92 @@ describe('verify', () => {
     expect(out.split('\n')[1]).toBe('1 problems in 1 recordings');
   });
 
+  test('a run that was left with its first rollout is incomplete, and whole once it is resumed', async () => {
+    const folder = fresh();
+    const more = ['--agent', 'gold', '--tasks', 'lamp-variant', '--trials', '3', '--out', folder];
+    expect((await rehearsal('eval', desk, ...more)).code).toBe(0);
+    const ledger = join(folder, 'ledger.jsonl');
+    const lines = readFileSync(ledger, 'utf8').split('\n');
+    writeFileSync(ledger, `${lines.slice(0, 2).join('\n')}\n`);
+    const [kept] = /lamp-variant\.\d/.exec(lines[1] ?? '') ?? [];
+    const lost = [0, 1, 2].map((trial) => `lamp-variant.${trial}`).filter((name) => name !== kept);
+    for (const name of lost) for (const ending of ['traj', 'sidecar']) rmSync(join(folder, `${name}.${ending}.jsonl`));
+    const advice =
+      'The run is not finished, or its last receipts were removed. Repeat the command that made it, with --out';
+    expect(await rehearsal('verify', folder)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(
+        `${lost.map((name) => `  ${name}\n`).join('')}incomplete: 1 of 3 rollouts are there. ${advice}\n`,
+      ),
+    });
+    expect(JSON.parse((await rehearsal('verify', folder, '--json')).out)).toMatchObject({
+      planned: 3,
+      missing: lost,
+      finished: false,
+    });
+    expect((await rehearsal('eval', desk, ...more)).code).toBe(0);
+    expect(await rehearsal('verify', folder)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('3 recordings verified\n'),
+    });
+  });
+
+  test('a finished run whose recordings are gone was not interrupted', async () => {
+    const folder = copied({ [recording]: null, 'lamp-variant.0.sidecar.jsonl': null });
+    const { code, out } = await rehearsal('verify', folder);
+    expect(code).toBe(1);
+    expect(out).toContain('incomplete: 0 of 1 rollouts are there. The run was finished, so the others were removed\n');
+  });
+
+  test('--run names the run that it should be', async () => {
+    const { id } = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as { id: string };
+    expect(await rehearsal('verify', whole, '--run', id)).toMatchObject({ code: 0 });
+    expect(await rehearsal('verify', whole, '--run', 'another')).toMatchObject({
+      code: 1,
+      out: `${whole}/run.json:1: is of the run ${id}, not of another\n1 problems in 1 recordings\n`,
+    });
+  });
+
+  test('a run of a version that promised no rollouts is verified, and says so', async () => {
+    const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
+    const folder = copied({ 'run.json': JSON.stringify({ ...file, id: undefined, planned: undefined }) });
+    // Its receipts and sidecars named no run either.
+    const path = join(folder, recording.replace('traj', 'sidecar'));
+    const sidecar = openSidecar(`${path}.old`);
+    const [first, ...rest] = readSidecar(path).lines;
+    for (const line of first ? [{ ...first, run: undefined }, ...rest] : []) sidecar.append(line as SidecarLine);
+    sidecar.close();
+    renameSync(`${path}.old`, path);
+    const ledger = join(folder, 'ledger.jsonl');
+    const receipts = finishedRollouts(ledger);
+    rmSync(ledger);
+    const signed = openLedger(ledger, signingKey());
+    signed.vouchFor({ hash: runFileHash(folder) ?? '' });
+    for (const { run: _, ...receipt } of receipts) signed.receive({ ...receipt, sidecarChain: sidecar.head() });
+    const old = 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}1 recordings verified\n` });
+    expect(
+      (
+        await rehearsal(
+          'eval',
+          desk,
+          '--tasks',
+          'lamp-variant',
+          '--agent',
+          'scripted',
+          '--trials',
+          '2',
+          '--out',
+          folder,
+        )
+      ).code,
+    ).toBe(0);
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}2 recordings verified\n` });
+  });
+
   test('a run.json that is none is a problem, also where the ledger vouches for it', async () => {
     const folder = copied({ 'run.json': '{' });
-    openLedger(join(folder, 'ledger.jsonl'), signingKey(), runFileHash(folder) ?? '');
+    openLedger(join(folder, 'ledger.jsonl'), signingKey()).vouchFor({ hash: runFileHash(folder) ?? '' });
     expect(await rehearsal('verify', folder)).toMatchObject({
       code: 1,
       out: expect.stringContaining(`${folder}/run.json:1: is vouched for, and says of no run what it is\n`),

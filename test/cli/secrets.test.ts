@@ -45,8 +45,10 @@ const leaks = (texts: readonly string[]) =>
 it('a key stands in nothing that is written or printed: recordings, sidecars, ledger, reports, errors', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
   const run = join(scratch, 'run');
-  const seat = `openai:m@${await indiscreet()}`;
-  const call = (...argv: readonly string[]) => rehearsalWith({ OPENAI_API_KEY: key }, ...argv);
+  const url = await indiscreet();
+  const seat = `openai:m@${url}`;
+  const environment = { OPENAI_API_KEY: key, OPENAI_BASE_URL: url };
+  const call = (...argv: readonly string[]) => rehearsalWith({ ...environment }, ...argv);
   const tasks = ['--tasks', 'reschedule-P68,reschedule-P19', '--concurrency', '1'];
   const played = await call('eval', 'domains/parcel-desk', ...tasks, '--agent', seat, '--judge', seat, '--out', run);
   const page = join(scratch, 'page.html');
@@ -84,6 +86,11 @@ it('a secret is known as it stands in JSON, in an address and in a header', () =
     '{"told": "p\\u00e4ss+word/=\\"\\\\9"}',
     `https://host/?key=${encodeURIComponent(told)}&more`,
     `Basic ${Buffer.from(told).toString('base64')}`,
+    ...['', 'u', 'us', 'use'].flatMap((before) =>
+      (['base64', 'base64url'] as const).map((encoding) => Buffer.from(`${before}${told}:after`).toString(encoding)),
+    ),
+    Buffer.from(told).toString('hex'),
+    Buffer.from(told).toString('hex').toUpperCase(),
   ];
   for (const form of forms) {
     expect(redacted(form)).toContain('[TOKEN]');

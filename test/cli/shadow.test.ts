@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { approveAgent } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 const desk = 'domains/parcel-desk';
 const fresh = () => mkdtempSync(join(tmpdir(), 'shadow-'));
 const run = join(fresh(), 'run');
@@ -121,11 +121,11 @@ test('an agent of one’s own is put into each turn with the conversation so far
   const agent = join(folder, 'odd.agent.yaml');
   const file = join(process.cwd(), 'test/engine/shell/fixtures/agent.mjs');
   writeFileSync(agent, `command: ${process.execPath}\nargs: [${file}, echo]\n`);
-  const found = await shadowed(recording, '--agent', `agent:${agent}`);
+  const found = await shadowed(recording, '--agent', `agent:${approveAgent(agent)}`);
   expect(kindsOf(found)).toEqual(['speaksInstead', 'bothSpeak', 'speaksInstead', 'bothSpeak']);
   expect(found.rollouts[0]?.turns[2]?.proposed).toMatchObject({ content: 'You said: Yes.' });
   writeFileSync(agent, `command: ${process.execPath}\nargs: [${file}, dies]\n`);
-  const dead = await shadowed(recording, '--agent', `agent:${agent}`);
+  const dead = await shadowed(recording, '--agent', `agent:${approveAgent(agent)}`);
   expect(kindsOf(dead)).toEqual(['failed', 'failed', 'failed', 'failed']);
   expect(dead.rollouts[0]?.turns[0]?.problem).toMatch(/ended with code 3/);
   expect(dead.agreement.share).toBe(0);
@@ -242,7 +242,7 @@ test('a person who is gone ends it', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, {
     input: '',
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr.match(/agent> /g)).toHaveLength(1);

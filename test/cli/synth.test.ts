@@ -21,7 +21,7 @@ const small = join(scratch, 'small');
 beforeAll(async () => {
   await synth(...domains, '--count', '24', '--out', first);
   await synth('domains/order-desk', '--count', '4', '--out', small);
-}, 120_000);
+});
 
 describe('the gold seat over two domains', () => {
   test('brings successes and near-misses, evenly, none of the test tasks', () => {
@@ -59,7 +59,14 @@ describe('the gold seat over two domains', () => {
     const cancel = new AbortController();
     let err = '';
     const io = {
-      ...{ out: () => undefined, terminal: false, cwd: process.cwd(), environment: {}, signal: cancel.signal },
+      ...{
+        out: () => undefined,
+        terminal: false,
+        interactive: false,
+        cwd: process.cwd(),
+        environment: {},
+        signal: cancel.signal,
+      },
       readLine: () => Promise.reject(new Error('nobody is at this terminal')),
       err: (text: string) => {
         err += text;
@@ -89,7 +96,7 @@ describe('the gold seat over two domains', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     for (const { messages, tools, outcome, dialect, recording } of lines) {
-      expect([messages[0].role, tools.length > 3, ['hermes', 'compact'].includes(dialect)]).toEqual([
+      expect([messages[0].role, tools.length > 3, ['auto', 'template', 'compact'].includes(dialect)]).toEqual([
         'system',
         true,
         true,
@@ -164,7 +171,7 @@ test('a grader that nobody reaches stops the grading, and leaves no error for ea
   expect(lines).toEqual([...new Set(lines)]);
   expect(lines.at(-1)).toMatch(/^rehearsal synth: /);
   expect([...readGrades(folder).values()]).toEqual([]);
-}, 60_000);
+});
 
 test('a teacher brings what it brings: one that only talks gives nothing to learn from', async () => {
   const { url } = await modelServer(() => 'How can I help you?');
@@ -175,7 +182,7 @@ test('a teacher brings what it brings: one that only talks gives nothing to lear
   expect(countBy(readSelection(folder), ({ accepted }) => String(accepted))).toEqual({
     false: readSelection(folder).length,
   });
-}, 60_000);
+});
 
 test.each<[readonly string[], RegExp]>([
   [[], /name the folders of one domain or more/],
@@ -192,7 +199,10 @@ test.each<[readonly string[], RegExp]>([
   [['export', first, 'more', '--out', 'x'], /there is no place for "more"/],
   [['preview'], /name a recording/],
   [['preview', 'nowhere.traj.jsonl'], /there is no such recording/],
-  [['preview', join(first, 'synth.json'), '--dialect', 'latin'], /--dialect is hermes or compact, not "latin"/],
+  [
+    ['preview', join(first, 'synth.json'), '--dialect', 'latin'],
+    /--dialect is auto or template or compact, not "latin"/,
+  ],
   [['preview', join(first, 'synth.json'), '--model', './no/where'], /--model .\/no\/where: there is no such folder/],
 ])('rehearsal synth %j says what is wrong', async (args, message) => {
   const { code, err } = await synth(...args);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
+import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -16,7 +17,7 @@ function domain(name: string, files: Readonly<Record<string, string>>): string {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
-  return join(scratch, name);
+  return approveDomain(join(scratch, name));
 }
 
 /** A published MCP server that keeps a graph in a file; every rollout has its own. */
@@ -103,4 +104,4 @@ test('a real MCP server and a simulated tool give successes and near-misses alik
     ['shipping', 'nearMiss', 'broke ask-first'],
     ['shipping', 'success', null],
   ]);
-}, 120_000);
+});

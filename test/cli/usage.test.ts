@@ -1,18 +1,28 @@
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { commandNames, loadCommands } from '../../src/cli/commands.ts';
+import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
+const commands = await loadCommands();
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
 const broken = join(scratch, 'broken');
 const parcels = 'domains/parcel-desk';
+
+test('each command is loaded by its name', () => {
+  expect(commands.map(({ name }) => name)).toEqual(commandNames);
+});
 
 test('the overview names every command', async () => {
   const { code, out } = await rehearsal('--help');
   expect(code).toBe(0);
   expect(commands.filter(({ name }) => !out.includes(`  ${name}`))).toEqual([]);
+});
+
+test('the overview begins with what explains a result', async () => {
+  const { out } = await rehearsal('--help');
+  expect(out.split('\n')[2]).toMatch(/^ {2}explain /);
 });
 
 test.each(commands)('$name --help says how it is called and names every option', async ({ name, options }) => {
@@ -22,13 +32,59 @@ test.each(commands)('$name --help says how it is called and names every option',
   expect([...Object.keys(options), 'json'].filter((option) => !out.includes(`--${option}`))).toEqual([]);
 });
 
+test.each(commands)('help $name prints the same as $name --help', async ({ name }) => {
+  expect(await rehearsal('help', name)).toEqual(await rehearsal(name, '--help'));
+});
+
+test('help without a command prints the overview', async () => {
+  expect(await rehearsal('help')).toEqual(await rehearsal('--help'));
+});
+
+test('a task is named by the path of its file, seen from where a person is', async () => {
+  const [folder, file] = ['order-desk', 'order-desk/tasks/lamp-variant.task.yaml'];
+  const byId = await rehearsalIn('domains', 'call', folder, 'get_order', '--task', 'lamp-variant');
+  const byPath = await rehearsalIn('domains', 'call', folder, 'get_order', '--task', file);
+  expect(byPath).toEqual(byId);
+  const { err } = await rehearsalIn('domains', 'eval', folder, '--tasks', file, '--split', 'test');
+  expect(err).toMatch(/no task of .* is chosen by these options/);
+});
+
+const mentioned = new RegExp(`(?<!npx )(?<![\\w./@-])rehearsal (?:${commandNames.join('|')})\\b`);
+const isUsage = /^\s*(?:\/?\*|\/\/|rehearsal |(?:help:|return|.*\bhelp: |.*\bconst \w+ =) *[`']rehearsal |<title>)/;
+
+test('every command that a text tells a person to run starts with npx, which finds it', () => {
+  const lines = globSync('src/**/*.{ts,tsx}').flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line, index) => ({ at: `${file}:${index + 1}`, line })),
+  );
+  const bare = lines.filter(({ line }) => mentioned.test(line) && !isUsage.test(line));
+  expect(bare).toEqual([]);
+});
+
 const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
-  { argv: ['fly'], message: /there is no command "fly". Commands: new, check, / },
+  { argv: ['fly'], message: /there is no command "fly". Commands: explain, new, check, / },
+  { argv: ['chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
+  { argv: ['help', 'chekc'], message: /there is no command "chekc". Did you mean check\?\n$/ },
+  { argv: ['eval', parcels, '--trails', '2'], message: /Unknown option '--trails'\. Did you mean --trials\?\n$/ },
+  { argv: ['eval', parcels, '--aprove=x'], message: /Unknown option '--aprove'\. Did you mean --approve\?\n$/ },
+  {
+    argv: ['eval', parcels, '--tasks', 'reschedul-P46'],
+    message: /no task reschedul-P46 .*\. Did you mean reschedule-P46\?/,
+  },
+  { argv: ['eval', parcels, '--persona', 'breif'], message: /has the persona breif\. Did you mean brief\?/ },
+  { argv: ['preview', parcels, 'breif'], message: /there is no persona breif; .*\. Did you mean brief\?/ },
+  { argv: ['draft', 'lst', parcels], message: /not "lst"\. Did you mean list\?/ },
+  { argv: ['train', 'resme', 'run-1'], message: /"resme" is not something that train can do\. Did you mean resume\?/ },
+  {
+    argv: ['run', parcels, join(parcels, 'tasks/test.task.yaml')],
+    message: /test\.task\.yaml has 32 tasks; name one: .*reschedule-P46/,
+  },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /domain\.yaml/ },
   { argv: ['run', parcels], message: /name a task; .* has / },
   { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
-  { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'/ },
+  { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'\. Run `npx rehearsal help run`/ },
   { argv: ['eval', parcels, '--split', 'dev'], message: /--split is train or test, not "dev"/ },
   { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },
   {
@@ -43,16 +99,12 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['export-model', 'tiny', '--out', 'x', '--dtype', 'int4'], message: /--dtype is float32 or bfloat16/ },
   { argv: ['serve-model'], message: /name the model: smollm2, tiny, the folder of a checkpoint, or a hub id/ },
   { argv: ['serve-model', './no/where'], message: /\.\/no\/where: there is no such folder/ },
-  { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is hermes or compact, not "x"/ },
-  {
-    argv: ['serve-model', '.'],
-    message: /lies in no training run, so say how it was trained: --dialect hermes or compact/,
-  },
+  { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is auto or template or compact, not "x"/ },
   { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number up to 65535, not "99999"/ },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
     message:
-      /"recorded" is no seat that can be chosen: .* "rehearsal replay RECORDING" and where the debugger opens one/,
+      /"recorded" is no seat that can be chosen: .* "npx rehearsal replay RECORDING" and where the debugger opens one/,
   },
   { argv: ['verify', 'one', 'two'], message: /there is no place for "two" in: rehearsal verify RUN_FOLDER\|RECORDING/ },
   { argv: ['eval', parcels, 'reschedule-P46'], message: /there is no place for "reschedule-P46" in: rehearsal eval/ },
@@ -78,7 +130,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['shadow', parcels, parcels, '--gate', 'high'], message: /no recording in this folder/ },
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
-  { argv: ['train', 'resume'], message: /say which run: rehearsal train resume RUN/ },
+  { argv: ['train', 'resume'], message: /say which run: npx rehearsal train resume RUN/ },
   { argv: ['train', 'resume', join(scratch, 'none')], message: /\/none is no run: name its folder/ },
   ...[
     { options: ['--steps', 'x'], message: /--steps is a whole number above 0, not "x"/ },

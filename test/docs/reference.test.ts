@@ -25,7 +25,7 @@ test.each([
   ['launch.md', launchReference],
   ['recording.md', recordingReference],
 ])('docs/reference/%s says what the product says', async (page, text) => {
-  await expect(text()).toMatchFileSnapshot(inRoot('docs', 'reference', page));
+  await expect(await text()).toMatchFileSnapshot(inRoot('docs', 'reference', page));
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
-import { commands } from '../../src/cli/commands.ts';
+import { loadCommands } from '../../src/cli/commands.ts';
 import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/event.ts';
 import type { Json, JsonObject } from '../../src/engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
@@ -92,9 +92,10 @@ export function settingReference(): string {
 }
 
 /** The help of every command of the command line. */
-export function commandLineReference(): string {
-  const sections = commands.map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
-  const codes = 'Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 could not be done.';
+export async function commandLineReference(): Promise<string> {
+  const sections = (await loadCommands()).map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
+  const codes =
+    'In a clone, `npx rehearsal COMMAND` runs a command. `rehearsal help COMMAND` prints what is below. Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 could not be done.';
   return `# Command line\n\n${codes}\n\n${sections.join('\n\n')}\n`;
 }
 
@@ -197,7 +198,7 @@ export function trainingReference(): string {
       ...(ofRay.length === 0
         ? []
         : [
-            '### Only on a Ray cluster',
+            `### Only on a Ray cluster: ${kind}`,
             'With `--target ray://HOST:8265` ([Ray](../training-ray.md)).',
             tableOf(ofRay),
           ]),

@@ -6,8 +6,9 @@ import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 const load = (name: string) => loadDomain(join(import.meta.dirname, '../../domains', name));
 const parcelDesk = load('parcel-desk');
 const orderDesk = load('order-desk');
+const libraryDesk = load('library-desk');
 
-test.each([parcelDesk, orderDesk])('nothing is wrong with $domain.name', ({ diagnostics }) => {
+test.each([parcelDesk, orderDesk, libraryDesk])('nothing is wrong with $domain.name', ({ diagnostics }) => {
   expect(diagnostics).toEqual([]);
 });
 
@@ -19,7 +20,7 @@ test('parcel-desk trains on other parcels than it tests on', () => {
   expect(new Set([...train, ...tested]).size).toBe(96);
 });
 
-test.each([parcelDesk, orderDesk])('a task of $domain.name needs a write', ({ domain }) => {
+test.each([parcelDesk, orderDesk, libraryDesk])('a task of $domain.name needs a write', ({ domain }) => {
   const reads = /^(find|get|list|calculate|think)/;
   expect(domain.tasks.filter(({ actions }) => actions.every(({ tool }) => reads.test(tool)))).toEqual([]);
 });
@@ -32,6 +33,14 @@ test('order-desk is as large as it says', () => {
   for (const behaviour of ['omits', 'changes', 'insists'] as const) {
     expect(personas.filter(({ behaviours }) => behaviours[behaviour]).map(({ id }) => id)).not.toEqual([]);
   }
+});
+
+test('library-desk is as large as it says, and most of its tasks make rows with new ids', () => {
+  const { policy, personas, tasks } = libraryDesk.domain;
+  expect([policy.rules.length, libraryDesk.toolNames.length, personas.length, tasks.length]).toEqual([15, 15, 4, 24]);
+  const makers = ['record_lost', 'pay_fee', 'reserve_book', 'book_room', 'suggest_purchase'];
+  const making = tasks.filter(({ actions }) => actions.some(({ tool }) => makers.includes(tool)));
+  expect(making.length).toBe(15);
 });
 
 test('order-desk trains on other customers and orders than it tests on', () => {

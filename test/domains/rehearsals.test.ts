@@ -14,12 +14,13 @@ type Batch = {
   readonly tasks?: readonly string[];
   readonly seed?: string;
   readonly hear?: (task: Task, text: string) => void;
+  readonly say?: (text: string) => void;
 };
 
 /** Rehearses a shipped domain in a lane against the agenda user. */
 async function rehearse(
   name: string,
-  { agent, trials = 1, tasks, seed = 'sample domains', hear }: Batch,
+  { agent, trials = 1, tasks, seed = 'sample domains', hear, say }: Batch,
 ): Promise<readonly TrialResult[]> {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`));
   const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../domains', name)));
@@ -37,7 +38,10 @@ async function rehearse(
       readKey: () => undefined,
       askPerson: () => Promise.reject(new Error('nobody is asked')),
       onEvents: (task, _trial, events) => {
-        for (const { event } of events) if (event.type === 'userReplied') hear?.(task, event.content);
+        for (const { event } of events) {
+          if (event.type === 'userReplied') hear?.(task, event.content);
+          if (event.type === 'agentReplied' && event.content !== null) say?.(event.content);
+        }
       },
     });
   } finally {
@@ -54,6 +58,7 @@ const failed = (results: readonly TrialResult[]) =>
 test.each([
   ['parcel-desk', 96],
   ['order-desk', 60],
+  ['library-desk', 24],
 ])('the gold seat serves every user of %s within the rules', async (name, tasks) => {
   const results = await rehearse(name, { agent: 'gold', trials: 3 });
   expect(failed(results)).toEqual([]);
@@ -70,6 +75,15 @@ test.each(['one', 'two', 'three'])('the hard behaviours of order-desk show, with
   const hard = domain.tasks.filter(({ user }) => user.change || user.insist).map(({ id }) => id);
   expect([...heard].sort()).toEqual(hard.sort());
   expect(hard.length).toBeGreaterThan(20);
+});
+
+test('the members of library-desk never hear an id', async () => {
+  const ids: string[] = [];
+  await rehearse('library-desk', {
+    agent: 'gold',
+    say: (text) => ids.push(...(text.match(/\b[A-Z]\d+\b|\b[A-Z]-\w+/g) ?? [])),
+  });
+  expect(ids).toEqual([]);
 });
 
 test('the well-known failure breaks the confirmation rule and ends with a person', async () => {

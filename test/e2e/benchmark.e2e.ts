@@ -72,21 +72,9 @@ test(`in ${oneSided} the agent's calls are stepped into, with the rows that they
 async function chooseFolders(): Promise<void> {
   await workbench.runCommand('Rehearsal: Import Benchmark…');
   await workbench.pick('tau2');
-  await choose('Your copy of tau2', python ? packageOf(python) : inRoot('test', 'fixtures', 'tau2'));
-  await choose('Folder that the domains go into', folder);
-}
-
-/** Answers VS Code's own dialog for folders, which fills its box anew while it looks at the disk. */
-async function choose(title: string, path: string): Promise<void> {
-  const dialog = workbench.page.locator('.quick-input-widget:visible', { hasText: title });
-  await dialog.waitFor();
-  await until(`${path} in "${title}"`, async () => {
-    if (!(await dialog.isVisible())) return;
-    await dialog.locator('input.input').fill(`${path}/`);
-    await workbench.page.waitForTimeout(500);
-    await dialog.getByText('Choose', { exact: true }).click();
-    await dialog.waitFor({ state: 'hidden', timeout: 3000 });
-  });
+  const copy = python ? packageOf(python) : inRoot('test', 'fixtures', 'tau2');
+  await workbench.answerPath(`${copy}/`, 'Your copy of tau2');
+  await workbench.answerPath(`${folder}/`, 'Folder that the domains go into');
 }
 
 function packageOf(interpreter: string): string {
@@ -134,7 +122,7 @@ async function stepInto(place: string): Promise<void> {
 async function toTheEnd(): Promise<void> {
   const { debug } = workbench;
   await debug.press('continue');
-  await debug.waitForConsole('REWARD 1', 60_000);
+  await debug.waitForConsole('REWARD 1');
   await debug.press('stop');
   await debug.ended();
   // The files of the next domain have the same names.

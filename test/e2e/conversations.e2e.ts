@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** Real conversations: imported from a chat log, opened, and made into a task where no task tries what they ask for. */
@@ -44,15 +43,7 @@ const row = (text: string | RegExp): Locator => pane().locator('.monaco-list-row
 test('a chat log is imported with personal data masked, and opened', async () => {
   await workbench.runCommand('Rehearsal: Import Conversations…');
   await workbench.pick('Chat log');
-  const dialog = workbench.page.locator('.quick-input-widget:visible', { hasText: 'Conversations of' });
-  await dialog.waitFor();
-  await until('the chat log in the dialog', async () => {
-    if (!(await dialog.isVisible())) return;
-    await dialog.locator('input.input').fill(join(domain.folder, 'chats.jsonl'));
-    await workbench.page.waitForTimeout(500);
-    await dialog.getByText('Import', { exact: true }).click();
-    await dialog.waitFor({ state: 'hidden', timeout: 3000 });
-  });
+  await workbench.answerPath(join(domain.folder, 'chats.jsonl'), 'Conversations of');
   await workbench.notification(/Imported 2 conversations; 3 personal values masked\./, 'Open the First');
   const view = workbench.webviewFrame();
   await view.getByText(/i dont need W1001 anymore/).waitFor();

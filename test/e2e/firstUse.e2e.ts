@@ -40,12 +40,17 @@ test('to cancel while the Python environment is made ends it at once and leaves 
   await workbench.runCommand('Rehearsal: Train with SFT…');
   await workbench.pick('tiny');
   await workbench.answer('2');
-  await until('pip at work', async () => expect(asked.size).toBeGreaterThan(0), 90_000);
+  const plan = workbench.page.locator('.monaco-dialog-box', { hasText: 'Start SFT?' });
+  await workbench.waitForText('.monaco-dialog-box', /Downloads: the trainer's Python environment: about \d+ MB/);
+  expect(asked.size).toBe(0);
+  await workbench.screenshot('training-plan');
+  await plan.getByRole('button', { name: 'Start', exact: true }).click();
+  await until('pip at work', async () => expect(asked.size).toBeGreaterThan(0));
   expect(runningIn(cache)).not.toEqual([]);
   await workbench.screenshot('environment');
   await workbench.notification('Rehearsal: starting SFT', 'Cancel');
   await workbench.webviewFrame().locator('.status.stopped').waitFor();
-  await until('the end of every process', async () => expect(runningIn(cache)).toEqual([]), 10_000);
+  await until('the end of every process', async () => expect(runningIn(cache)).toEqual([]));
   const made = readdirSync(cache, { recursive: true, encoding: 'utf8' });
   expect(made.filter((path) => path.endsWith('.done'))).toEqual([]);
   const training = join(domain.folder, '.rehearsal', 'training');
@@ -66,13 +71,13 @@ test('Open Sample Domain copies the sample and opens the copy', async () => {
     expect(await workbench.picks()).toEqual(readdirSync(inRoot('domains')).sort()),
   );
   await workbench.answer('order-desk');
-  await workbench.answer(`${scratch}/`);
+  await workbench.answerPath(`${scratch}/`, 'Folder to copy order-desk into');
   const copy = join(scratch, 'order-desk');
   await until('the copy', async () => expect(existsSync(join(copy, 'domain.yaml'))).toBe(true));
   await until('the window of the copy', async () =>
     expect(new URL(workbench.page.url()).searchParams.get('folder')).toBe(copy),
   );
-  await workbench.waitForText('.explorer-folders-view', 'policy.md', 60_000);
+  await workbench.waitForText('.explorer-folders-view', 'policy.md');
   for (const file of ['policy.md', 'tools.ts', 'tasks/lamp-variant.task.yaml']) {
     expect(readFileSync(join(copy, file), 'utf8')).toBe(readFileSync(inRoot('domains', 'order-desk', file), 'utf8'));
   }

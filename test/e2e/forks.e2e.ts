@@ -60,7 +60,7 @@ test('a message is opened in an editor tab, and to save it makes a fork', async 
   expect((await workbench.notifications()).length).toBe(1);
   expect(await page.locator('.tab.active.dirty', { hasText: '8 agent.md' }).count(), 'the text is kept').toBe(1);
   expect(recordings.names()).toEqual([name(0)]);
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
   await page.locator('.tab', { hasText: '8 agent.md' }).click();
   await page.locator('.editor-group-container.active .view-lines').click();
   await workbench.press('Control+A');
@@ -126,7 +126,7 @@ test('a domain that does not load any more refuses the swap with its line, and t
   expect((await debug.callStack())[0]).toBe(top);
   expect(recordings.names()).not.toContain(name(3));
   writeFileSync(path, whole);
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
 });
 
 test('a person takes over the user, and types its turns into the Debug Console', async () => {
@@ -168,7 +168,7 @@ test('two recordings of the tree stand side by side, and a replay of one asks no
   await workbench.chooseInMenu(row.first(), 'Compare with…');
   await workbench.pick('lamp-variant.0');
   await page.locator('.tab.active', { hasText: '↔' }).waitFor();
-  await workbench.webviewFrame().getByText('Databases at the end').waitFor({ timeout: 60_000 });
+  await workbench.webviewFrame().getByText('Databases at the end').waitFor();
   await picture(workbench, 'forks-compared');
   await workbench.runCommand('Rehearsal: Replay');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', /the start of the recording/i);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   workbench = await Workbench.open(domain.folder, {
     ...pictured,
     // In a browser VS Code saves by itself, and what was saved can't be reverted.
-    settings: { ...pictured.settings, 'editor.hover.delay': 100, 'files.autoSave': 'off' },
+    settings: { ...pictured.settings, 'editor.hover.enabled': 'on', 'files.autoSave': 'off' },
   });
 });
 

@@ -47,14 +47,15 @@ test('a domain is made from an MCP server, and a draft of it is rehearsed and ac
   await workbench.pick('From an MCP server…');
   await workbench.answer(`"${process.execPath}" "${memory}"`);
   await workbench.answer('MEMORY_FILE_PATH=${instanceFolder}/memory.json');
-  await until(
-    'the tools of the server',
-    async () => expect((await workbench.picks()).join()).toContain('create_entities'),
-    90_000,
+  await workbench.confirm(/MCP server "memory" starts /, 'Approve');
+  await until('the tools of the server', async () =>
+    expect((await workbench.picks()).join()).toContain('create_entities'),
   );
   await workbench.screenshot('making-mcp-tools');
   await workbench.press('Enter');
+  await workbench.pick('Play the drafts');
   await workbench.answer('notes');
+  await workbench.confirm(/MCP server "memory" is called: create_entities /, 'Approve');
   await told(/Made notes\. It has 6 draft tasks: .* One of them needs work first\. add_observations: /);
   await workbench.screenshot('making-mcp-made');
   const draft = 'notes/tasks/create_entities.task.yaml';
@@ -117,15 +118,7 @@ test('a domain is made from recorded transcripts, with nobody of them in it', as
   await workbench.runCommand('Rehearsal: New Domain…');
   await workbench.pick('From recorded transcripts…');
   await workbench.pick('Chat log');
-  const dialog = workbench.page.locator('.quick-input-widget:visible', { hasText: 'Conversations that the domain' });
-  await dialog.waitFor();
-  await until('the log in the dialog', async () => {
-    if (!(await dialog.isVisible())) return;
-    await dialog.locator('input.input').fill(join(folder, 'log.jsonl'));
-    await workbench.page.waitForTimeout(500);
-    await dialog.getByText('Make a Domain', { exact: true }).click();
-    await dialog.waitFor({ state: 'hidden', timeout: 3000 });
-  });
+  await workbench.answerPath(join(folder, 'log.jsonl'), 'Conversations that the domain');
   await workbench.answer('logged-desk');
   await told(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
   await workbench.waitForText('.editor-group-container.active .view-lines', 'You are the agent of a shop.');
@@ -139,10 +132,8 @@ test('a domain is made from recorded transcripts, with nobody of them in it', as
 
 /** Waits for a notification behind an audit, which a busy machine takes its time for. */
 async function told(text: RegExp): Promise<void> {
-  await until(
-    `the notification ${text}`,
-    async () => expect((await workbench.notifications()).join('\n')).toMatch(text),
-    150_000,
+  await until(`the notification ${text}`, async () =>
+    expect((await workbench.notifications()).join('\n')).toMatch(text),
   );
 }
 
@@ -150,7 +141,7 @@ async function rehearse(file: string): Promise<void> {
   const { debug } = workbench;
   await workbench.openFile(file);
   await debug.start();
-  await debug.waitForConsole(/REWARD 1\b/, 60_000);
+  await debug.waitForConsole(/REWARD 1\b/);
   await workbench.screenshot(`making-rehearsed-${file.split('/')[0]}`);
   await debug.press('continue');
   await debug.ended();

@@ -36,17 +36,13 @@ async function storeKey(text: string): Promise<void> {
 /** What Test Connection says, and how many requests the endpoint took for it. */
 async function tested(): Promise<{ readonly said: string; readonly taken: number }> {
   const before = model.requests.length;
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
   await workbench.runCommand('Rehearsal: Test Connection');
-  const said = await until(
-    'what the test says',
-    async () => {
-      const [text] = (await workbench.notifications()).filter((each) => /connection|endpoint answers/.test(each));
-      if (text === undefined) throw new Error('nothing yet');
-      return text;
-    },
-    60_000,
-  );
+  const said = await until('what the test says', async () => {
+    const [text] = (await workbench.notifications()).filter((each) => /connection|endpoint answers/.test(each));
+    if (text === undefined) throw new Error('nothing yet');
+    return text;
+  });
   return { said, taken: model.requests.length - before };
 }
 
@@ -70,7 +66,7 @@ test('with the key that is stored Test Connection says how the model does, and t
   expect(said).toMatch(/^The connection works\. turtle: did the task: \d+ replies, 2 calls, 0 of them with an error/);
   expect(taken).toBeGreaterThan(3);
   await workbench.screenshot('connection');
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
 });
 
 test('the key is in no file of the folder, and a key that is removed is sent no more', async () => {

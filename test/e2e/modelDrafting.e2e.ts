@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   model.requests.length = 0;
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
 });
 
 afterAll(async () => {

@@ -9,7 +9,7 @@ const rule = domain.lineOf('policy.md', 'Before any call that changes something'
 let workbench: Workbench;
 
 beforeAll(async () => {
-  workbench = await Workbench.open(domain.folder);
+  workbench = await Workbench.open(domain.folder, { settings: { 'editor.hover.enabled': 'on' } });
 });
 
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { rehearsal } from '../support/terminal.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** The rules of a policy as cards, with what the last run came to; a rule is reworded and taken back. */
+/** The rules of a policy as cards, with what the last run came to; rules are reworded, added, moved and removed. */
 const domain = copyDomain('order-desk');
 const original = readFileSync(join(domain.folder, 'policy.md'), 'utf8');
 let workbench: Workbench;
@@ -55,8 +55,8 @@ test('its words change, its mark and every other byte stay, and undo gives them 
     expect(onDisk()).toBe(original.replace('wait again. {#confirm', 'wait again. Always. {#confirm'));
   });
   await workbench.press('Control+Z');
-  await saved(original);
   await until('the words as they were', async () => expect(await words.inputValue()).toBe(old));
+  await saved(original);
 });
 
 test('words that would make two rules of it are refused, and nothing is written', async () => {
@@ -68,6 +68,31 @@ test('words that would make two rules of it are refused, and nothing is written'
   await words.press('Escape');
   await until('the words as they were', async () => expect(await words.inputValue()).toBe(old));
   expect(onDisk()).toBe(original);
+});
+
+test('a rule is added, moved up and removed, and what is refused says why', async () => {
+  const section = frame().getByRole('region').filter({ has: rule() });
+  await section.getByRole('button', { name: /^Add Rule to/ }).click();
+  const form = section.getByRole('group', { name: /^New rule of/ });
+  await form.getByRole('textbox', { name: 'What the agent has to do' }).fill('Thank the customer at the end.');
+  await form.getByRole('textbox', { name: 'Id' }).fill('confirm-before-write');
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  await form.getByText('Not in the file: another rule has the id').waitFor();
+  await workbench.screenshot('policy-new-rule');
+  await form.getByRole('textbox', { name: 'Id' }).fill('thank');
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  const added = frame().getByRole('article', { name: 'Rule thank' });
+  await added.getByRole('button', { name: 'Move up rule thank' }).click();
+  const item = '- Thank the customer at the end. {#thank}\n';
+  await until('the rule, one place up', async () => {
+    await workbench.press('Control+S');
+    const lines = onDisk().split('\n');
+    expect(onDisk().replace(item, '')).toBe(original);
+    expect(lines[lines.indexOf(item.trim()) + 1]).toMatch(/^- /);
+  });
+  await workbench.screenshot('policy-moved-rule');
+  await added.getByRole('button', { name: 'Remove rule thank' }).click();
+  await saved(original);
 });
 
 test('its check opens beside it', async () => {

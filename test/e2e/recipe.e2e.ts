@@ -57,6 +57,9 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.pick('63 accepted trajectories of');
     await workbench.pick('from the settings');
     await workbench.answer('12');
+    await workbench.page.locator('.monaco-dialog-box', { hasText: 'Start SFT?' }).waitFor({ timeout: 2 * minutes });
+    await picture(workbench, 'recipe-plan');
+    await workbench.confirm('Start SFT?', 'Start');
     const frame = workbench.webviewFrame();
     await frame.locator('.status.finished').waitFor({ timeout: 14 * minutes });
     const run = newestRun(training);
@@ -79,6 +82,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.runCommand('View: Close All Editors');
     await workbench.openFile('grpo.training.yaml');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Train' }).click();
+    await workbench.confirm('Start training?', 'Start');
     const frame = workbench.webviewFrame();
     await frame.locator('.status.finished').waitFor({ timeout: 24 * minutes });
     expect(await stepsInTable(frame)).toEqual(['3', '2', '1']);

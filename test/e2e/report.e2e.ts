@@ -3,25 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser } from '../../scripts/vscode/browser.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { rehearsal } from '../support/terminal.ts';
+import { sharedBrowser } from './support/shared.ts';
 
 let browser: Browser;
 let html: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
   const run = join(mkdtempSync(join(tmpdir(), 'rehearsal-report-')), 'run');
   // Some of them need more turns than they get, so that the report has failures to show.
   const options = ['--agent', 'gold', '--trials', '3', '--turn-cap', '7', '--out', run];
   await rehearsal('eval', 'domains/order-desk', ...options);
   await rehearsal('report', run, '--html', `${run}.html`);
   html = readFileSync(`${run}.html`, 'utf8');
-});
-
-afterAll(async () => {
-  await browser?.close();
 });
 
 test.each([

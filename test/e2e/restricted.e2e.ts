@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   expect(await probe.isTrusted()).toBe(false);
   await workbench.waitForText('.part.statusbar', 'Restricted Mode');
-}, 180_000);
+});
 
 afterAll(async () => {
   await workbench?.close();
@@ -103,6 +103,8 @@ const tried: Readonly<Record<string, Tried>> = {
   'rehearsal.task.preview': refused('Rollouts', atTask),
   'rehearsal.task.checkpoint': refused('Rollouts', atTask),
   'rehearsal.domain.check': {
+    // It reads the files only.
+    starts: ['check'],
     args: () => [{ type: 'domain', folder: domain.folder }],
     sees: async ({ value }) => {
       expect(value).toBe(0);
@@ -110,6 +112,7 @@ const tried: Readonly<Record<string, Tried>> = {
     },
   },
   'rehearsal.domain.audit': refused('Audits', () => [{ type: 'domain', folder: domain.folder }]),
+  'rehearsal.domain.approve': refused('The programs of a domain', () => [{ type: 'domain', folder: domain.folder }]),
   'rehearsal.recording.debug': refused('Debug sessions', atRecording),
   'rehearsal.recording.open': {
     args: atRecording,
@@ -182,7 +185,7 @@ const tried: Readonly<Record<string, Tried>> = {
   'rehearsal.synth.export': {
     args: () => [synthesis],
     starts: ['synth export'],
-    answer: () => workbench.answer(chats),
+    answer: () => workbench.answerPath(chats),
     sees: ({ value }) => expect([value, existsSync(chats)]).toEqual([chats, true]),
   },
   'rehearsal.synth.preview': refused('The trainer', atRecording),
@@ -266,8 +269,8 @@ describe.each(contributed)('$command ($title)', ({ command }) => {
     if (what !== undefined) {
       const sentence = `${what} start only in a trusted workspace: the tools of a domain are programs. Nothing was started.`;
       await workbench.notification(sentence);
-      // Whatever came too late is still seen.
-      await workbench.page.waitForTimeout(300);
+      // The window handles what extensions ask in order, so a later question is answered after all notifications.
+      await run('workbench.action.keepEditor');
       expect([ended.value || null, await workbench.notifications()]).toEqual([null, [sentence]]);
       expect(await isAsking()).toBe(false);
     }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { approveDomain } from '../support/approval.ts';
 import { picture, pictured } from './support/picture.ts';
 import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   model = await slowModel(2);
   const { port } = model.address() as AddressInfo;
   appendFileSync(join(domain.folder, 'domain.yaml'), `\nagent: openai:m@http://127.0.0.1:${port}/v1\n`);
+  approveDomain(domain.folder);
   const settings = { ...pictured.settings, 'rehearsal.model.price': '1000/2000' };
   workbench = await Workbench.open(domain.folder, { ...pictured, settings });
   await workbench.showViews();
@@ -98,7 +100,7 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   await row(/^scripted/).click({ modifiers: ['Control'] });
   await workbench.chooseInMenu(row(/^scripted/), 'Compare Runs…');
   const frame = workbench.webviewFrame();
-  await frame.getByText('passed → failed').first().waitFor({ timeout: 60_000 });
+  await frame.getByText('passed → failed').first().waitFor();
   await frame
     .getByText(/B against A: mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/)
     .waitFor();
@@ -124,7 +126,7 @@ test('a side of the comparison opens in the Trajectory view, and in the debugger
   await page.locator('.tab.active', { hasText: 'lamp-variant.0.traj.jsonl' }).waitFor();
   await page.locator('.tab', { hasText: '↔' }).click();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug recording B' }).click();
-  await workbench.debug.paused(60_000);
+  await workbench.debug.paused();
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
 });
@@ -132,10 +134,13 @@ test('a side of the comparison opens in the Trajectory view, and in the debugger
 test('two recordings of the view stand side by side', async () => {
   await workbench.showViews();
   await row(/trial 0/).click();
+  // The recording that the click opens takes the focus, and would close the menu.
+  await workbench.page.locator('.tab.active', { hasText: 'lamp-variant.0.traj.jsonl' }).waitFor();
+  await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
   await row(/trial 1/).click({ modifiers: ['Control'] });
   await workbench.chooseInMenu(row(/trial 1/), 'Compare Recordings…');
   const frame = workbench.webviewFrame();
-  await frame.getByText('Two recordings').waitFor({ timeout: 60_000 });
+  await frame.getByText('Two recordings').waitFor();
   await frame.getByText('They differ in trial: 0 and 1').waitFor();
   await workbench.screenshot('recordings-compared');
 });

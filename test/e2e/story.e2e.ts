@@ -58,7 +58,7 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await waitForStack('agent: I can change the desk lamp');
   await workbench.waitForText(
     '.pane-header[aria-label="Call Stack Section"]',
-    'forked: goes on from the edited message',
+    'forked: continues from the edited message',
   );
   await debug.waitForValue(['Messages', call], 'Shall I do that?');
   await picture(workbench, 'fork');
@@ -116,20 +116,12 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.ended();
 });
 
-/**
- * Edits a value, which makes a fork. A refresh of the tree can close the edit box under the typist's hands, so a
- * person looks whether it took, and so does this.
- */
+/** Edits a value and waits for the fork that this makes. */
 async function edit(path: readonly string[], text: string, fork: number): Promise<void> {
-  await until(`fork ${fork}`, async () => {
-    if (forked(fork)) return;
-    await workbench.debug.setValue(path, text);
-    await until('its recording', async () => expect(forked(fork)).toBe(true), 5000);
-  });
-}
-
-function forked(fork: number): boolean {
-  return recordings.names().includes(`lamp-variant.0.fork-${fork}.traj.jsonl`);
+  await workbench.debug.setValue(path, text);
+  await until(`fork ${fork}`, async () =>
+    expect(recordings.names()).toContain(`lamp-variant.0.fork-${fork}.traj.jsonl`),
+  );
 }
 
 async function waitForStack(text: string): Promise<void> {

@@ -65,7 +65,7 @@ test('arguments that do not fit are told beside the field', async () => {
 
 test('the gold seat plays it, and what it changes and the report card are shown', async () => {
   await frame().getByRole('button', { name: 'Play Gold' }).click();
-  await frame().getByText('✓ Reward 1').waitFor({ timeout: 120_000 });
+  await frame().getByText('✓ Reward 1').waitFor();
   await frame().getByText('orders › W1032 › status').waitFor();
   expect(await frame().locator('.changes').textContent()).toContain('"cancelled"');
   await workbench.screenshot('task-gold');
@@ -77,13 +77,16 @@ test('the keys alone open the form, reach a field and change it, and take that b
   await workbench.openFile(lamp);
   await workbench.runCommand('Rehearsal: Open in Visual Editor');
   await frame().getByLabel('Description', { exact: true }).waitFor();
+  // The recording of the test before may still open, and leave the focus in the group of the other form.
+  await until('the form in the active group', async () => {
+    const tab = workbench.page.locator('.editor-group-container.active .tab.active', { hasText: 'lamp-variant.task' });
+    if (!(await tab.isVisible())) await workbench.press('Control+2');
+    await tab.waitFor({ timeout: 1000 });
+  });
   const atFocus = () =>
     frame()
-      .locator(':focus')
-      .evaluate((element) => document.querySelector(`label[for="${element.id}"]`)?.textContent?.trim() ?? '', null, {
-        timeout: 1000,
-      })
-      .catch(() => '');
+      .locator('body')
+      .evaluate(() => document.querySelector(`label[for="${document.activeElement?.id}"]`)?.textContent?.trim() ?? '');
   const reach = async (label: string, key: 'Tab' | 'Shift+Tab' = 'Tab') => {
     for (let step = 0; step < 40 && (await atFocus()) !== label; step++) await workbench.press(key);
     expect(await atFocus()).toBe(label);
@@ -113,8 +116,8 @@ test('what is typed while earlier words are on their way into the file is kept',
   const words = [' A lamp', ' that is', ' typed', ' with', ' pauses', ' of thought', ' is one', ' lamp.'];
   for (const word of words) {
     await workbench.page.keyboard.type(word, { delay: 25 });
-    // A pause of just the length after which the field hands over: its answer comes while the next word is typed.
-    await workbench.page.waitForTimeout(400);
+    // To save hands over what was typed; its answer comes while the next word is typed.
+    await workbench.press('Control+S');
   }
   expect(await field.inputValue()).toBe(known + words.join(''));
   await saved(lampText.replace(/(?<=description: .*)$/m, words.join('')), lamp);

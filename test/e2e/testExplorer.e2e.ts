@@ -19,7 +19,7 @@ let workbench: Workbench;
 beforeAll(async () => {
   workbench = await Workbench.open(domain.folder, {
     ...pictured,
-    settings: { ...pictured.settings, 'rehearsal.tests.trials': 3, 'workbench.hover.delay': 60_000 },
+    settings: { ...pictured.settings, 'rehearsal.tests.trials': 3 },
   });
 });
 
@@ -60,7 +60,7 @@ test('three trials, of which one fails: pass^k, the rows that differ, and the st
   const { page } = workbench;
   await workbench.chooseInMenu(row('address-in-an-outage'), 'Execute Using Profile...');
   await workbench.pick('Run k Trials');
-  await withIcon('address-in-an-outage', 'failed').waitFor({ timeout: 60_000 });
+  await withIcon('address-in-an-outage', 'failed').waitFor();
   await workbench.waitForText('.test-explorer', '2/3 passed, pass^3 0.00');
   await open('address-in-an-outage');
   await withIcon('trial 0', 'passed').waitFor();
@@ -77,7 +77,7 @@ test('three trials, of which one fails: pass^k, the rows that differ, and the st
 test('coverage shows which rules of the policy and which tools were exercised', async () => {
   const { page } = workbench;
   await workbench.chooseInMenu(row('address-in-an-outage'), 'with Coverage');
-  await workbench.waitForText('.part.sidebar', /policy\.md[\s\S]*tools\.ts/, 60_000);
+  await workbench.waitForText('.part.sidebar', /policy\.md[\s\S]*tools\.ts/);
   await workbench.openFile('policy.md');
   await workbench.runCommand('Test: Toggle Inline Coverage');
   await page.locator('.coverage-deco-gutter.coverage-deco-hit').first().waitFor();
@@ -102,7 +102,7 @@ test('a run made in a terminal shows its outcomes', async () => {
     out,
   ]);
   expect(status).toBe(0);
-  await withIcon('second-thoughts', 'passed').waitFor({ timeout: 30_000 });
+  await withIcon('second-thoughts', 'passed').waitFor();
   await workbench.screenshot('tests-terminal');
 });
 
@@ -111,7 +111,7 @@ test('while it runs continuously, saving a task runs that task again', async () 
   const before = names();
   await workbench.openFile(file);
   await workbench.replaceLine(2, 'description: The address service is down now and then.');
-  await until('a run of the task', async () => expect(names().length).toBe(before.length + 1), 30_000);
+  await until('a run of the task', async () => expect(names().length).toBe(before.length + 1));
   const [added = ''] = names().filter((name) => !before.includes(name));
   await until('its recording', async () =>
     expect(readdirSync(join(runs, added)).filter((name) => name.endsWith('.traj.jsonl'))).toEqual([

@@ -105,12 +105,12 @@ test('SFT from the palette: the gold seat plays, the model learns from it and is
   await workbench.screenshot('dashboard-sft');
 });
 
-test("the checkpoint takes the agent's seat of a debugged task", { timeout: 3 * minutes }, async () => {
+test("the checkpoint takes the agent's seat of a debugged task", { timeout: 10 * minutes }, async () => {
   await workbench.openFile('tasks/test.task.yaml');
   await workbench.runCommand('Rehearsal: Debug Task with a Checkpoint…');
   await workbench.pick('what the run ended with');
-  await workbench.waitForText('.repl', `agent checkpoint:${newestRun(training)}/checkpoints/final`, minutes);
-  await workbench.waitForText('.repl', /\nagent\s+\S/, minutes);
+  await workbench.waitForText('.repl', `agent checkpoint:${newestRun(training)}/checkpoints/final`, 4 * minutes);
+  await workbench.waitForText('.repl', /\nagent\s+\S/, 4 * minutes);
   await workbench.screenshot('checkpoint-debugged');
   await workbench.press('Shift+F5');
   await workbench.debug.ended();
@@ -121,6 +121,7 @@ async function train(kind: 'SFT' | 'GRPO', model: string, steps: number): Promis
   await workbench.runCommand(`Rehearsal: Train with ${kind}…`);
   await workbench.pick(model);
   await workbench.answer(String(steps));
+  await workbench.confirm(`Start ${kind}?`, 'Start');
   await workbench.waitForText('.tabs-container', 'Training');
 }
 

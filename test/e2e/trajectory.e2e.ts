@@ -73,7 +73,8 @@ test('the debugger starts where the recording is looked at', async () => {
   await violated().hover();
   await violated().getByRole('button', { name: 'Debug from here, step 15' }).click();
   await workbench.debug.paused();
-  await workbench.debug.show();
+  // The Run and Debug view comes to the front by itself.
+  await workbench.page.locator('.debug-variables').waitFor();
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'step 15 of the recording');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'agent calls change_item');
   await workbench.debug.press('step-into');

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { hashOf } from '../support/approval.ts';
 import { addSpyServer, untrusted } from './support/spyServer.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
@@ -79,7 +80,7 @@ test.each([
   ['Rehearsal: Debug Task', 'Rollouts start only in a trusted workspace'],
   ['Rehearsal: Train with SFT…', 'Training runs start only in a trusted workspace'],
 ])('%s says why it starts nothing', async (command, message) => {
-  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.clearNotifications();
   await workbench.runCommand(command);
   // It says what to do as well: its button leads there.
   await workbench.notification(message, 'Manage Workspace Trust');
@@ -102,10 +103,12 @@ test('F5 asks for trust first, and starts nothing when it is refused', async () 
   expectNothingRan();
 });
 
-test('where a person starts it, the same domain leaves its mark', () => {
-  const { status } = spawnSync(process.execPath, [
-    inRoot('dist', 'rehearsal.mjs'),
-    ...['run', domain.folder, 'lamp-variant', '--out', join(domain.folder, '.rehearsal', 'runs', 'one')],
-  ]);
-  expect([status, existsSync(mark)]).toEqual([2, true]);
-}, 60_000);
+test('where a person starts it, the same domain leaves its mark only once it is approved', () => {
+  const run = (...more: readonly string[]) =>
+    spawnSync(process.execPath, [
+      inRoot('dist', 'rehearsal.mjs'),
+      ...['run', domain.folder, 'lamp-variant', '--out', join(domain.folder, '.rehearsal', 'runs', 'one'), ...more],
+    ]).status;
+  expect([run(), existsSync(mark)]).toEqual([2, false]);
+  expect([run('--approve', hashOf(domain.folder)), existsSync(mark)]).toEqual([2, true]);
+});

@@ -1,36 +1,23 @@
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
+import { limit } from './support/until.ts';
 
-/** Stories that take a minute and more each: `npm run test:full` plays them, and whoever asks for one by its name. */
-const longStories = [
-  'benchmark',
-  'coldStart',
-  'conversations',
-  'emptyFolder',
-  'firstUse',
-  'forks',
-  'insideTool',
-  'making',
-  'modelDrafting',
-  'pausedEditor',
-  'targets',
-  'testExplorer',
-  'training',
-  'trajectory',
-  'trust',
-  'tutorial',
-  'walk',
-].map((name) => `test/e2e/${name}.e2e.ts`);
+/** What `npm test` runs: the story from F5 to the reward, and what needs little beside it. */
+const quick = ['story', 'smoke', 'comparison', 'report', 'toolView', 'trajectoryView', 'views'];
 
-/** End-to-end tests in a real VS Code: two files at a time, each with its own server and browser. */
+const names = process.env['REHEARSAL_SUITE'] === 'full' ? ['*'] : quick;
+
+/** End-to-end tests: two workers, each with one browser and one VS Code server for all of its files. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['test/e2e/**/*.e2e.ts'],
-    exclude: [...configDefaults.exclude, ...(process.env['REHEARSAL_SUITE'] === 'full' ? [] : longStories)],
+    include: names.map((name) => `test/e2e/${name}.e2e.ts`),
+    globalSetup: ['test/e2e/support/temporary.ts'],
+    setupFiles: ['test/e2e/support/failures.ts'],
     maxWorkers: 2,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    bail: 0,
+    isolate: false,
+    testTimeout: 5 * limit,
+    hookTimeout: 5 * limit,
+    expect: { poll: { timeout: limit } },
   },
 });

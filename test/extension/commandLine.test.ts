@@ -68,3 +68,18 @@ test('an answer comes with the exit codes that are good for it', async () => {
   expect(answerOf(end, 'the check', [0, 2])).toEqual({ rest: [] });
   expect(() => answerOf(end, 'the check')).toThrow('the check ended without a word; the log may tell more.');
 });
+
+test.each([
+  ['report', [], undefined],
+  ['check', ['--static'], undefined],
+  ['check', [], 'sk-stored-key'],
+])('a key goes to the commands that may ask a model: %s', async (command, more, key) => {
+  const printing = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'cli.mjs');
+  writeFileSync(printing, 'console.log(JSON.stringify({ environment: process.env }));');
+  const environment = async () => ({ OPENAI_API_KEY: 'sk-stored-key', ELECTRON_RUN_AS_NODE: '1' });
+  const given = { cli: printing, environment, log: { info: () => {} } } as never;
+  const { answer } = await runQuietly(given, [command, 'domain', ...more]);
+  const found = answer['environment'] as NodeJS.ProcessEnv;
+  expect(found).toMatchObject({ ELECTRON_RUN_AS_NODE: '1' });
+  expect(found['OPENAI_API_KEY']).toBe(key);
+});

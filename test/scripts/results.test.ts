@@ -1,16 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
 import {
-  countVitest,
-  failedFiles,
   gateCounts,
+  readBench,
   readJunit,
   readVitest,
+  sumByFile,
   sumCounts,
   withExitCode,
 } from '../../scripts/results.ts';
+import { runVitest } from '../../scripts/vitest.ts';
+import unitConfig from '../../vitest.config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-results-'));
 
@@ -33,13 +36,26 @@ test.each([
   ['failed tests', { passed: 5, failed: 2, skipped: 0 }, 1, { passed: 5, failed: 2, skipped: 0 }],
   ['success', { passed: 5, failed: 0, skipped: 1 }, 0, { passed: 5, failed: 0, skipped: 1 }],
 ])('a runner that ends with %s', (_, counts, code, expected) => {
-  expect(withExitCode(counts, code)).toEqual(expected);
+  expect(withExitCode(counts, code)).toMatchObject(expected);
+});
+
+test('the time of a file is that of its tests together', () => {
+  const tests = [
+    { file: 'a.test.ts', ms: 40 },
+    { file: 'b.test.ts', ms: 7 },
+    { file: 'a.test.ts', ms: 2 },
+  ];
+  expect(sumByFile(tests)).toEqual([
+    { text: 'a.test.ts: 2 tests', ms: 42 },
+    { text: 'b.test.ts: 1 test', ms: 7 },
+  ]);
 });
 
 const outcome = (status: string, fullName = 'a test', ...failureMessages: string[]) => ({
   status,
   fullName,
   failureMessages,
+  duration: 40,
 });
 const file = (name: string, status: string, ...assertionResults: ReturnType<typeof outcome>[]) => ({
   name: `/clone/test/${name}`,
@@ -47,48 +63,93 @@ const file = (name: string, status: string, ...assertionResults: ReturnType<type
   message: assertionResults.length === 0 ? 'SyntaxError: x\n at y' : '',
   assertionResults,
 });
-const report = (name: string, ...testResults: ReturnType<typeof file>[]) =>
-  readVitest(written(name, JSON.stringify({ testResults }))) ?? [];
 
-test('vitest: todo tests count as skipped, and what failed is told in a line each', () => {
-  const files = report(
-    'vitest.json',
+test('vitest: todo tests count as skipped, and each failure is one line', () => {
+  const testResults = [
     file('a.test.ts', 'failed'),
     file('b.test.ts', 'failed', outcome('passed'), outcome('failed', 'two', 'Error: it is 3\n    at b.test.ts')),
-    file('c.test.ts', 'passed', outcome('pending'), outcome('todo')),
-  );
+    file('c.test.ts', 'passed', outcome('pending', 'needs a display'), outcome('todo')),
+  ];
+  const counts = readVitest(written('vitest.json', JSON.stringify({ testResults })));
   const failures = ['a.test.ts: SyntaxError: x', 'b.test.ts: two: Error: it is 3'];
-  expect(failedFiles(files)).toEqual(['/clone/test/a.test.ts', '/clone/test/b.test.ts']);
-  expect(countVitest(files)).toEqual({ passed: 1, failed: 2, skipped: 2, failures });
-  expect(sumCounts([gateCounts(true), countVitest(files)])).toMatchObject({ passed: 2, failures });
+  const omissions = ['2 tests of c.test.ts: needs a display and 1 more'];
+  expect(counts).toMatchObject({ passed: 1, failed: 2, skipped: 2, failures, omissions });
+  expect(counts?.tests).toContainEqual({ name: 'two', file: 'b.test.ts', ms: 40 });
+  expect(sumCounts([gateCounts(true), ...(counts ? [counts] : [])])).toMatchObject({ passed: 2, failures });
   expect(readVitest(join(folder, 'absent.json'))).toBeUndefined();
 });
 
-test('a file that passes at its second attempt is unsteady; one that fails again has failed', () => {
-  const steady = file('a.e2e.ts', 'passed', outcome('passed'));
-  const first = report(
-    'first.json',
-    steady,
-    file('b.e2e.ts', 'failed', outcome('passed'), outcome('failed', 'clicks', 'Timeout')),
-    file('c.e2e.ts', 'failed', outcome('failed', 'draws', 'Timeout')),
+test.each([
+  ['vitest.config.ts', ['built', 'extension', 'source']],
+  ['test/e2e/vitest.config.ts', ['']],
+  ['test/targets/vitest.config.ts', ['']],
+])('%s: a test that would pass the second time is run once, and counts as a failure', async (config, projects) => {
+  const runs = mkdtempSync(join(folder, 'runs-'));
+  vi.stubEnv('REHEARSAL_FLAKY_RUNS', runs);
+  vi.stubEnv('REHEARSAL_FLAKY_CONFIG', inRoot(config));
+  const counts = await runVitest('flaky', [], 'test/gates/planted/flaky/vitest.config.ts', false);
+  vi.unstubAllEnvs();
+  expect(counts).toMatchObject({
+    passed: 0,
+    failed: projects.length,
+    failures: projects.map(() => 'flaky.test.ts: passes at its second run: Error: this is the first run'),
+  });
+  const counted = readdirSync(runs).sort();
+  expect(counted.map((name) => `${name}: ${readFileSync(join(runs, name), 'utf8')}`)).toEqual(
+    projects.map((name) => `runs of ${name}: 1`),
   );
-  const second = report(
-    'second.json',
-    file('b.e2e.ts', 'passed', outcome('passed'), outcome('passed', 'clicks')),
-    file('c.e2e.ts', 'failed', outcome('failed', 'draws', 'it is red')),
-  );
-  expect(countVitest(first, second)).toEqual({
-    passed: 3,
-    failed: 1,
-    skipped: 0,
-    failures: ['c.e2e.ts: draws: it is red'],
-    unsteady: ['b.e2e.ts: clicks: Timeout'],
+});
+
+test('neither mocha nor pytest repeats a test', () => {
+  const read = (...path: string[]) => readFileSync(inRoot(...path), 'utf8');
+  expect(read('test', 'e2e', 'host', 'index.ts')).not.toMatch(/retries/);
+  for (const file of readdirSync(inRoot('trainer', 'requirements')))
+    expect(read('trainer', 'requirements', file)).not.toMatch(/rerun|flaky/);
+  expect(read('trainer', 'pyproject.toml')).not.toMatch(/rerun|flaky/);
+});
+
+test('tests of the source build nothing before they start', () => {
+  const { test: all } = unitConfig as { test: { globalSetup?: unknown; projects: { test: object }[] } };
+  expect(all.globalSetup).toBeUndefined();
+  const source = all.projects.find(({ test: project }) => 'name' in project && project.name === 'source');
+  expect(source?.test).not.toHaveProperty('globalSetup');
+});
+
+test('pytest: errors count as failures, and each test has its duration', () => {
+  const report = `<?xml version="1.0"?><testsuites name="pytest tests">
+<testsuite name="pytest" errors="1" failures="1" skipped="3" tests="10" time="1.5">
+<testcase classname="tests.test_grpo" name="test_a[&lt;1&gt;]" time="1.250" />
+<testcase classname="tests.test_grpo" name="test_b" time="0.5"><failure message="assert 1 == 2&#10;more">x</failure></testcase>
+<testcase classname="tests.test_vllm" name="test_c" time="0"><skipped type="pytest.skip" message="vLLM is not installed">x</skipped></testcase>
+<testcase classname="tests.test_vllm" name="test_d" time="0"><skipped type="pytest.skip" message="vLLM is not installed">x</skipped></testcase>
+<testcase classname="tests.test_devices" name="test_e" time="0"><skipped type="pytest.skip" message="there is no GPU">x</skipped></testcase>
+</testsuite></testsuites>`;
+  expect(readJunit(written('pytest.xml', report))).toEqual({
+    passed: 5,
+    failed: 2,
+    skipped: 3,
+    failures: ['test_grpo.py: test_b: assert 1 == 2'],
+    omissions: ['2 tests of test_vllm.py: vLLM is not installed', '1 test of test_devices.py: there is no GPU'],
+    tests: [
+      { name: 'test_a[<1>]', file: 'test_grpo.py', ms: 1250 },
+      { name: 'test_b', file: 'test_grpo.py', ms: 500 },
+      ...['c', 'd'].map((letter) => ({ name: `test_${letter}`, file: 'test_vllm.py', ms: 0 })),
+      { name: 'test_e', file: 'test_devices.py', ms: 0 },
+    ],
   });
 });
 
-test('pytest: errors count as failures', () => {
-  const report =
-    '<?xml version="1.0"?><testsuites name="pytest tests">' +
-    '<testsuite name="pytest" errors="1" failures="2" skipped="3" tests="10" time="1.5"><testcase/></testsuite></testsuites>';
-  expect(readJunit(written('pytest.xml', report))).toEqual({ passed: 4, failed: 3, skipped: 3 });
+test('bench: each part is one test, and a skipped part has the command that installs what it needs', () => {
+  const seconds = { memory: 3, tau2: 0, batch: 1 };
+  const absent = [
+    { part: 'tau2', what: 'SKIPPED', why: 'tau2 is not installed', install: 'pip install tau2' },
+    { part: 'batch', what: 'FAILED', why: 'no lane' },
+  ];
+  expect(readBench(written('bench.json', JSON.stringify({ seconds, absent })))).toMatchObject({
+    passed: 1,
+    failed: 1,
+    skipped: 1,
+    failures: ['batch: no lane'],
+    omissions: ['tau2: tau2 is not installed. Install it: pip install tau2'],
+  });
 });

@@ -1,8 +1,8 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { RehearsalSession } from '../../src/cli/dap/adapter.ts';
-import type { Engine } from '../../src/cli/dap/engine.ts';
+import { type Engine, ownEngine } from '../../src/cli/dap/engine.ts';
 import type { startLaneEarly } from '../../src/engine/shell/lane/laneChild.ts';
-import { type LoadedDomain, loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
 import { type Message, ProtocolClient } from './debugClient.ts';
 
@@ -14,7 +14,7 @@ export class SharedEngine implements Engine {
   readonly live = new Set<Promise<RolloutClosed>>();
 
   openDomain: Engine['openDomain'] = (folder) => {
-    const known = this.#domains.get(folder) ?? loadDomain(folder);
+    const known = this.#domains.get(folder) ?? ownEngine.openDomain(folder);
     this.#domains.set(folder, known);
     return known;
   };

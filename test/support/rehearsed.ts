@@ -10,6 +10,7 @@ import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
+import { approveDomain } from './approval.ts';
 
 export type Rehearsed = RolloutClosed & {
   readonly recording: string;
@@ -25,9 +26,11 @@ type Options = {
   readonly log?: (text: string) => void;
   /** Whether the sidecar keeps what each call read. */
   readonly reads?: boolean;
+  /** Gets each event when it is recorded. */
+  readonly onEvent?: (task: string, event: RolloutEvent) => void;
 };
 
-/** Runs tasks of a domain at once, as a batch would, and keeps their recordings. */
+/** Approves a domain and runs tasks of it at once, as a batch would, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
   const {
     agent = { type: 'scripted' },
@@ -36,8 +39,9 @@ export async function rehearse(folder: string, tasks: readonly string[], options
     from,
     log,
     reads = false,
+    onEvent,
   } = options;
-  const supervisor = await openSupervisor(loadDomain(folder), log ? { log } : {});
+  const supervisor = await openSupervisor(loadDomain(approveDomain(folder)), log ? { log } : {});
   const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
   try {
     const { domain, loaded } = supervisor;
@@ -50,7 +54,10 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const recording = join(out, `${index}.traj.jsonl`);
         const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
         const request = { task, from: from ?? start, seats: laneSeats(agent, user), outside, recording, reads };
-        const closed = await supervisor.start(request).closed;
+        const live = supervisor.start(request, (events) => {
+          for (const { event } of events) onEvent?.(id, event);
+        });
+        const closed = await live.closed;
         return { ...closed, recording, results: resultsOf(closed.events) };
       }),
     );

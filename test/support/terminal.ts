@@ -1,5 +1,6 @@
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
+import { Fault, personGone } from '../../src/engine/shell/fault.ts';
 
 export type Printed = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -18,7 +19,57 @@ export async function rehearsalWith(environment: NodeJS.ProcessEnv, ...argv: rea
   return printed({ cwd: process.cwd(), environment }, argv);
 }
 
-async function printed(place: Pick<Io, 'cwd' | 'environment'>, argv: readonly string[]): Promise<Printed> {
+/** The same at a terminal, where a person types the answers; each question that was asked is in `asked`. */
+export async function atTerminal(
+  environment: NodeJS.ProcessEnv,
+  answers: string[],
+  ...argv: readonly string[]
+): Promise<Printed & { readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const readLine = async (prompt: string) => {
+    asked.push(prompt);
+    return answers.shift() ?? 'n';
+  };
+  const person = { terminal: true, interactive: true, readLine };
+  return { ...(await printed({ cwd: process.cwd(), environment, ...person }, argv)), asked };
+}
+
+/** The same for a person who types lines, after which the input ends; each prompt is in `asked`. */
+export async function rehearsalTyped(
+  lines: readonly string[],
+  ...argv: readonly string[]
+): Promise<Printed & { readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const readLine = async (prompt: string) => {
+    const line = lines[asked.length];
+    asked.push(prompt);
+    if (line === undefined) throw new Fault({ who: 'infrastructure', code: personGone, message: 'the input ended' });
+    return line;
+  };
+  return { ...(await printed({ cwd: process.cwd(), environment: {}, interactive: true, readLine }, argv)), asked };
+}
+
+/** The same for a person who approves everything that the command asks for, one question after the other. */
+export async function rehearsalApproved(...argv: readonly string[]): Promise<Printed> {
+  const hashes: string[] = [];
+  for (;;) {
+    const printed = await rehearsal(...argv, ...hashes.flatMap((hash) => ['--approve', hash]));
+    const asked = /--approve ([0-9a-f]{64})/.exec(printed.err + printed.out)?.[1];
+    if (asked === undefined) return printed;
+    hashes.push(asked);
+  }
+}
+
+const nobody = {
+  terminal: false,
+  interactive: false,
+  readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+};
+
+async function printed(
+  place: Pick<Io, 'cwd' | 'environment'> & Partial<Pick<Io, 'terminal' | 'interactive' | 'readLine'>>,
+  argv: readonly string[],
+): Promise<Printed> {
   let out = '';
   let err = '';
   const code = await main(argv, {
@@ -28,10 +79,9 @@ async function printed(place: Pick<Io, 'cwd' | 'environment'>, argv: readonly st
     err: (text) => {
       err += text;
     },
-    terminal: false,
-    ...place,
     signal: new AbortController().signal,
-    readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+    ...nobody,
+    ...place,
   });
   return { code, out, err };
 }

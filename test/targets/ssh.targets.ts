@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomStream } from '../../src/engine/core/random.ts';
 import { readMetrics } from '../../src/extension/training/metricsFile.ts';
+import { hashOf } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { linesOf } from '../support/jsonLines.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
+import { until } from '../support/until.ts';
 
 const secret = 'hf-no-file-and-no-argument-holds-this';
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-targets-'));
@@ -42,12 +43,12 @@ function command(...args: readonly string[]): { readonly child: ChildProcess; re
   return { child, ended };
 }
 
-const seed = process.env['REHEARSAL_SEED'] ?? String(Date.now());
+/** Chooses after how many rollouts a connection is cut or a process is killed. */
+const seed = process.env['REHEARSAL_SEED'] ?? '1';
 const random = randomStream('ssh', seed);
 console.log(`REHEARSAL_SEED=${seed}`);
 
-/** Whatever is cut or killed, at a moment that nobody chose. */
-const aWhile = () => sleep(random.integer(1500));
+const groupSize = 8;
 
 const grpo = (run: string, steps: number) => [
   ...['grpo', join(process.cwd(), 'domains', 'parcel-desk'), '--model', 'tiny', '--steps', String(steps)],
@@ -56,16 +57,24 @@ const grpo = (run: string, steps: number) => [
 
 const farRun = (run: string) => join(server.folder, 'runs', basename(run));
 
-/** What a run has said so far; nothing before it has begun to. */
+/** Returns the lines of a file that the run has written so far. */
 const saidIn = (path: string) => (existsSync(path) ? linesOf(path) : []);
 const events = (run: string) => saidIn(join(run, 'events.jsonl'));
 const metrics = (run: string) => saidIn(join(run, 'metrics.jsonl'));
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let waited = 0; !holds(); waited += 1) {
-    if (waited > 1200) throw new Error(`never came: ${what}`);
-    await sleep(250);
-  }
+/** Waits for a state of a training run, which may take minutes. */
+const untilTrained = (what: string, observe: () => boolean) =>
+  until(`${what} (REHEARSAL_SEED=${seed})`, observe, 900_000);
+
+/** Waits until the trainer has played a few more rollouts; the seed chooses how many. */
+async function aFewRollouts(run: string): Promise<void> {
+  const folder = join(farRun(run), 'trajectories');
+  const played = () =>
+    existsSync(folder)
+      ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.traj.jsonl')).length
+      : 0;
+  const wanted = played() + random.integer(groupSize + 1);
+  await untilTrained(`${wanted} rollouts`, () => played() >= wanted);
 }
 
 function files(folder: string): ReadonlyMap<string, string> {
@@ -76,7 +85,7 @@ function files(folder: string): ReadonlyMap<string, string> {
   return new Map(found.map((path) => [path, readFileSync(join(folder, path), 'base64')]));
 }
 
-/** What was written there came here, byte for byte, and each rollout of a step stands there once. */
+/** Expects that everything written on the target was copied here, and that each rollout of a step is there once. */
 function expectSame(run: string, steps: number): void {
   expect(files(run)).toEqual(files(farRun(run)));
   const folders = readdirSync(join(run, 'trajectories')).sort();
@@ -84,8 +93,8 @@ function expectSame(run: string, steps: number): void {
   for (const step of folders) {
     const folder = join(run, 'trajectories', step);
     const played = linesOf(join(folder, 'rollouts.jsonl')).map(({ task, member }) => `${task}.${member}`);
-    expect(new Set(played).size).toBe(8);
-    expect(played).toHaveLength(8);
+    expect(new Set(played).size).toBe(groupSize);
+    expect(played).toHaveLength(groupSize);
     const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
     expect(recordings.sort()).toEqual(played.map((name) => `${name}.traj.jsonl`).sort());
   }
@@ -96,18 +105,15 @@ const trainerThere = (run: string) => Number(readFileSync(join(farRun(run), 'pid
 test('a connection that is cut in the middle costs nothing, and a key lies nowhere', async () => {
   const run = join(scratch, 'cut');
   const { ended } = command(...grpo(run, 10));
-  await until('the first step', () => metrics(run).length >= 1);
+  await untilTrained('the first step', () => metrics(run).length >= 1);
   const trainer = trainerThere(run);
   expect(readFileSync(`/proc/${trainer}/environ`, 'utf8')).toContain(secret);
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    const path = `/proc/${name}/cmdline`;
-    if (existsSync(path)) expect(readFileSync(path, 'utf8')).not.toContain(secret);
-  }
-  await aWhile();
+  for (const line of commandLines()) expect(line).not.toContain(secret);
+  await aFewRollouts(run);
   server.killSessions();
   const before = metrics(run).length;
-  await until('a step after the cut', () => metrics(run).length > before);
-  await aWhile();
+  await untilTrained('a step after the cut', () => metrics(run).length > before);
+  await aFewRollouts(run);
   server.killSessions();
   expect(await ended).toMatchObject({ code: 0 });
   expect(metrics(run).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -140,7 +146,17 @@ test.each([
   cpSync('domains/parcel-desk', domain, { recursive: true });
   appendFileSync(join(domain, 'domain.yaml'), yaml);
   const run = join(scratch, what.replaceAll(' ', '-'));
-  const options = ['--model', 'tiny', '--out', run, '--target', server.target, ...more];
+  const options = [
+    '--model',
+    'tiny',
+    '--out',
+    run,
+    '--target',
+    server.target,
+    '--approve',
+    hashOf(domain, false),
+    ...more,
+  ];
   const { code, err } = await command('grpo', domain, ...options).ended;
   expect({ code, said: err.trim().split('rehearsal train: ').at(-1) }).toMatchObject({
     code: 2,
@@ -149,26 +165,38 @@ test.each([
   expect([existsSync(farRun(run)), existsSync(join(run, 'gold'))]).toEqual([false, false]);
 });
 
-/** The processes of engines that run there. */
+/** Returns the command lines of all processes. */
+function commandLines(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((each) => /^\d+$/.test(each))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+      } catch {
+        // The process ended while the list was read.
+        return [];
+      }
+    });
+}
+
+/** Returns the command lines of the engines that run on the target. */
 function engines(): readonly string[] {
-  const pids = readdirSync('/proc').filter((each) => /^\d+$/.test(each) && existsSync(`/proc/${each}/cmdline`));
-  const lines = pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-  return lines.filter((line) => line.includes(server.folder) && line.includes('serve\0--stdio'));
+  return commandLines().filter((line) => line.includes(server.folder) && line.includes('serve\0--stdio'));
 }
 
 test('a trainer that is killed there goes on from its last checkpoint, and what it repeats is superseded', async () => {
   const run = join(scratch, 'killed');
   const steps = 12;
   const first = command(...grpo(run, steps));
-  await until('a step after a checkpoint', () => events(run).some(({ path }) => path === 'checkpoint-2'));
-  await aWhile();
+  await untilTrained('a step after a checkpoint', () => events(run).some(({ path }) => path === 'checkpoint-2'));
+  await aFewRollouts(run);
   process.kill(trainerThere(run), 'SIGKILL');
   const { code, err } = await first.ended;
   expect(code).toBe(2);
   expect(err).toContain(
-    `training ended without a last word; go on from its last checkpoint with: rehearsal train resume`,
+    `training ended without a last word; go on from its last checkpoint with: npx rehearsal train resume`,
   );
-  await until('the end of the engine of the trainer that was killed', () => engines().length === 0);
+  await untilTrained('the end of the engine of the trainer that was killed', () => engines().length === 0);
   // What the trainer had measured beyond its last checkpoint is measured again.
   const lost = Math.max(...metrics(run).map(({ step }) => Number(step)));
   for (const name of readdirSync(join(farRun(run), 'checkpoints')))
@@ -190,13 +218,13 @@ test('a run outlives its window, is followed again, stops with a checkpoint, and
   const run = join(scratch, 'left');
   const { code, out } = await command(...grpo(run, 200), '--detach', '--json').ended;
   expect({ code, run: JSON.parse(out).run }).toEqual({ code: 0, run });
-  await until('a step that came here', () => metrics(run).length >= 1);
-  await aWhile();
+  await untilTrained('a step that came here', () => metrics(run).length >= 1);
+  await aFewRollouts(run);
   process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
   const before = metrics(farRun(run)).length;
-  await until('a step that nobody follows', () => metrics(farRun(run)).length > before);
+  await untilTrained('a step that nobody follows', () => metrics(farRun(run)).length > before);
   const again = command('follow', run);
-  await until('what was missed', () => metrics(run).length > before);
+  await untilTrained('what was missed', () => metrics(run).length > before);
   expect(await command('stop', run).ended).toMatchObject({ code: 0 });
   expect(await again.ended).toMatchObject({ code: 0 });
   const stopped = events(run).at(-1);

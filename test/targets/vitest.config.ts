@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     env: { REHEARSAL_LANE: fileURLToPath(new URL('../../dist/lane.mjs', import.meta.url)) },
     maxWorkers: 1,
-    testTimeout: 600_000,
-    hookTimeout: 120_000,
+    testTimeout: 3_600_000,
+    hookTimeout: 600_000,
   },
 });

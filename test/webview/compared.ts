@@ -97,7 +97,7 @@ export const twoRuns: RunsCompared = {
       better: 1,
       worse: 1,
       p: 1,
-      verdict: 'no more than noise',
+      verdict: 'no difference is shown',
       settings: ["agent's seat: gold and scripted", `policy (by its hash): ${'ab'.repeat(32)} and ${'cd'.repeat(32)}`],
       changedTasks: [],
       onlyInOne: ['alone'],

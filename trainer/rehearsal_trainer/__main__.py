@@ -44,8 +44,10 @@ def main(argv: Sequence[str]) -> int:
     if command not in COMMANDS:
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
+    from rehearsal_trainer.devices import select_gpu
     from rehearsal_trainer.failures import reported
 
+    select_gpu(os.environ)
     module, _ = COMMANDS[command]
     return reported(importlib.import_module(f"rehearsal_trainer.{module}").main, rest)
 

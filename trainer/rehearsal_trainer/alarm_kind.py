@@ -8,6 +8,7 @@ from statistics import median
 from typing import Literal
 
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.setting import Backend
 
 Row = Mapping[str, float]
 Limits = Mapping[str, float]
@@ -45,10 +46,23 @@ class Kind:
     about: str
     """When it is raised; a limit stands there as `{name}`."""
     advice: str
+    """What helps, with the keys of a configuration as `{name}`."""
     shows: Callable[[Facts], bool] = lambda _facts: False
     """Whether a rollout shows it, so that its recording is evidence."""
     runs: Sequence[RunKind] = ("grpo",)
     """The kinds of runs that it is looked for in: entropy, say, is to fall in SFT."""
+    advice_with_verl: str | None = None
+    """What helps where verl trains, if that is something else."""
+
+    def advice_by(self, backend: Backend, names: Mapping[str, str]) -> str:
+        """Returns the advice for a run of a backend, with these names for the keys; other keys keep their own."""
+        words = self.advice_with_verl if backend == "verl" else None
+        return (words or self.advice).format_map(_Names(names))
+
+
+class _Names(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return key
 
 
 def at_least(

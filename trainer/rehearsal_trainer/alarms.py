@@ -7,13 +7,19 @@ one kind of run alone stands in grpo_alarms.py and sft_alarms.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rehearsal_trainer.alarm_kind import Facts, Finding, Kind, Limit, Limits, Row, RunKind
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo_alarms import GRPO_KINDS, GRPO_LIMITS
+from rehearsal_trainer.setting import Backend, option_names
 from rehearsal_trainer.sft_alarms import SFT_KINDS, SFT_LIMITS
+
+OPTION = re.compile(r"[\w.]+")
+"""One option of a backend; some keys set several."""
 
 MOST_RECORDINGS = 5
 """Recordings that an alarm names as its evidence."""
@@ -33,13 +39,12 @@ LIMITS: Mapping[str, Limit] = {
 
 @dataclass(frozen=True)
 class Alarm:
-    """Something is going wrong: since which optimizer step, by which numbers, and what to do."""
+    """Something is going wrong: since which optimizer step, and by which numbers."""
 
     name: str
     step: int
     message: str
     evidence: Mapping[str, float]
-    advice: str
 
 
 def completed(limits: Limits) -> dict[str, float]:
@@ -57,6 +62,17 @@ def completed(limits: Limits) -> dict[str, float]:
 def when_raised(kind: Kind) -> str:
     """When an alarm is raised, by the limits' defaults."""
     return kind.about.format(**completed({}))
+
+
+def advice(name: str, run: RunKind, config: type[Any] | None = None, backend: Backend = "trl") -> str:
+    """Returns what helps against an alarm, in the keys of a configuration and the options of what trains."""
+    options = option_names(config, backend, run == "sft") if config else {}
+    names = {
+        key: f"{key} ({option} in {'TRL' if backend == 'trl' else backend})"
+        for key, option in options.items()
+        if option != key and OPTION.fullmatch(option)
+    }
+    return KINDS[name].advice_by(backend, names)
 
 
 def known(names: Sequence[str], run: RunKind) -> list[str]:
@@ -79,7 +95,7 @@ def raised(rows: Sequence[Row], limits: Limits, run: RunKind) -> list[Alarm]:
         bad = kind.look(rows, limits) if rows else None
         if bad is not None and (len(rows) < 2 or kind.look(rows[:-1], limits) is None):
             message, evidence = bad
-            found.append(Alarm(name, int(rows[-1]["step"]), message, evidence, kind.advice))
+            found.append(Alarm(name, int(rows[-1]["step"]), message, evidence))
     return found
 
 
@@ -91,7 +107,6 @@ def stalled(step: int, open_rollouts: int, limits: Limits) -> Alarm:
         step,
         f"no rollout ended for {seconds:g} s, and {open_rollouts} are open",
         {"idle_s": seconds, "open": open_rollouts},
-        KINDS["stalled-rollouts"].advice,
     )
 
 
@@ -104,17 +119,19 @@ def recordings_of(alarm: Alarm, rollouts: Sequence[Facts]) -> list[str]:
 def _not_a_number(rows: Sequence[Row], _limits: Limits) -> Finding | None:
     if not rows[-1].get("not_finite"):
         return None
-    return "the loss or the norm of its gradient is no number any more", {"not_finite": 1.0}
+    return "the loss or the norm of its gradient became NaN or infinite", {"not_finite": 1.0}
 
 
 KINDS: Mapping[str, Kind] = {
     **GRPO_KINDS,
     "not-a-number": Kind(
         _not_a_number,
-        "The loss or the norm of its gradient is no number any more.",
-        "The weights are lost from this optimizer step on. Delete the checkpoints since, and go on from the one before "
-        "with a lower learning rate, or with dtype float32.",
+        "The loss or the norm of its gradient became NaN or infinite.",
+        "The weights are lost from this optimizer step on. Delete the checkpoints since, and resume from the one "
+        "before with a lower {learning_rate}, or with {dtype} float32.",
         runs=("sft", "grpo"),
+        advice_with_verl="The weights are lost from this optimizer step on. Delete the checkpoints since, and resume "
+        "from the one before with a lower {learning_rate}.",
     ),
     **SFT_KINDS,
 }

@@ -42,7 +42,11 @@ class Sampler(Answerer, Protocol):
     sampled_tokens: int
 
     def refresh(self) -> None:
-        """Takes over the live weights."""
+        """Takes over the live weights, and answers from now on."""
+        ...
+
+    def suspend(self) -> None:
+        """Frees the memory that an update can use; nothing may be submitted until the next `refresh`."""
         ...
 
     def adopt(self, model: Any) -> None:

@@ -1,91 +1,121 @@
-"""Messages to token ids and back, in ChatML and one dialect. Torch-free.
-
-    <|im_start|>system\\n...<|im_end|>\\n<|im_start|>user\\n...<|im_end|>\\n<|im_start|>assistant\\n[sampled...<|im_end|>]\\n
-
-What stands in brackets is the assistant's block, the only ids that train. It includes the end mark, so that
-the model learns to stop. The newline after it belongs to what follows and is given.
-"""
+"""Messages to rows of token ids and back: a chat template, and the format in which its answers are read. Torch-free."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer.dialect import Dialect, ParsedReply
-from rehearsal_trainer.failures import ModelError
+from rehearsal_trainer.chat_template import ChatTemplate
+from rehearsal_trainer.failures import ModelError, ToollessTemplateError
+from rehearsal_trainer.keys import DialectName
 from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.messages import Conversation, Message, Tool
+from rehearsal_trainer.messages import Conversation, Json, Message, Tool
+from rehearsal_trainer.reply_formats import Reply, ReplyFormat, reply_format_of, tool_json
 
-START, END = "<|im_start|>", "<|im_end|>"
+COMPACT = Path(__file__).with_name("compact.jinja")
+_CHATML = ("<|im_start|>", "<|im_end|>")
 
 
 class Chat:
-    """Renders and parses for one tokenizer and one dialect.
+    """Renders and parses for one tokenizer and its chat template."""
 
-    `tokenizer` is a Hugging Face tokenizer that has ChatML's two marks; ModelError if it has not.
-    """
+    def __init__(self, template: ChatTemplate, form: ReplyFormat) -> None:
+        self.template = template
+        self.form = form
 
-    def __init__(self, tokenizer: Any, dialect: Dialect) -> None:
-        self.tokenizer = tokenizer
-        self.dialect = dialect
-        self.start_id, self.end_id = self._mark(START), self._mark(END)
-        self.encoded: list[str] = []  # every text that was ever tokenised, in order: what a test counts
-        self._newline = self._encode("\n")
-        self._opening = [self.start_id, *self._encode("assistant\n")]
+    @classmethod
+    def of(
+        cls,
+        tokenizer: Any,
+        stop_ids: Iterable[int],
+        dialect: DialectName = "auto",
+        options: Mapping[str, Json] | None = None,
+    ) -> Chat:
+        """Returns the chat of a tokenizer, whose template becomes compact.jinja for the dialect compact.
 
-    def _mark(self, text: str) -> int:
-        vocabulary = self.tokenizer.get_vocab()
-        if text not in vocabulary:
+        stop_ids, options: those of ChatTemplate. ModelError for a tokenizer whose template writes calls in an unknown
+        format, and for compact without ChatML's tokens; ToollessTemplateError for one whose template shows no tools.
+        """
+        if dialect == "compact":
+            return cls._compact(tokenizer, stop_ids)
+        try:
+            if not tokenizer.chat_template:
+                raise ToollessTemplateError(
+                    "the model's tokenizer has no chat template, as those of base models. Choose an instruct model, "
+                    "put a chat_template.jinja into the model's folder, or set dialect: compact"
+                )
+            template = ChatTemplate(tokenizer, stop_ids, options)
+            return cls(template, reply_format_of(template))
+        except ToollessTemplateError:
+            if dialect == "template" or _lacks_chatml(tokenizer):
+                raise
+            return cls._compact(tokenizer, stop_ids)
+
+    @classmethod
+    def _compact(cls, tokenizer: Any, stop_ids: Iterable[int]) -> Chat:
+        if _lacks_chatml(tokenizer):
             raise ModelError(
-                f"the model's tokenizer has no {text!r} token; Rehearsal trains chat models with ChatML marks "
-                "(SmolLM2-Instruct, Qwen, Hermes), so choose one of those"
+                f"dialect compact needs the tokens {' and '.join(_CHATML)} of ChatML, which the model's tokenizer "
+                "lacks; choose dialect: template, the model's own"
             )
-        return vocabulary[text]
+        tokenizer.chat_template = COMPACT.read_text(encoding="utf-8")
+        template = ChatTemplate(tokenizer, stop_ids)
+        return cls(template, reply_format_of(template))
 
-    def _encode(self, text: str) -> list[int]:
-        self.encoded.append(text)
-        return list(self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+    @property
+    def tokenizer(self) -> Any:
+        return self.template.tokenizer
 
-    def system_ids(self, system: str, tools: Sequence[Tool]) -> list[int]:
-        """The system message with the tools; empty if there is neither."""
-        text = self.dialect.system_text(system, tools)
-        return self._framed("system", text) if text else []
+    @property
+    def stop_ids(self) -> frozenset[int]:
+        """The ids that end an answer."""
+        return self.template.stop_ids
 
-    def given_ids(self, message: Message) -> list[int]:
-        """A whole message that the model is given: of the user, a tool, or (in a changed history) the assistant."""
-        if message.role == "assistant":
-            return [*self.opening_ids(), *self.reply_ids(message), *self._newline]
-        return self._framed(message.role, message.content or "")
+    def parse(self, sampled: Sequence[int], prompt: Sequence[int], tools: Sequence[Tool]) -> Reply:
+        """Reads what the model sampled after a prompt; never fails, whatever it sampled."""
+        return self.form.parse(sampled, prompt, [tool_json(tool) for tool in tools])
 
-    def opening_ids(self) -> list[int]:
-        """What makes the model speak."""
-        return list(self._opening)
+    def rows_of(self, conversation: Conversation) -> list[Row]:
+        """Returns the rows that SFT trains on: mask 1 on each answer of the assistant that is to be learned.
 
-    def reply_ids(self, message: Message) -> list[int]:
-        """The assistant's block, end mark included, as SFT teaches it."""
-        return [*self._encode(self.dialect.reply_text(message.content, message.tool_calls)), self.end_id]
-
-    def closing_ids(self) -> list[int]:
-        """What is given after an assistant's block before the next message."""
-        return list(self._newline)
-
-    def parse(self, sampled: Sequence[int]) -> ParsedReply:
-        """Reads what the model sampled; the end mark is left out of the text."""
-        words = [token for token in sampled if token != self.end_id]
-        return self.dialect.parse_reply(self.tokenizer.decode(words, skip_special_tokens=False))
-
-    def row_of(self, conversation: Conversation) -> Row:
-        """The row that SFT trains on: mask 1 on each assistant's block that is to be learned, up to the last one."""
-        row = Row()
-        row.append_given(self.system_ids(conversation.system, conversation.tools))
+        One row, unless the template renders earlier turns differently later on (it drops their reasoning): each such
+        turn starts a row of its own, in which the answers before it are given.
+        """
+        rows: list[Row] = []
+        before: list[Message] = system_messages(conversation.system)
+        reply: Message | None = None
+        new: list[Message] = []
         for message in conversation.messages:
-            if message.role == "assistant":
-                row.append_given(self.opening_ids())
-                (row.append_learned if message.trained else row.append_given)(self.reply_ids(message))
-                row.append_given(self.closing_ids())
-            else:
-                row.append_given(self.given_ids(message))
-        return without_tail(row)
+            is_greeting = reply is None and not message.trained and all(each.role == "assistant" for each in new)
+            if message.role != "assistant" or is_greeting:
+                new.append(message)
+                continue
+            bridge = None
+            if reply is not None:
+                bridge = self.template.bridge_ids(before, reply, new, conversation.tools, rows[-1].ids[-1])
+                before.append(reply)
+            before += new
+            if bridge is None:
+                rows.append(Row())
+                bridge = self.template.prompt_ids(before, conversation.tools)
+            rows[-1].append_given(bridge)
+            ids = self.template.reply_ids(before, message, conversation.tools)
+            (rows[-1].append_learned if message.trained else rows[-1].append_given)(ids)
+            reply, new = message, []
+        trained = [without_tail(row) for row in rows if any(row.mask)]
+        return trained or [Row()]
 
-    def _framed(self, role: str, text: str) -> list[int]:
-        return [self.start_id, *self._encode(f"{role}\n{text}"), self.end_id, *self._newline]
+
+def _lacks_chatml(tokenizer: Any) -> bool:
+    return not set(_CHATML) <= set(tokenizer.get_vocab())
+
+
+def template_options(thinking: bool) -> dict[str, Json]:
+    """Returns the options by which chat templates turn a model's thinking on or off; two names are in use."""
+    return {"enable_thinking": thinking, "thinking": thinking}
+
+
+def system_messages(system: str) -> list[Message]:
+    """Returns the system prompt as messages: one, or none where it is empty."""
+    return [Message("system", system)] if system else []

@@ -99,8 +99,16 @@ def _message(value: Json, path: str) -> Message:
     call_id = value.get("tool_call_id")
     if role == "tool" and not isinstance(call_id, str):
         raise RequestError(f"{path}.tool_call_id is missing", "invalid_messages", param=path)
-    trained = value.get("weight") != 0
-    return Message(role, content, calls, call_id, identity if isinstance(identity, str) else None, trained)
+    reasoning = value.get("reasoning_content")
+    return Message(
+        role,
+        content,
+        calls,
+        call_id,
+        rehearsal_id=identity if isinstance(identity, str) else None,
+        reasoning=reasoning if isinstance(reasoning, str) else None,
+        trained=value.get("weight") != 0,
+    )
 
 
 def _content(value: Json, path: str) -> str | None:

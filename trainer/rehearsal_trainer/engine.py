@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rehearsal_trainer import __version__
-from rehearsal_trainer.child_process import OWN_SESSION
+from rehearsal_trainer.child_process import OWN_SESSION, engine_environment
 from rehearsal_trainer.messages import Json
 
 PROTOCOL = 1
@@ -245,7 +245,15 @@ async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Proce
         raise EngineError(f"the engine's program {script} is not in {cwd}; build it, or set engine_command", "missing")
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        program, *arguments, cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_LINE, **OWN_SESSION
+        program,
+        *arguments,
+        cwd=cwd,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        limit=MAX_LINE,
+        env=engine_environment(),
+        **OWN_SESSION,
     )
 
 

@@ -38,8 +38,10 @@ class Config:
     domain: rollout_keys.Domain
     run: keys.Run
     profile: keys.Profile = "cpu"
+    python: keys.Python = None
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "hermes"
+    dialect: keys.Dialect = "auto"
+    thinking: keys.Thinking = False
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "test"
@@ -54,6 +56,7 @@ class Config:
     max_tokens: rollout_keys.MaxTokens = 1024
     context: keys.Context = 32768
     dtype: keys.Dtype = "auto"
+    quantization: keys.Quantization = "auto"
     concurrency: rollout_keys.Concurrency = 64
     vllm_python: rollout_keys.VllmPython = None
     vllm_memory: rollout_keys.VllmMemory = 0.4
@@ -91,11 +94,12 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     import torch
 
     from rehearsal_trainer.evaluation_part import Part, play_part
+    from rehearsal_trainer.model_places import quantization_of
     from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts import RolloutSettings
     from rehearsal_trainer.run_folder import RunFolder
-    from rehearsal_trainer.serving import gateway_of
+    from rehearsal_trainer.serving import chat_of, gateway_of
     from rehearsal_trainer.session import Sampling
 
     if config.threads:
@@ -108,8 +112,11 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
         sampling = Sampling.of(config)
-        model = load_model(config.model, dtype_named(config.dtype)).eval()
-        gateway = gateway_of(config, model, load_tokenizer(config.model))
+        chat = chat_of(config.model, load_tokenizer(config.model), config.dialect, config.thinking)
+        model = load_model(
+            config.model, dtype_named(config.dtype), quantization=quantization_of(config.model, config.quantization)
+        ).eval()
+        gateway = gateway_of(config, model, chat)
         gateway.generator.refresh()
         with RolloutWorker.of(config, gateway, run.log) as worker:
             tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]

@@ -75,7 +75,7 @@ class Evaluation:
                 trained += played
             if each.is_held_out or sum(not one.is_held_out for one in self._sets) > 1:
                 values |= measured_as(f"evaluate/{each.name}", played, OF_A_DOMAIN)
-        generator.refresh()
+        generator.suspend()
         return values | measured_as("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
 
 

@@ -44,7 +44,7 @@ def play_part(
         RolloutRequest(
             task,
             trial,
-            f"{seed}/{part.name}/{task}",
+            f"{seed}/{part.name}/{task}/trial-{trial}",
             part.sampling,
             settings,
             str((folder / run_files.recording_name(task, trial)).resolve()),

@@ -26,7 +26,7 @@ class Examples:
     validation: Sequence[Row]
     """Those that the loss is only measured on; none without `validation_share`."""
     too_long: int
-    """Successful recordings that are left out, since their rows are longer than `context`."""
+    """Rows that are left out, since they are longer than `context`."""
     files: int
     """All recordings that were read."""
 
@@ -40,11 +40,9 @@ class Examples:
         files = find_recordings(config.recordings)
         conversations = successful(map(read_recording, files), config.least_reward)
         refuse_evaluated(conversations, config.evaluate_split)
-        every = [chat.row_of(conversation) for conversation in conversations]
+        every = [(row, each) for each in conversations for row in chat.rows_of(each)]
         kept = validation_tasks(conversations, config.validation_share, config.seed)
-        fitting = [
-            (row, each.task) for row, each in zip(every, conversations, strict=True) if len(row.ids) <= config.context
-        ]
+        fitting = [(row, each.task) for row, each in every if len(row.ids) <= config.context]
         rows = [row for row, task in fitting if task not in kept]
         validation = [row for row, task in fitting if task in kept]
         if not rows:
@@ -52,7 +50,7 @@ class Examples:
                 f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
                 f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
             )
-        if empty := [each.source for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
+        if empty := [each.source for row, each in every if not any(row.mask)]:
             raise TrainingError(
                 f"{len(empty)} recordings have no token to learn from: the agent says nothing in them; the first is "
                 f"{empty[0]}. Leave them out of recordings"
@@ -65,7 +63,7 @@ class Examples:
 
     @property
     def too_long_share(self) -> float:
-        """The share of the successful recordings that is left out, from 0 to 1."""
+        """The share of the rows of successful recordings that is left out, from 0 to 1."""
         return self.too_long / (len(self.rows) + len(self.validation) + self.too_long)
 
     def counts(self) -> dict[str, Json]:

@@ -20,6 +20,11 @@ from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
 KEYS_FILE = Path(__file__).with_name("keys.json")
 KINDS: dict[RunKind, ModuleType] = {"sft": sft, "grpo": grpo_config, "evaluate": evaluate}
 
+ON_A_CLUSTER: dict[RunKind, type[Any]] = {
+    "sft": cluster_config.SftClusterConfig,
+    "grpo": cluster_config.ClusterConfig,
+}
+
 
 def main(argv: Sequence[str]) -> int:
     """Prints the explanation of everything."""
@@ -34,17 +39,15 @@ def explanation() -> str:
         kind: [_explained(kind, module, module.Config, key) for key in keys_of(module.Config).values()]
         for kind, module in KINDS.items()
     }
-    everywhere = keys_of(grpo_config.Config)
-    of_a_cluster = [key for name, key in keys_of(cluster_config.ClusterConfig).items() if name not in everywhere]
-    keys["grpo"] += [
-        {**_explained("grpo", cluster_config, cluster_config.ClusterConfig, key), "isForRay": True}
-        for key in of_a_cluster
-    ]
+    for kind, config in ON_A_CLUSTER.items():
+        everywhere = keys_of(KINDS[kind].Config)
+        of_a_cluster = [key for name, key in keys_of(config).items() if name not in everywhere]
+        keys[kind] += [{**_explained(kind, cluster_config, config, key), "isForRay": True} for key in of_a_cluster]
     tables = {
         "metrics": [dataclasses.asdict(metric) for metric in metrics.METRICS],
         "charts": [_chart(chart) for chart in metrics.CHARTS],
         "alarms": [
-            {"name": name, "about": alarms.when_raised(kind), "advice": kind.advice, "runs": kind.runs}
+            {"name": name, "about": alarms.when_raised(kind), "advice": alarms.advice(name, "grpo"), "runs": kind.runs}
             for name, kind in alarms.KINDS.items()
         ],
         "limits": [{"name": name, **dataclasses.asdict(limit)} for name, limit in alarms.LIMITS.items()],
@@ -54,11 +57,12 @@ def explanation() -> str:
 
 def _explained(kind: RunKind, module: ModuleType, config: type[Any], key: Key) -> dict[str, Json]:
     setting = dataclasses.asdict(key.setting)
-    if module is sft and key.setting.verl_sft:
+    if kind == "sft" and key.setting.verl_sft:
         setting["verl"] = key.setting.verl_sft
     words = {name: setting[name] for name in ("about", "unit", "paper", "trl", "verl") if setting[name] is not None}
     own = _default(config, key.name)
-    defaults = {profile: values.get(key.name, own) for profile, values in module.PROFILES.items()}
+    profiles = cluster_config.SFT_PROFILES if config is cluster_config.SftClusterConfig else module.PROFILES
+    defaults = {profile: values.get(key.name, own) for profile, values in profiles.items()}
     algorithms = getattr(module, "ALGORITHMS", {})
     by_algorithm = {name: values[key.name] for name, values in algorithms.items() if key.name in values}
     return {
@@ -83,7 +87,7 @@ def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
     """What the schema of a key says of the names that stand in its value."""
     if key.setting.names == "alarms":
         known = alarms.kinds_of(kind)
-        words = [f"{alarms.when_raised(each)} {each.advice}" for each in known.values()]
+        words = [f"{alarms.when_raised(each)} {alarms.advice(name, kind)}" for name, each in known.items()]
         return {"items": {"enum": list(known), "enumDescriptions": words}, "uniqueItems": True}
     if key.setting.names == "limits":
         properties = {name: _limit(limit) for name, limit in alarms.LIMITS.items()}

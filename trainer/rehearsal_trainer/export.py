@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
 
 
 def export(model: str, out: Path, dtype: str) -> None:
     """Writes what `load_model` knows by this name into a folder that is new or empty; ConfigurationError otherwise."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new or an empty folder; name another with --out")
+    # Importing torch takes seconds, which a refusal does not need.
+    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+
     loaded = load_model(model, dtype_named("bfloat16" if dtype == "bfloat16" else "float32"))
     if hasattr(loaded, "merge_and_unload"):
         loaded = loaded.merge_and_unload()

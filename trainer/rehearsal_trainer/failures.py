@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -18,15 +19,17 @@ class ModelError(Exception):
     """A model that cannot be had; the message says what to do."""
 
 
+class ToollessTemplateError(ModelError):
+    """A model without a chat template, or with one that does not show it the tools."""
+
+
 def reported(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     """Runs a command; prints known failures to standard error."""
     from rehearsal_trainer.engine import EngineError
 
     try:
         return run(argv)
-    except ConfigurationError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except (TrainingError, EngineError, ModelError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    except (ConfigurationError, TrainingError, EngineError, ModelError) as error:
+        if os.environ.get("RANK", "0") == "0":  # several processes that train together fail for the same reason
+            print(f"error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, ConfigurationError) else 1

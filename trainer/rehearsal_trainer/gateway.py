@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import errno
 import json
+import re
 import secrets
 import signal
 import sys
@@ -26,13 +27,15 @@ from aiohttp import web
 from rehearsal_trainer.answers import Answerer, ContextExceededError, Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
-from rehearsal_trainer.dialect import DialectName
 from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.keys import DialectName
+from rehearsal_trainer.masks import Row, joined
 from rehearsal_trainer.messages import Conversation, Json, Message
 from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
 
 MAX_BODY = 16 * 2**20
+LOCAL_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 Model = TypeVar("Model", bound=Answerer, covariant=True)
 
 
@@ -118,6 +121,9 @@ class Gateway(Generic[Model]):
             return _error_response(RequestError(f"{type(error).__name__}: {error}", "server_error", 500))
 
     def _authorize(self, request: web.Request) -> None:
+        # A page in a browser names its origin, and under DNS rebinding its own name as the host.
+        if "Origin" in request.headers or not LOCAL_HOST.fullmatch(request.headers.get("Host", "")):
+            raise RequestError("only programs of this machine are answered", "not_local", 403)
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise RequestError("send the token as 'Authorization: Bearer <token>'", "invalid_api_key", 401)
@@ -163,12 +169,16 @@ class Gateway(Generic[Model]):
     async def _preview(self, request: web.Request) -> web.Response:
         chat_request = read_chat_request(await _body(request))
         system, spoken = split_system(chat_request.messages)
-        row = self.chat.row_of(Conversation(system, chat_request.tools, spoken))
+        rows = self.chat.rows_of(Conversation(system, chat_request.tools, spoken))
         if not spoken or spoken[-1].role != "assistant":
-            # What comes after the last answer is what the model would go on from.
+            # What comes after the last answer is what the model would continue from.
             session = Session(self.chat, self.sampling, "preview")
-            row.append_given(session.prompt(chat_request.messages, chat_request.tools)[len(row.ids) :])
-        return web.json_response(preview_of(self.chat.tokenizer, row) | {"dialect": self.chat.dialect.name})
+            prompt = session.prompt(chat_request.messages, chat_request.tools)
+            known = rows[-1].ids
+            if prompt[: len(known)] != known:
+                rows.append(Row())
+            rows[-1].append_given(prompt[len(rows[-1].ids) :])
+        return web.json_response(preview_of(self.chat.tokenizer, joined(rows)) | {"format": self.chat.form.name})
 
     async def _complete_without_session(self, request: web.Request) -> web.StreamResponse:
         owner: Session | None = request.get("owner")
@@ -228,6 +238,8 @@ class Gateway(Generic[Model]):
 
 def _message_json(message: Message) -> dict[str, Json]:
     result: dict[str, Json] = {"role": "assistant", "content": message.content, "rehearsal_id": message.rehearsal_id}
+    if message.reasoning:
+        result["reasoning_content"] = message.reasoning
     if message.tool_calls:
         result["tool_calls"] = [
             {
@@ -284,6 +296,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="rehearsal_trainer gateway", description="Serves a model or checkpoint.")
     parser.add_argument("--model", default="smollm2", help="smollm2, tiny, a folder or a hub id")
     parser.add_argument("--dialect", required=True, choices=get_args(DialectName), help="of its tools and calls")
+    parser.add_argument("--thinking", action="store_true", help="the model thinks before it answers")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--top-p", type=float, default=1.0)
@@ -293,7 +306,7 @@ def main(argv: Sequence[str]) -> int:
     from rehearsal_trainer.serving import open_gateway
 
     sampling = Sampling(options.temperature, options.top_p, options.max_tokens)
-    gateway = open_gateway(options.model, options.dialect, sampling, options.dtype)
+    gateway = open_gateway(options.model, options.dialect, sampling, options.dtype, options.thinking)
 
     async def serve() -> None:
         stopped = asyncio.Event()

@@ -6,8 +6,7 @@
 One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
 rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
 binary reward, KL to the reference 0.001, loss only on what the model sampled; grpo_config.py has the numbers. What
-it leaves out: several updates per batch of rollouts, several rows per rollout (a rollout whose history changed is
-not rewarded), overlong-answer shaping.
+it leaves out: several updates per batch of rollouts, overlong-answer shaping.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.backends.trl import grpo_trainer, save, train
     from rehearsal_trainer.grpo_step import StepPlayer
     from rehearsal_trainer.measurements import Measurements
+    from rehearsal_trainer.model_places import quantization_of
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.run_folder import RunFolder
-    from rehearsal_trainer.serving import gateway_of
+    from rehearsal_trainer.serving import chat_of, gateway_of
     from rehearsal_trainer.task_sets import draw_order, trained_sets
 
     if config.threads:
@@ -59,14 +59,14 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     with RunFolder(config.run, "grpo", config, resume) as run:
         run.stop_on_signals()
         run.watch(config.alarms, config.pause_on)
-        if config.tensorboard:
-            run.write_event_file()
+        run.report_to(config.report_to)
 
         # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
+        chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
-        model = load_model(config.model, dtype, trainable_adapter=True)
-        gateway = gateway_of(config, model, tokenizer)
+        model = load_model(config.model, dtype, True, quantization_of(config.model, config.quantization))
+        gateway = gateway_of(config, model, chat)
         with RolloutWorker.of(config, gateway, run.log) as worker:
             trained = trained_sets(config, worker)
             steps = steps_of(config, sum(len(each.tasks) for each in trained))
@@ -118,6 +118,7 @@ def needs(config: Config) -> dict[str, Json]:
     def disk(size: preflight.Size) -> int:
         return preflight.checkpoints(config, size) + preflight.trained(config, size)
 
+    preflight.check_trl("grpo", config)
     return preflight.needs(config, Path(config.run), disk)
 
 
@@ -130,10 +131,11 @@ def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tupl
         micro_batch=config.micro_batch, accumulation=rows_per_step(config) // config.micro_batch,
         save_every=config.save_every, keep_checkpoints=config.keep_checkpoints, seed=config.seed,
         gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, bf16=autocast,
+        options=config.trl,
     )  # fmt: skip
     grpo = GrpoPlan(
         group_size=config.group_size, temperature=config.temperature, beta=config.beta, epsilon=config.epsilon,
         epsilon_high=config.epsilon_high, algorithm=config.algorithm, context=config.context,
-        skip_dead_groups=config.skip_dead_groups,
+        skip_dead_groups=config.skip_dead_groups, importance_sampling_cap=config.importance_sampling_cap,
     )  # fmt: skip
     return optimization, grpo

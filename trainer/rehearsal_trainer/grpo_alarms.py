@@ -102,13 +102,14 @@ GRPO_KINDS: Mapping[str, Kind] = {
         _kl_explosion,
         "`kl` reaches {kl:g}, or leaps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
         "{window:g} optimizer steps.",
-        "The model drifts too far from its reference. Raise the KL coefficient (beta) or lower the learning rate.",
+        "The model drifts too far from its reference. Raise {beta} or lower {learning_rate}.",
     ),
     "entropy-collapse": Kind(
         _entropy_collapse,
         "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of what the run began with, {patience:g} "
         "optimizer steps in a row.",
-        "The model became deterministic too early. Clip less (a larger epsilon) or sample at a higher temperature.",
+        "The model became deterministic too early. Sample at a higher {temperature}, raise {beta} or lower "
+        "{learning_rate}.",
     ),
     "tool-loop": Kind(
         at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
@@ -131,8 +132,8 @@ GRPO_KINDS: Mapping[str, Kind] = {
         ),
         "`dead_groups` reaches {dead_groups:.0%}, {patience:g} optimizer steps in a row.",
         "Nothing can be learned from a group whose rollouts all have one reward. Where all are wrong, begin with SFT "
-        "or with easier tasks; where all are right, train on harder ones; larger groups and a higher temperature "
-        "differ more.",
+        "or with easier tasks; where all are right, train on harder ones; a larger {group_size} and a higher "
+        "{temperature} give more different rollouts.",
     ),
     "truncation": Kind(
         at_least(
@@ -142,20 +143,22 @@ GRPO_KINDS: Mapping[str, Kind] = {
             lasting=True,
         ),
         "`truncated` reaches {truncated:.0%}, {patience:g} optimizer steps in a row.",
-        "Answers end before the model ends them. Raise max_tokens or context, or look for endless answers.",
+        "Answers end before the model ends them. Raise {max_tokens} or {context}, or look for endless answers.",
         lambda facts: facts.get("truncated") is True,
     ),
     "token-drift": Kind(
         at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
         "`drift` reaches {drift:g}.",
         "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
-        "weights, the chat template and the number format (dtype).",
+        "weights, the chat template and {dtype}.",
+        advice_with_verl="The trainer scores other tokens or other weights than were sampled. Check that the model "
+        "servers have the newest weights, and the chat template.",
     ),
     "stalled-rollouts": Kind(
         _stalled_rollouts,
         "`stalled` reaches {stalled:.0%}, the rollouts of an optimizer step take {stall_growth:g} times as long as "
         "those before and more than {stall_least_s:g} s, or none of them ends for {idle_s:g} s.",
-        "Rollouts hang. Check the user's model, tools and MCP servers for time-outs, and lower concurrency.",
+        "Rollouts hang. Check the user's model, tools and MCP servers for time-outs, and lower {concurrency}.",
         lambda facts: _failed(facts, "infrastructure", "timeout"),
     ),
 }

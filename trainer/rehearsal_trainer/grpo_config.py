@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rehearsal_trainer import keys, profiles, rollout_keys
+from rehearsal_trainer import keys, processes, profiles, rollout_keys, trackers
 from rehearsal_trainer.alarms import completed, known
 from rehearsal_trainer.failures import ConfigurationError
 
@@ -16,8 +16,10 @@ class Config:
     domain: rollout_keys.Domains
     run: keys.Run
     profile: keys.Profile = "cpu"
+    python: keys.Python = None
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "hermes"
+    dialect: keys.Dialect = "auto"
+    thinking: keys.Thinking = False
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "train"
@@ -31,11 +33,13 @@ class Config:
     tasks_per_step: keys.TasksPerStep = 32
     group_size: keys.GroupSize = 8
     micro_batch: keys.MicroBatch = 8
+    processes: keys.Processes = 1
     learning_rate: keys.GrpoLearningRate = 1e-6
     warmup_steps: keys.WarmupSteps = 0
     beta: keys.Beta = 0.001
     epsilon: keys.Epsilon = 0.2
     epsilon_high: keys.EpsilonHigh = None
+    importance_sampling_cap: keys.ImportanceSamplingCap = 3.0
     format_reward: keys.FormatReward = 0.0
     tool_reward: keys.ToolReward = 0.0
     skip_dead_groups: keys.SkipDeadGroups = False
@@ -46,7 +50,9 @@ class Config:
     context: keys.Context = 32768
     lora_rank: keys.LoraRank = 0
     dtype: keys.Dtype = "auto"
+    quantization: keys.Quantization = "auto"
     gradient_checkpointing: keys.GradientCheckpointing = True
+    trl: keys.TrlOptions = field(default_factory=dict)
     concurrency: rollout_keys.Concurrency = 64
     vllm_python: rollout_keys.VllmPython = None
     vllm_memory: rollout_keys.VllmMemory = 0.4
@@ -64,7 +70,7 @@ class Config:
     user_prices: keys.UserPrices = field(default_factory=dict)
     alarms: keys.AlarmLimits = field(default_factory=dict)
     pause_on: keys.PauseOn = field(default_factory=list)
-    tensorboard: keys.Tensorboard = False
+    report_to: keys.ReportTo = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
@@ -117,10 +123,27 @@ def check(config: Config) -> None:
 
 
 def check_purpose(config: Config) -> None:
-    """Refuses domains, splits and lengths that do not fit together, however rows are computed."""
+    """Refuses trackers, domains, splits and lengths that do not fit together, however rows are computed."""
+    trackers.check(config.report_to)
+    if max(config.processes, processes.count()) > 1:
+        raise ConfigurationError(
+            "processes: GRPO trains in one process on one GPU, and SFT in several. Set processes to 1. To train on "
+            "several GPUs of this machine, run `ray start --head` and train with --target ray://localhost:8265, where "
+            "nodes and gpus_per_node say how many"
+        )
     if config.max_tokens >= config.context:
         raise ConfigurationError(
             f"max_tokens: a response of {config.max_tokens} tokens leaves no room in a context of {config.context}"
+        )
+    if config.temperature == 0:
+        raise ConfigurationError(
+            "temperature: at 0 all rollouts of a group are the same, so there is nothing to compare. Set it above 0; "
+            "1 samples from the model that is trained"
+        )
+    if config.top_p < 1:
+        raise ConfigurationError(
+            f"top_p: at {config.top_p:g} the sampler leaves out tokens that the trainer counts, so their "
+            "log-probabilities disagree. Set top_p to 1"
         )
     if isinstance(config.domain, list) and not config.domain:
         raise ConfigurationError("domain: name at least one domain")

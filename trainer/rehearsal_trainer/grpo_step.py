@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from rehearsal_trainer.rollout_groups import is_dead
 from rehearsal_trainer.rollout_lines import write_summary
 from rehearsal_trainer.rollout_worker import Idle, RolloutWorker
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
-from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.task_sets import TaskSet, draw_order, labels_of
 
 if TYPE_CHECKING:
@@ -45,10 +46,21 @@ class IntermediateRewards:
         return reward + self.format * well_formed + self.tools * (rollout.result.facts.matched_tools or 0.0)
 
 
-class StepPlayer:
-    """Plays an optimizer step: called with its prompts, it gives a row of tokens and a reward for each rollout.
+@dataclass(frozen=True)
+class StepRows:
+    """The rows of an optimizer step, and the rollout that each belongs to."""
 
-    A prompt is the label of a task, once for each rollout of its group. What the step came to goes to `measured`.
+    rows: list[CompletionRow]
+    owners: list[int]
+    """By row, the number of its rollout; rollouts without a row that can be learned from have none."""
+    rewards: list[float | None]
+    """By rollout. None leaves a rollout out of its group's mean, as one that could not be scored."""
+
+
+class StepPlayer:
+    """Plays an optimizer step: called with its prompts, it gives the rows of their rollouts and a reward for each.
+
+    A prompt is the label of a task, once for each rollout of its group. Adds the step's measurements to `measured`.
     """
 
     def __init__(
@@ -57,12 +69,13 @@ class StepPlayer:
         self._config, self._run, self._worker, self._trained, self._measured = config, run, worker, trained, measured
         self._of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
 
-    def __call__(self, prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
+    def __call__(self, prompts: Sequence[str], step: int) -> StepRows:
         config, generator = self._config, self._worker.gateway.generator
         started = time.monotonic()
         generator.refresh()
         before = generator.sampled_tokens
         groups, every = self._refilled(prompts, step)
+        generator.suspend()
         folder = self._run.trajectories(step)
         write_summary(folder, [rollout for group in every for rollout in group])
         seconds = time.monotonic() - started
@@ -74,11 +87,11 @@ class StepPlayer:
         refuse_unscored(used, step, folder / run_files.ROLLOUTS)
         refuse_unlearnable(used, step, config.context)
         intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
-        rows, rewards = training_rows(used, self._worker.gateway.chat.end_id, intermediate)
+        step_rows = training_rows(used, intermediate)
         if intermediate != IntermediateRewards():
-            learned = [reward for reward in rewards if reward is not None]
+            learned = [reward for reward in step_rows.rewards if reward is not None]
             self._measured.values["trained_reward"] = sum(learned) / max(1, len(learned))
-        return rows, rewards
+        return step_rows
 
     def _refilled(self, prompts: Sequence[str], step: int) -> tuple[list[Group], list[Group]]:
         """The groups to learn from, dead ones replaced as often as DAPO may; and all that were played."""
@@ -142,16 +155,14 @@ def refuse_unlearnable(played: Sequence[PlayedRollout], step: int, context: int)
             f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
             f"{shortest} tokens, and context is {context}"
         )
-    changed = sum(rollout.changed_histories > 0 for rollout in scored)
     raise TrainingError(
-        f"no rollout of optimizer step {step} can be learned from: in {changed} of {len(scored)} the conversation was "
-        "changed after the model's answer, and in the others it gave none"
+        f"no rollout of optimizer step {step} can be learned from: the model answered in none of {len(scored)}"
     )
 
 
 def is_learnable(rollout: PlayedRollout) -> bool:
-    """Whether a rollout's tokens are one row: one that was never answered has none, a changed one has several."""
-    return len(rollout.rows) == 1
+    """Returns whether the model answered in a rollout: without an answer there is no row of tokens."""
+    return len(rollout.rows) > 0
 
 
 def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
@@ -188,27 +199,31 @@ class Members:
         return numbered
 
 
-def training_rows(
-    played: Sequence[PlayedRollout], end_id: int, intermediate: IntermediateRewards
-) -> tuple[list[CompletionRow], list[float | None]]:
-    """One row and reward per rollout. What cannot train keeps its place with reward None, which TRL leaves out.
+def training_rows(played: Sequence[PlayedRollout], intermediate: IntermediateRewards) -> StepRows:
+    """Every row of every scored rollout: one whose history was rewritten has several, with the reward of the rollout.
 
-    The prompt is the system message alone, the same ids for the whole domain; the first user message stands in
-    the completion with mask 0, like every later one.
+    The prompt is what all rows begin with: policy and tools, the same ids for the whole domain. The first user message
+    is in the completion with mask 0, like every later one.
     """
-    rows: list[CompletionRow] = []
+    kept_rows: list[SessionRow] = []
+    owners: list[int] = []
     rewards: list[float | None] = []
-    for rollout in played:
-        usable = is_learnable(rollout)
-        if usable:
-            kept = rollout.rows[0]
+    for number, rollout in enumerate(played):
+        usable = rollout.result.reward is not None and is_learnable(rollout)
+        rewards.append(intermediate.of(rollout) if usable else None)
+        for kept in rollout.rows if usable else []:
             if not any(kept.row.mask):
                 raise TrainingError(
                     f"the rollout of task {rollout.request.task} has a row in which nothing can be learned: no token "
                     "of it was sampled"
                 )
-            rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
-        else:
-            rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})
-        rewards.append(intermediate.of(rollout) if usable else None)
-    return rows, rewards
+            kept_rows.append(kept)
+            owners.append(number)
+    begun = shared_start([kept.row.ids[: kept.prompt_length] for kept in kept_rows])
+    return StepRows([split_at(without_tail(kept.row), begun) for kept in kept_rows], owners, rewards)
+
+
+def shared_start(prompts: Sequence[Sequence[int]]) -> int:
+    """Returns how many ids all prompts begin with, at least 1: TRL takes no empty prompt."""
+    columns = zip(*prompts, strict=False)
+    return max(1, sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, columns)))

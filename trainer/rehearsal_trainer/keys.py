@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from rehearsal_trainer.dialect import DialectName
 from rehearsal_trainer.setting import Setting
 
 # What is trained, and where.
@@ -19,6 +18,14 @@ Profile = Annotated[
     ),
 ]
 Run = Annotated[str, Setting("The run's folder.", is_given=True)]
+Python = Annotated[
+    str | list[str] | None,
+    Setting(
+        "An existing Python that trains as it is, without downloads: its absolute path, or the argument list that "
+        "starts it in a container, such as `[apptainer, exec, trainer.sif, python]`. null makes the trainer's own "
+        "environment on first use. --python sets it.",
+    ),
+]
 Model = Annotated[
     str,
     Setting(
@@ -31,12 +38,40 @@ Model = Annotated[
         is_path=True,
     ),
 ]
+DialectName = Literal["auto", "template", "compact"]
+"""`template`: the model's own chat template. `compact`: compact.jinja. `auto`: the first, where it shows tools."""
+
 Dialect = Annotated[
     DialectName,
     Setting(
-        "How tools and calls are written for the model. The command line takes it from the run that trained the model, "
-        "else from the domain; `compact` is for small models.",
-        paper="hermes, which is Qwen3's own",
+        "How the conversation, tools and calls are written for the model: `template` is the model's own chat template, "
+        "`compact` a short form for models too small for JSON, and `auto` the template if it shows tools, else "
+        "compact. The command line takes it from the run that trained the model, else from the domain.",
+        paper="auto, which is Qwen3's own template",
+    ),
+]
+Thinking = Annotated[
+    bool,
+    Setting(
+        "Whether the model thinks before it answers, where its chat template lets one choose. Neither users nor tools "
+        "see what it thinks.",
+        paper="false",
+    ),
+]
+TrlOptions = Annotated[
+    dict[str, Any],
+    Setting(
+        "Options of TRL's SFTConfig or GRPOConfig by their own names, such as `optim: adafactor`. They are checked "
+        "against the installed TRL. An option that has a key here is refused: set the key.",
+    ),
+]
+VerlOptions = Annotated[
+    dict[str, Any],
+    Setting(
+        "Options of verl's configuration by their own names, nested or with dots, such as "
+        "`actor_rollout_ref.actor.fsdp_config.param_offload: true` (in SFT: `engine.param_offload: true`). They are "
+        "checked against the installed verl, and a `+` adds one. An option that has a key here is refused: set the "
+        "key.",
     ),
 ]
 LoraRank = Annotated[
@@ -58,14 +93,27 @@ Dtype = Annotated[
         "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32; where "
         "all weights train it is float32, and only the arithmetic is bfloat16.",
         trl="bf16, and the model's own dtype",
-        verl="actor_rollout_ref.actor.fsdp_config.model_dtype",
         verl_sft="engine.model_dtype",
+    ),
+]
+QuantizationName = Literal["auto", "none", "4bit"]
+"""`4bit`: NF4 with double quantization. `auto`: as the checkpoint that `model` names was trained, else none."""
+
+Quantization = Annotated[
+    QuantizationName,
+    Setting(
+        "QLoRA: `4bit` loads the weights under an adapter in 4 bits (NF4 with double quantization), so that a model of "
+        "8 billion parameters trains on a GPU with 24 GB. It needs `lora_rank` and the package bitsandbytes. `auto` is "
+        "what the checkpoint that `model` names was trained with, else `none`.",
+        paper="none",
+        trl="quantization_config",
     ),
 ]
 GradientCheckpointing = Annotated[
     bool,
     Setting(
-        "Computes activations again in place of keeping them: less memory, about a third more time.",
+        "Computes activations again in place of keeping them: less memory, about a third more time. The policy and "
+        "the tools are then computed for every row.",
         paper="true",
         trl="gradient_checkpointing",
         verl="actor_rollout_ref.model.enable_gradient_checkpointing",
@@ -91,8 +139,17 @@ MicroBatch = Annotated[
         "Rows that are computed at once. It changes memory and time, not the result.",
         unit="rows",
         trl="per_device_train_batch_size",
-        verl="actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
         verl_sft="data.micro_batch_size_per_gpu",
+        least=1,
+    ),
+]
+Processes = Annotated[
+    int,
+    Setting(
+        "Processes that train together, one on each GPU of the machine; without a GPU they share the CPU. Together "
+        "they compute the same gradient as one process. SFT alone trains in several.",
+        unit="processes",
+        trl="accelerate launch --num_processes",
         least=1,
     ),
 ]
@@ -293,14 +350,15 @@ Beta = Annotated[
         "explodes; 0 leaves the reference out.",
         paper="0.001",
         trl="beta",
-        verl="actor_rollout_ref.actor.kl_loss_coef, with kl_loss_type=low_var_kl",
+        verl="actor_rollout_ref.actor.kl_loss_coef",
         least=0,
     ),
 ]
 Epsilon = Annotated[
     float,
     Setting(
-        "How far the importance ratio counts below 1, and above it where `epsilon_high` is null.",
+        "Clip range of the importance ratio below 1, and above it where `epsilon_high` is null. Each batch of rollouts "
+        "is one update, in which the ratio is 1, so nothing is clipped.",
         paper="0.2",
         trl="epsilon",
         verl="actor_rollout_ref.actor.clip_ratio",
@@ -310,9 +368,21 @@ Epsilon = Annotated[
 EpsilonHigh = Annotated[
     float | None,
     Setting(
-        "How far it counts above 1; a larger one (less clipping) works against an entropy that collapses.",
+        "Clip range of the importance ratio above 1. It has no effect while a batch of rollouts is one update.",
         trl="epsilon_high",
         verl="actor_rollout_ref.actor.clip_ratio_high",
+        above=0,
+    ),
+]
+ImportanceSamplingCap = Annotated[
+    float | None,
+    Setting(
+        "Truncated importance sampling: the gradient of a sampled token is multiplied by the ratio of the probability "
+        "that the trainer gives it to the one it was sampled with, and by this number at most. It corrects for a "
+        "sampler that rounds differently, such as vLLM; where both agree the ratio is 1. null leaves it out.",
+        paper="none",
+        trl="vllm_importance_sampling_clip_max",
+        verl="algorithm.rollout_correction.rollout_is_threshold",
         above=0,
     ),
 ]
@@ -320,10 +390,11 @@ Refills = Annotated[
     int,
     Setting(
         "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
-        "sampling): more signal in a step, for more rollouts. Metrics count all that were played.",
+        "sampling): more signal in a step, for more rollouts. Metrics count all that were played. On a cluster a step "
+        "that plays more groups than these rounds and one batch more ends the run.",
         unit="rounds",
         paper="0",
-        verl="algorithm.filter_groups.max_num_gen_batches, with filter_groups.enable",
+        verl="algorithm.filter_groups.enable",
         least=0,
     ),
 ]
@@ -368,6 +439,13 @@ UserPrices = Annotated[
         "What the user's model costs, as input and output; the metric `cost` adds it up.", unit="for a million tokens"
     ),
 ]
-Tensorboard = Annotated[
-    bool, Setting("Writes the metrics into event files of TensorBoard, too.", trl="report_to", verl="trainer.logger")
+ReportTo = Annotated[
+    list[str],
+    Setting(
+        "Experiment trackers that get every metric, the run's name and its settings without keys: `mlflow`, "
+        "`tensorboard`, `trackio`, `wandb`. Each reads its own variables, such as `WANDB_MODE=offline`, where training "
+        "runs. tensorboard and mlflow write into the run's folder by default.",
+        trl="report_to",
+        verl="trainer.logger",
+    ),
 ]

@@ -7,6 +7,7 @@ the marks between messages. Torch-free; nothing here knows text or tokenizers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -66,6 +67,16 @@ def without_tail(row: Row) -> Row:
     """The row up to its last trained token: what came after it can teach nothing."""
     end = max((index + 1 for index, bit in enumerate(row.mask) if bit), default=0)
     return Row(row.ids[:end], row.mask[:end], row.logprobs[:end])
+
+
+def joined(rows: Sequence[Row]) -> Row:
+    """Several rows one after the other, for a person to read."""
+    whole = Row()
+    for row in rows:
+        whole.ids += row.ids
+        whole.mask += row.mask
+        whole.logprobs += row.logprobs
+    return whole
 
 
 def split_at(row: Row, prompt_length: int) -> CompletionRow:

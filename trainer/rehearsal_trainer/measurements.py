@@ -9,20 +9,43 @@ Evaluate = Callable[[int], Mapping[str, float]]
 """Evaluates after an optimizer step (0: before the first) where one is due; what it measured, or nothing."""
 
 
+@dataclass(frozen=True)
+class Drift:
+    """How far sampler and trainer disagree about the sampled tokens of a micro-batch.
+
+    `mean` and `largest` are of the absolute differences of their log-probabilities, in nats; the ratios are those of
+    the trainer's probability to the sampler's. `truncated` is the share of tokens whose ratio is above
+    `importance_sampling_cap`, or None without a cap.
+    """
+
+    mean: float
+    largest: float
+    mean_ratio: float
+    largest_ratio: float
+    truncated: float | None
+
+
 @dataclass
 class Measurements:
     """What was measured and waits for the optimizer step's line."""
 
     values: dict[str, float] = field(default_factory=dict)
-    differences: list[tuple[float, float]] = field(default_factory=list)
-    """Of each micro-batch, the mean and the largest difference of sampled and recomputed log-probabilities."""
+    drifts: list[Drift] = field(default_factory=list)
+    """Holds the drift of each micro-batch."""
 
     def taken(self) -> dict[str, float]:
         """What was measured since the last call."""
         values = self.values
-        if self.differences:
-            means, largest = zip(*self.differences, strict=True)
-            values = {**values, "drift": sum(means) / len(means), "drift_max": max(largest)}
+        if count := len(self.drifts):
+            values = {
+                **values,
+                "drift": sum(each.mean for each in self.drifts) / count,
+                "drift_max": max(each.largest for each in self.drifts),
+                "sampler_ratio": sum(each.mean_ratio for each in self.drifts) / count,
+                "sampler_ratio_max": max(each.largest_ratio for each in self.drifts),
+            }
+            shares = [each.truncated for each in self.drifts if each.truncated is not None]
+            values |= {"sampler_truncated": sum(shares) / count} if shares else {}
         self.values = {}
-        self.differences.clear()
+        self.drifts.clear()
         return values

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rehearsal_trainer.alarm_kind import LOOP
 from rehearsal_trainer.engine import RolloutFacts
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout
+
+PERCENTILES = (10, 50, 90, 100)
+"""Of the sampled tokens of a rollout."""
 
 OF_A_DOMAIN = ("reward", "all_correct", "all_wrong", "turns", "failed")
 """What is measured of each domain where a run has several."""
@@ -25,21 +29,52 @@ def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
         return values
     rewards = [float(rollout.result.reward or 0.0) for rollout in scored]
     groups = [[rollout.result.reward or 0.0 for rollout in group] for group in groups_of(scored)]
+    lengths = sorted(rollout.sampled for rollout in scored)
     values |= {
         "reward": _mean(rewards),
         "turns": _mean([rollout.result.turns for rollout in scored]),
-        "response_length": _mean([rollout.sampled for rollout in scored]),
+        "response_length": _mean(lengths),
+        **{f"response_length/p{share}": _percentile(lengths, share) for share in PERCENTILES},
         "all_correct": _mean([float(min(group) >= 1) for group in groups]),
         "all_wrong": _mean([float(max(group) <= 0) for group in groups]),
         "malformed_calls": _mean([rollout.malformed_calls for rollout in scored]),
         "changed_histories": _mean([rollout.changed_histories for rollout in scored]),
         "truncated": _mean([float(rollout.truncated) for rollout in scored]),
+        **_of_rewards(rewards),
+        **_of_trials(groups),
         **_of_calls([rollout.result.facts for rollout in scored]),
     }
     for name in sorted({name for rollout in scored for name in rollout.result.metrics}):
         given = [rollout.result.metrics[name] for rollout in scored if name in rollout.result.metrics]
         values[f"engine/{name}"] = _mean(given)
     return values
+
+
+def _of_rewards(rewards: Sequence[float]) -> dict[str, float]:
+    """Shares of the rollouts by reward, rounded to tenths: a histogram without its empty bars."""
+    bars = [f"{round(reward, 1) + 0.0:.1f}" for reward in rewards]
+    return {f"reward_share/{bar}": bars.count(bar) / len(bars) for bar in sorted(set(bars))}
+
+
+def _of_trials(groups: Sequence[Sequence[float]]) -> dict[str, float]:
+    """pass@k and pass^k for the powers of two from 2, over the groups with at least k rewarded rollouts.
+
+    A rollout succeeds with a reward of 1. Both are the unbiased estimators over n rollouts of which c succeed: of
+    Chen et al. 2021 (arXiv 2107.03374), and of Yao et al. 2024 (arXiv 2406.12045).
+    """
+    values: dict[str, float] = {}
+    most, k = max(map(len, groups), default=0), 2
+    while k <= most:
+        counts = [(len(group), sum(reward >= 1 for reward in group)) for group in groups if len(group) >= k]
+        values[f"pass_at/{k}"] = _mean([1 - math.comb(n - c, k) / math.comb(n, k) for n, c in counts])
+        values[f"pass_hat/{k}"] = _mean([math.comb(c, k) / math.comb(n, k) for n, c in counts])
+        k *= 2
+    return values
+
+
+def _percentile(ordered: Sequence[float], share: int) -> float:
+    """The smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
+    return ordered[max(0, math.ceil(len(ordered) * share / 100) - 1)]
 
 
 def _of_all(played: Sequence[PlayedRollout]) -> dict[str, float]:

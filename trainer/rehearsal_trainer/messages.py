@@ -36,6 +36,8 @@ class Message:
     tool_calls: Sequence[ToolCall] = ()
     call_id: str | None = None
     rehearsal_id: str | None = None
+    reasoning: str | None = None
+    """What the model thought before it answered: only its own template sees it, no user and no tool does."""
     trained: bool = True
     """Whether SFT learns it, of an assistant's: a greeting is given, and a near-miss has a step that nobody learns."""
 

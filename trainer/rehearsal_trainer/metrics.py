@@ -72,6 +72,26 @@ METRICS: Sequence[Metric] = (
     Metric("completion", "Completion", PLAYED, "Mean share of a task's declared checks that were met.", "share", 3),
     Metric("entropy", "Entropy", TRAINED, "Mean entropy of the model at the tokens that are learned from."),
     Metric("response_length", "Response length", PLAYED, "Mean number of sampled tokens of a rollout.", "tokens", 1),
+    Metric(
+        "response_length/<percentile>", "Response length, <percentile>", PLAYED,
+        "Sampled tokens of a rollout: the number that 10, 50, 90 or 100 % of the rollouts do not exceed.",
+        "tokens", 0,
+    ),
+    Metric(
+        "reward_share/<reward>", "Reward <reward>", PLAYED,
+        "Share of rollouts with this reward, rounded to tenths; absent if no rollout has it.",
+        "share", 3,
+    ),
+    Metric(
+        "pass_at/<k>", "pass@<k>", PLAYED,
+        "Estimated chance that at least one of k rollouts of a task succeeds.",
+        "share", 3,
+    ),
+    Metric(
+        "pass_hat/<k>", "pass^<k>", PLAYED,
+        "Estimated chance that all of k rollouts of a task succeed.",
+        "share", 3,
+    ),
     Metric("grad_norm", "Gradient norm", TRAINED, "Norm of the gradient, before it is clipped."),
     Metric(
         "calls/<tool>", "Calls of <tool>", PLAYED,
@@ -152,14 +172,46 @@ METRICS: Sequence[Metric] = (
     ),
     Metric(
         "changed_histories", "Changed histories", PLAYED,
-        "Mean number of times in a rollout that its earlier messages came back changed; such a rollout is not learned "
-        "from.",
+        "Mean number of times in a rollout that its earlier messages came back changed. Each starts another row of "
+        "tokens, and every row is learned from.",
         decimals=2,
     ),
     Metric(
         "clipped", "Clipped", GRPO,
         "Share of tokens whose importance ratio was clipped, so that they give no gradient.",
         "share", 3,
+    ),
+    Metric(
+        "clipped_low", "Clipped below", GRPO,
+        "Share of tokens whose importance ratio was clipped at the lower end; 0 while a batch is one update.",
+        "share", 3,
+    ),
+    Metric(
+        "clipped_high", "Clipped above", GRPO,
+        "Share of tokens whose importance ratio was clipped at the upper end; 0 while a batch is one update.",
+        "share", 3,
+    ),
+    Metric(
+        "sampler_ratio", "Trainer to sampler ratio", GRPO,
+        "Mean ratio of the probability that the trainer gives a sampled token to the one it was sampled with; 1 where "
+        "sampler and trainer agree.",
+        decimals=4,
+    ),
+    Metric(
+        "sampler_ratio_max", "Largest trainer to sampler ratio", GRPO,
+        "The largest of the ratios that `sampler_ratio` is the mean of.",
+        decimals=4,
+    ),
+    Metric(
+        "sampler_truncated", "Truncated ratios", GRPO,
+        "Share of sampled tokens whose trainer to sampler ratio is above `importance_sampling_cap`.",
+        "share", 4,
+    ),
+    Metric(
+        "gpu_memory", "GPU memory", TRAINED,
+        "Most memory of the GPU that the trainer had in use in the optimizer step, on a Ray cluster since the run "
+        "began; absent on a CPU.",
+        "GiB", 2,
     ),
     Metric(
         "token_accuracy", "Token accuracy", SFT,
@@ -261,7 +313,11 @@ CHARTS: Sequence[Chart] = (
           "Evaluations while training: mean reward, and share of the tasks' declared checks that were met.", most=1),
     Chart("green", ["completion"], most=1),
     Chart("purple", ["entropy"]),
-    Chart("blue", ["response_length"]),
+    Chart("blue", ["response_length", "response_length/<percentile>"], "Response length",
+          "Sampled tokens of a rollout: the mean, and what 10, 50, 90 and 100 % of the rollouts do not exceed."),
+    Chart("green", ["pass_at/<k>", "pass_hat/<k>"], "pass@k and pass^k",
+          "Estimated chance that one of k rollouts of a task succeeds, and that all of them do.", most=1),
+    Chart("green", ["reward_share/<reward>"], "Rewards", "Share of rollouts by reward, rounded to tenths.", most=1),
     Chart("red", ["grad_norm"]),
     Chart("blue", ["calls/<tool>"], "Tool calls", "Mean number of calls of a rollout, by tool."),
     Chart("blue", ["generic_calls"]),
@@ -275,6 +331,11 @@ CHARTS: Sequence[Chart] = (
     Chart("blue", ["tokens_per_second", "tokens_per_second_per_gpu"], "Tokens per second",
           "Sampled tokens in a second of rollouts; on a Ray cluster all tokens of the optimizer step, prompts too, in "
           "a second of one GPU."),
+    Chart("blue", ["engine/agentSeconds", "engine/userSeconds", "engine/toolSeconds"], "Seconds of a rollout",
+          "Mean time that a rollout waits for the model, the user and the tools."),
+    Chart("purple", ["sampler_ratio", "sampler_ratio_max"], "Trainer to sampler ratio",
+          "Probability that the trainer gives a sampled token, divided by the one it was sampled with."),
+    Chart("red", ["gpu_memory"]),
     Chart("red", ["cost"]),
 )  # fmt: skip
 """In their order."""

@@ -6,13 +6,17 @@ import importlib.util
 import json
 import os
 from pathlib import Path
+from typing import Literal
 
 from rehearsal_trainer import run_files
 from rehearsal_trainer.failures import ModelError
+from rehearsal_trainer.keys import QuantizationName
 
 SMOLLM2, TINY = "smollm2", "tiny"
 CACHED = {SMOLLM2: "smollm2-135m-instruct", TINY: "tiny-llama"}
 """The folders of the named models in the cache."""
+QUANTIZATION = "quantization_config.json"
+"""The file of a checkpoint that describes in how many bits the weights under its adapter were."""
 
 
 def cache_folder() -> Path:
@@ -52,6 +56,13 @@ def _moved_along(folder: Path, base: Path) -> Path | None:
         return None
     candidate = (run / os.path.relpath(base, once)).resolve() if once.is_absolute() else run
     return candidate if (candidate / "config.json").exists() and candidate != run else None
+
+
+def quantization_of(model: str, asked: QuantizationName) -> Literal["none", "4bit"]:
+    """Returns how a model is quantized: as asked, or with `auto` as the checkpoint of this name was trained."""
+    if asked != "auto":
+        return asked
+    return "4bit" if (Path(model) / QUANTIZATION).exists() else "none"
 
 
 def smollm2_package() -> tuple[Path, str]:

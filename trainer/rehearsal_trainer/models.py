@@ -16,11 +16,28 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from tokenizers import decoders, pre_tokenizers
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
 from transformers.utils import logging
 
 from rehearsal_trainer.failures import ModelError
-from rehearsal_trainer.model_places import CACHED, SMOLLM2, TINY, adapter_base, cache_folder, not_found, smollm2_package
+from rehearsal_trainer.model_places import (
+    CACHED,
+    QUANTIZATION,
+    SMOLLM2,
+    TINY,
+    adapter_base,
+    cache_folder,
+    not_found,
+    smollm2_package,
+)
 
 logging.disable_progress_bar()  # standard output belongs to the commands' own lines
 
@@ -50,21 +67,77 @@ def load_tokenizer(name: str) -> Any:
     return tokenizer
 
 
-def load_model(name: str, dtype: torch.dtype, trainable_adapter: bool = False) -> Any:
-    """A causal model; a folder with a LoRA adapter gives its base with the adapter on it."""
+def stop_ids_of(name: str, tokenizer: Any) -> frozenset[int]:
+    """Returns the ids that end an answer: those of the model's generation configuration, and the tokenizer's own."""
+    ids = {tokenizer.eos_token_id}
+    folder = Path(model_folder(name))
+    for source in (str(folder), adapter_base(folder)):
+        if source is None:
+            continue
+        try:
+            ends = GenerationConfig.from_pretrained(model_folder(source)).eos_token_id
+        except OSError:  # a folder without this file, and an adapter's
+            continue
+        ids |= set(ends) if isinstance(ends, list) else {ends}
+    return frozenset(each for each in ids if isinstance(each, int))
+
+
+def load_model(
+    name: str, dtype: torch.dtype, trainable_adapter: bool = False, quantization: Literal["none", "4bit"] = "none"
+) -> Any:
+    """A causal model; a folder with a LoRA adapter gives its base with the adapter on it.
+
+    With `4bit` the weights of all linear layers except the head are in NF4, and `dtype` is that of the other weights
+    and of the arithmetic (QLoRA, arXiv 2305.14314).
+    """
     folder = Path(model_folder(name))
     base = adapter_base(folder)
+    in_4bit = BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype
+    )
+    options = {"quantization_config": in_4bit} if quantization == "4bit" else {}
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(model_folder(base or str(folder)), dtype=dtype)
+        model: Any = AutoModelForCausalLM.from_pretrained(model_folder(base or str(folder)), dtype=dtype, **options)
+        if quantization == "4bit":
+            _keep_differentiable(model)
         if base:
             from peft import PeftModel
 
             model = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable_adapter)
     except (OSError, ValueError) as error:
         raise ModelError(f"{not_found(name)} ({str(error).splitlines()[0]})") from error
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and quantization == "none":  # transformers places quantized weights itself
         model = model.to("cuda")
     return model
+
+
+def is_quantized(model: Any) -> bool:
+    """Whether the weights of a model, or those under its adapter, are in 4 bits."""
+    return getattr(model, "is_loaded_in_4bit", False)
+
+
+def can_merge(model: Any) -> bool:
+    """Whether an adapter can be merged into the weights of a model: only float32 keeps a small update.
+
+    A merge into bfloat16 loses most of it, also where float32 is stored and bfloat16 loaded again.
+    """
+    return next(model.parameters()).dtype is torch.float32 and not is_quantized(model)
+
+
+def _keep_differentiable(model: Any) -> None:
+    """Turns the CPU kernel of bitsandbytes off that packs weights in place on the first pass without a gradient.
+
+    No gradient flows through packed weights, so a model that has sampled would train its last layers only.
+    """
+    for module in model.modules():
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
+
+
+def record_quantization(model: Any, folder: Path) -> None:
+    """Writes into a checkpoint how the weights under its adapter are quantized; nothing for a model that is not."""
+    if is_quantized(model):
+        model.config.quantization_config.to_json_file(str(folder / QUANTIZATION))
 
 
 def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
@@ -102,9 +175,22 @@ def _once(name: str, build: Any) -> Path:
 
 
 def _smollm2_tokenizer() -> Any:
+    """SmolLM2's tokenizer, the same in every environment.
+
+    transformers 5.10, which verl's environment has, reads this GGUF file as SentencePiece and takes the first token of
+    a message for the last one. So what SmolLM2 has is said here: byte-level BPE, as in GPT-2, and ChatML's tokens.
+    """
     folder, file = smollm2_package()
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
-    tokenizer.pad_token = PAD
+    tokenizer.bos_token, tokenizer.eos_token = "<|im_start|>", "<|im_end|>"
+    tokenizer.pad_token = tokenizer.unk_token = PAD
+    inner = tokenizer.backend_tokenizer
+    inner.normalizer = None
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    inner.model.unk_token = None
+    inner.model.byte_fallback = inner.model.fuse_unk = False
+    inner.model.continuing_subword_prefix = inner.model.end_of_word_suffix = ""
     return tokenizer
 
 

@@ -15,9 +15,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
 
-from rehearsal_trainer.dialect import DialectName, dialect_named
 from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.keys import DialectName
+from rehearsal_trainer.masks import Row, joined
 from rehearsal_trainer.messages import Json
 
 
@@ -39,18 +39,19 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--recording", required=True, help="a *.traj.jsonl")
     parser.add_argument("--model", default="smollm2", help="whose tokenizer: smollm2, tiny, a folder or a hub id")
     parser.add_argument("--dialect", required=True, choices=get_args(DialectName), help="of its tools and calls")
+    parser.add_argument("--thinking", action="store_true", help="the model thinks before it answers")
     options = parser.parse_args(argv)
     path = Path(options.recording)
     if not path.is_file():
         raise TrainingError(f"there is no recording {path}")
 
-    from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.models import load_tokenizer
+    from rehearsal_trainer.serving import chat_of
     from rehearsal_trainer.trajectories import read_recording
 
     conversation = read_recording(path)
-    chat = Chat(load_tokenizer(options.model), dialect_named(options.dialect))
-    row = chat.row_of(conversation)
+    chat = chat_of(options.model, load_tokenizer(options.model), options.dialect, options.thinking)
+    row = joined(chat.rows_of(conversation))
     if not any(row.mask):
         raise TrainingError(f"{path}: the agent said nothing in it that a model could learn")
     print(json.dumps(preview_of(chat.tokenizer, row) | {"dialect": options.dialect, "model": options.model}))

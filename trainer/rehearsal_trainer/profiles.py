@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from rehearsal_trainer.messages import Json
 
 PLAYED_ON_CPU: Mapping[str, Json] = {
-    "dialect": "compact",
     "turn_cap": None,
     "max_tokens": 128,
     "context": 2048,

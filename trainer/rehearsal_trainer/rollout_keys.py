@@ -115,7 +115,11 @@ MaxTokens = Annotated[
     ),
 ]
 Concurrency = Annotated[
-    int, Setting("Rollouts that are played at once.", verl="actor_rollout_ref.rollout.agent.num_workers", least=1)
+    int,
+    Setting(
+        "Rollouts that are played at once, and so calls to the user's model. On a cluster the workers share them.",
+        least=1,
+    ),
 ]
 VllmPython = Annotated[
     str | None,

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rehearsal_trainer.cpu_decoder.openmp import release_threads
 from rehearsal_trainer.lasting_engine import LastingEngine
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.openmp import release_threads
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 
 if TYPE_CHECKING:

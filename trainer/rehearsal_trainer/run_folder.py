@@ -15,12 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from rehearsal_trainer import alarms, run_files
+from rehearsal_trainer import alarms, processes, run_files
 from rehearsal_trainer.alarm_kind import RunKind
-from rehearsal_trainer.event_file import EventFile
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.lines import append_line, read_lines
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.setting import Backend
+from rehearsal_trainer.trackers import Reports
 from rehearsal_trainer.trainer_process import running_process
 
 
@@ -28,13 +29,25 @@ class RunFolder:
     """One training run on disk. Opening it writes `config.json` and says started or resumed.
 
     As a context it says the error that ends it, and is closed at its end. `reached` is the optimizer step of the
-    checkpoint that a resumed run goes on from; None for that of the folder's highest `checkpoint-<step>`.
+    checkpoint that a resumed run goes on from; None for that of the folder's highest `checkpoint-<step>`. `backend` is
+    what trains, in whose options alarms give advice.
+
+    Of several processes that train together only the first writes: the others read the folder, and what they are told
+    to write is dropped.
     """
 
     def __init__(
-        self, path: str | Path, kind: RunKind, config: Any, resume: bool = False, reached: int | None = None
+        self,
+        path: str | Path,
+        kind: RunKind,
+        config: Any,
+        resume: bool = False,
+        reached: int | None = None,
+        backend: Backend = "trl",
     ) -> None:
         self.path = Path(path)
+        self._config = type(config)
+        self._backend: Backend = backend
         self.kind: RunKind = kind
         self.stop_file = self.path / run_files.STOP
         self._stopped = False
@@ -42,7 +55,12 @@ class RunFolder:
         self._pause_on: list[str] = []
         self._rows: list[dict[str, float]] = []
         self._paused: alarms.Alarm | None = None
-        self._event_file: EventFile | None = None
+        self._reports: Reports | None = None
+        self._writes = processes.is_first()
+        if not self._writes:
+            self._reached, self.attempt = 0, 1
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            return
         known = self._lines(run_files.METRICS)
         if (known or (kind == "evaluate" and self._has_rollouts())) and not resume:
             raise ConfigurationError(
@@ -81,7 +99,7 @@ class RunFolder:
         return self.path / run_files.CHECKPOINTS
 
     def latest_checkpoint(self) -> Path | None:
-        """The checkpoint with the highest step, or None."""
+        """The complete checkpoint with the highest step, or None."""
         step = self._latest_step()
         return None if step is None else self.checkpoints / run_files.checkpoint_name(step)
 
@@ -96,6 +114,8 @@ class RunFolder:
 
         Where the loss or its gradient is no number, that is said: `not_finite`.
         """
+        if not self._writes:
+            return
         measured = {
             name: value
             for name, value in values.items()
@@ -105,8 +125,8 @@ class RunFolder:
             measured["not_finite"] = 1
         now = time.time()
         self._append(run_files.METRICS, {"step": step, "time": now, "attempt": self.attempt, **measured})
-        if self._event_file is not None:
-            self._event_file.write(step, now, measured)
+        if self._reports is not None:
+            self._reports.write(step, now, measured)
         if self._limits is not None:
             self._look({"step": step, **measured}, self._limits)
 
@@ -120,18 +140,26 @@ class RunFolder:
         self._rows = [known[step] for step in sorted(known)]
         self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)
 
-    def write_event_file(self) -> None:
-        """From now on writes every metric into an event file of TensorBoard, too: a new one for each attempt."""
-        self._event_file = EventFile(self.path / run_files.TENSORBOARD)
+    def report_to(self, names: Sequence[str]) -> None:
+        """From now on every metric also goes to these trackers: as a new run of theirs for each attempt.
+
+        ConfigurationError where one of them cannot begin.
+        """
+        if not self._writes:
+            return
+        name = self.path.name if self.attempt == 1 else f"{self.path.name}, attempt {self.attempt}"
+        settings = json.loads((self.path / run_files.CONFIG).read_text(encoding="utf-8"))
+        self._reports = Reports(names, self.path, name, settings, lambda words: self.log("warn", words))
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
         """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
         folder = run_files.step_folder(alarm.step)
         shown = alarms.recordings_of(alarm, self._lines(f"{folder}/{run_files.ROLLOUTS}"))
         pauses = alarm.name in self._pause_on
+        advice = alarms.advice(alarm.name, self.kind, self._config, self._backend)
         self.event(
             "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
-            recordings=[f"{folder}/{name}" for name in shown], advice=alarm.advice, pauses=pauses,
+            recordings=[f"{folder}/{name}" for name in shown], advice=advice, pauses=pauses,
         )  # fmt: skip
         if pauses and self._paused is None:
             self._paused = alarm
@@ -172,16 +200,21 @@ class RunFolder:
 
     def close(self) -> None:
         """The process is done with the folder."""
-        if self._event_file is not None:
-            self._event_file.close()
+        if self._reports is not None:
+            self._reports.close()
+        if not self._writes:
+            return
         (self.path / run_files.PID).unlink(missing_ok=True)
         self.stop_file.unlink(missing_ok=True)
 
     def _latest_step(self) -> int | None:
-        steps = [run_files.checkpoint_step(each.name) for each in self.checkpoints.iterdir()]
+        whole = [each for each in self.checkpoints.iterdir() if _is_whole(each)]
+        steps = [run_files.checkpoint_step(each.name) for each in whole]
         return max((step for step in steps if step is not None), default=None)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
+        if not self._writes:
+            return
         append_line(self.path / name, value)
 
     def _has_rollouts(self) -> bool:
@@ -189,3 +222,12 @@ class RunFolder:
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         return read_lines(self.path / name)
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    """Returns whether a checkpoint is complete: a trainer of an older version could leave part of one."""
+    try:
+        json.loads((checkpoint / run_files.CHECKPOINT_STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
 from rehearsal_trainer import run_files
 from rehearsal_trainer.answers import Sampler
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.decoders import decoder_for
-from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.chat import Chat, template_options
+from rehearsal_trainer.cpu_decoder.decoders import decoder_for
+from rehearsal_trainer.cpu_decoder.generation import Generator
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.generation import Generator
-from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+from rehearsal_trainer.keys import DialectName
+from rehearsal_trainer.model_places import quantization_of
+from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer, stop_ids_of
+from rehearsal_trainer.paged_sampler import PagedSampler, can_page
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.vllm_sampler import VllmSampler
 
 
 def open_gateway(
-    model: str, dialect: str, sampling: Sampling, dtype: Literal["auto", "float32", "bfloat16"] = "float32"
-) -> Gateway[Generator]:
+    model: str,
+    dialect: DialectName,
+    sampling: Sampling,
+    dtype: Literal["auto", "float32", "bfloat16"] = "float32",
+    thinking: bool = False,
+) -> Gateway[Sampler]:
     """A gateway (not yet serving) over a model by name, with all of its context."""
-    loaded = load_model(model, dtype_named(dtype)).eval()
-    return gateway_over(loaded, load_tokenizer(model), model, dialect, sampling)
+    chat = chat_of(model, load_tokenizer(model), dialect, thinking)
+    loaded = load_model(model, dtype_named(dtype), quantization=quantization_of(model, "auto"))
+    return gateway_over(loaded.eval(), chat, model, sampling)
 
 
 def gateway_over(
-    model: Any, tokenizer: Any, name: str, dialect: str, sampling: Sampling, context: int | None = None, slots: int = 32
-) -> Gateway[Generator]:
+    model: Any, chat: Chat, name: str, sampling: Sampling, context: int | None = None, slots: int = 32
+) -> Gateway[Sampler]:
     """A gateway over a live module, for instance the one that is being trained."""
-    chat = Chat(tokenizer, dialect_named(dialect))
     room = room_of(model, context)
-    generator = Generator(decoder_for(model), chat.end_id, room, slots)
-    return Gateway(generator, chat, name, sampling, room)
+    return Gateway(sampler_of(model, chat.stop_ids, room, slots), chat, name, sampling, room)
 
 
-def gateway_of(config: Any, model: Any, tokenizer: Any) -> Gateway[Sampler]:
+def sampler_of(model: Any, stop_ids: Collection[int], room: int, slots: int) -> Sampler:
+    """Returns what samples from a live module in this process: transformers on a GPU, our own decoder on a CPU."""
+    if next(model.parameters()).device.type == "cpu" or not can_page(model):
+        return Generator(decoder_for(model), stop_ids, room, slots)
+    return PagedSampler(model, stop_ids, room)
+
+
+def gateway_of(config: Any, model: Any, chat: Chat) -> Gateway[Sampler]:
     """The gateway of a run's configuration over a live module; it has room for two rounds of rollouts."""
     sampling, slots = Sampling.of(config), 2 * config.concurrency
     if config.vllm_python is None:
-        return gateway_over(model, tokenizer, config.model, config.dialect, sampling, config.context, slots)
-    chat, room = Chat(tokenizer, dialect_named(config.dialect)), room_of(model, config.context)
+        return gateway_over(model, chat, config.model, sampling, config.context, slots)
+    room = room_of(model, config.context)
     copy = Path(config.run) / run_files.SERVING
-    sampler = VllmSampler(model, chat.end_id, room, config.vllm_python, config.vllm_memory, copy)
+    sampler = VllmSampler(model, chat.stop_ids, room, config.vllm_python, config.vllm_memory, copy)
     return Gateway(sampler, chat, config.model, sampling, room)
+
+
+def chat_of(model: str, tokenizer: Any, dialect: DialectName, thinking: bool) -> Chat:
+    """Returns the chat of a model by name; ModelError as Chat.of."""
+    return Chat.of(tokenizer, stop_ids_of(model, tokenizer), dialect, template_options(thinking))
 
 
 def room_of(model: Any, context: int | None) -> int:

@@ -1,7 +1,8 @@
 """One conversation with the model, kept as token ids: what a gateway session is. Torch-free.
 
 The next prompt is the row so far plus the ids of the messages that are new. Messages that were seen before are
-compared, never tokenised again; the model's own are matched by their id and never read again.
+compared, never tokenised again; the model's own are matched by their id and never read again. A row ends where the
+client changes what was said, and where the chat template itself renders earlier turns differently from now on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Self
 
-from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.chat import Chat, system_messages
 from rehearsal_trainer.masks import Row, without_tail
 from rehearsal_trainer.messages import Json, Message, Tool, ToolCall
 
@@ -37,8 +38,6 @@ class SessionRow:
     """A row with what a trainer wants to know about it."""
 
     row: Row = field(default_factory=Row)
-    system_length: int = 0
-    """Ids of the system message, the same for every task of a domain."""
     prompt_length: int = 0
     """Ids before the first sampled one."""
     finish_reasons: list[str] = field(default_factory=list)
@@ -70,9 +69,12 @@ class Session:
         self.malformed_calls = 0
         self._turn = 0
         self._head: Hashable = None
+        self._tools: Sequence[Tool] = ()
         self._seen: list[Hashable] = []
+        self._messages: list[Message] = []
+        """What the current row holds, the system prompt first: the model's own messages with their reasoning."""
         self._reply_of_call: dict[str, str] = {}
-        self._replies: set[str] = set()
+        self._replies: dict[str, Message] = {}
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """The ids to continue from; appends only what is new to the current row, or starts a new one."""
@@ -88,38 +90,41 @@ class Session:
             and len(keys) > known
             and all(message.role != "assistant" for message in fresh)
         )
+        bridge = None
         if continues:
-            current = self.rows[-1]
-            if current.row.ids and current.row.ids[-1] != self.chat.end_id:
-                current.row.append_given([self.chat.end_id])
-            current.row.append_given(self.chat.closing_ids())
+            *before, last = self._messages
+            row = self.rows[-1].row
+            bridge = self.chat.template.bridge_ids(before, last, fresh, tools, row.ids[-1])
+            self._messages += fresh
         else:
             self.changed_histories += bool(self.rows)
-            current, fresh = SessionRow(), spoken
-            current.row.append_given(self.chat.system_ids(system, tools))
-            current.system_length = len(current.row.ids)
-            self.rows.append(current)
-        for message in fresh:
-            current.row.append_given(self.chat.given_ids(message))
-        current.row.append_given(self.chat.opening_ids())
-        self._head, self._seen = head, keys
+            own = (self._replies.get(self._identity_of(message) or "", message) for message in spoken)
+            self._messages = [*system_messages(system), *own]
+        if bridge is None:
+            self.rows.append(SessionRow())
+            bridge = self.chat.template.prompt_ids(self._messages, tools)
+        current = self.rows[-1]
+        current.row.append_given(bridge)
+        self._head, self._tools, self._seen = head, tools, keys
         current.prompt_length = current.prompt_length or len(current.row.ids)
         return current.row.ids
 
     def reply(self, ids: list[int], logprobs: list[float], finish_reason: str) -> Message:
         """Takes what was sampled into the row and reads it as a message with ids of its own."""
         current = self.rows[-1]
+        parsed = self.chat.parse(ids, current.row.ids, self._tools)
         current.row.append_sampled(ids, logprobs)
         current.finish_reasons.append(finish_reason)
-        parsed = self.chat.parse(ids)
         self.malformed_calls += parsed.malformed
         identity = f"{self.id}.{self._turn}"
         calls = [ToolCall(f"call-{identity}.{index}", *call) for index, call in enumerate(parsed.calls)]
         self._turn += 1
         self._reply_of_call.update({call.id: identity for call in calls})
-        self._replies.add(identity)
+        message = Message("assistant", parsed.content, calls, rehearsal_id=identity, reasoning=parsed.reasoning)
+        self._replies[identity] = message
         self._seen.append(("assistant", identity))
-        return Message("assistant", parsed.content, calls, rehearsal_id=identity)
+        self._messages.append(message)
+        return message
 
     def turn_seed(self) -> int:
         """The seed of the next sampling, from the session's seed and the turn."""
@@ -138,13 +143,17 @@ class Session:
     def _key_of(self, message: Message) -> Hashable:
         if message.role != "assistant":
             return (message.role, message.content or "", message.call_id)
-        identity = message.rehearsal_id
-        if identity is None and message.tool_calls:
-            identity = self._reply_of_call.get(message.tool_calls[0].id)
+        identity = self._identity_of(message)
         if identity in self._replies:
             return ("assistant", identity)
         calls = tuple((call.id, call.name, json.dumps(call.arguments, sort_keys=True)) for call in message.tool_calls)
         return ("foreign", message.content, calls)
+
+    def _identity_of(self, message: Message) -> str | None:
+        """Returns the id under which a message of the model was sampled here; None where it says none."""
+        if message.rehearsal_id is None and message.tool_calls:
+            return self._reply_of_call.get(message.tool_calls[0].id)
+        return message.rehearsal_id
 
 
 def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:

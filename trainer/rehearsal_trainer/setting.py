@@ -47,6 +47,20 @@ class Key:
     is_required: bool
 
 
+Backend = Literal["trl", "verl"]
+"""What trains."""
+
+
+def option_names(kind: type[Any], backend: Backend, is_sft: bool) -> dict[str, str]:
+    """Returns the names of the options of a backend that the keys of a configuration set, by the names of the keys."""
+    settings = {name: key.setting for name, key in keys_of(kind).items()}
+    named = {
+        name: setting.trl if backend == "trl" else (setting.verl_sft if is_sft else None) or setting.verl
+        for name, setting in settings.items()
+    }
+    return {name: option for name, option in named.items() if option}
+
+
 def keys_of(kind: type[Any]) -> dict[str, Key]:
     """The keys of a configuration by name; one without a Setting is a mistake in the program."""
     hints = typing.get_type_hints(kind, include_extras=True)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms, keys, preflight, profiles, rollout_keys, run_files
+from rehearsal_trainer import alarms, keys, preflight, processes, profiles, rollout_keys, run_files, trackers
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.model_places import quantization_of
 from rehearsal_trainer.trajectories import find_recordings, read_recording
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ class Config:
     run: keys.Run
     domain: keys.SftDomain = None
     profile: keys.Profile = "cpu"
+    python: keys.Python = None
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "hermes"
+    dialect: keys.Dialect = "auto"
+    thinking: keys.Thinking = False
     least_reward: keys.LeastReward = 1.0
     evaluate_split: keys.EvaluatedSplit = "test"
     validation_share: keys.ValidationShare = 0.0
@@ -49,6 +52,7 @@ class Config:
     steps: keys.SftSteps = None
     batch: keys.SftBatch = 128
     micro_batch: keys.MicroBatch = 8
+    processes: keys.Processes = 1
     learning_rate: keys.SftLearningRate = 5e-6
     warmup_steps: keys.WarmupSteps = 0
     schedule: keys.Schedule = "constant_with_warmup"
@@ -69,14 +73,16 @@ class Config:
     rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
     context: keys.Context = 32768
     dtype: keys.Dtype = "auto"
+    quantization: keys.Quantization = "auto"
     gradient_checkpointing: keys.GradientCheckpointing = True
+    trl: keys.TrlOptions = field(default_factory=dict)
     save_every: keys.SaveEvery = 10
     keep_checkpoints: keys.KeepCheckpoints = 2
     seed: keys.Seed = 1
     threads: keys.Threads = None
     alarms: keys.AlarmLimits = field(default_factory=dict)
     pause_on: keys.PauseOn = field(default_factory=list)
-    tensorboard: keys.Tensorboard = False
+    report_to: keys.ReportTo = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
@@ -103,8 +109,10 @@ PROFILES = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs SFT; the model lies in <run>/checkpoints/final, whole, with any adapter merged in."""
+    """Runs SFT; the model is in <run>/checkpoints/final: whole, or an adapter where a merge would round it away."""
     config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check, needs=needs)
+    if config.processes > 1 and processes.count() == 1:
+        return processes.launch(config.processes, ["sft", *argv])
     run_sft(config, resume)
     return 0
 
@@ -113,40 +121,41 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import save, sft_trainer, train
-    from rehearsal_trainer.chat import Chat
-    from rehearsal_trainer.dialect import dialect_named
     from rehearsal_trainer.examples import Examples
-    from rehearsal_trainer.measurements import Measurements
-    from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
-    from rehearsal_trainer.rollout_worker import RolloutWorker
-    from rehearsal_trainer.run_folder import RunFolder
-    from rehearsal_trainer.serving import gateway_of
+    from rehearsal_trainer.models import can_merge, load_model, load_tokenizer, training_dtype
+    from rehearsal_trainer.serving import chat_of, gateway_of
 
     if config.threads:
         torch.set_num_threads(config.threads)
+    processes.take_gpu()
     torch.manual_seed(config.seed)
 
-    # Data: what went well, as token ids. The dialect is the gateway's, so the ids are those of a rollout.
+    # Data: what went well, as token ids. The chat is the gateway's, so the ids are those of a rollout.
     tokenizer = load_tokenizer(config.model)
-    examples = Examples.of(config, Chat(tokenizer, dialect_named(config.dialect)))
-    steps = config.steps or max(1, round(config.epochs * len(examples.rows) / config.batch))
+    chat = chat_of(config.model, tokenizer, config.dialect, config.thinking)
+    examples = Examples.of(config, chat)
+    steps = steps_of(config, len(examples.rows))
+
+    # These import TRL, which takes seconds that a run without examples does not need.
+    from rehearsal_trainer.backends.trl import save, sft_trainer, train
+    from rehearsal_trainer.measurements import Measurements
+    from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
 
     # Model and run folder.
     with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
         run.event("examples", **examples.counts(), steps=steps)
         run.stop_on_signals()
         run.watch(config.alarms, config.pause_on)
-        if config.tensorboard:
-            run.write_event_file()
+        run.report_to(config.report_to)
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
-        model = load_model(config.model, dtype, trainable_adapter=True)
+        model = load_model(config.model, dtype, True, quantization_of(config.model, config.quantization))
         plan = plan_of(config, run, steps, autocast)
 
         # Train, save, say so.
         evaluation, gateway = None, None
-        if config.evaluate_every:
-            gateway = gateway_of(config, model, tokenizer)
+        if config.evaluate_every and processes.is_first():
+            gateway = gateway_of(config, model, chat)
             worker = opened.enter_context(RolloutWorker.of(config, gateway, run.log))
             evaluation = evaluation_of(config, run, worker, steps)
         measured = Measurements()
@@ -155,28 +164,43 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         trainer = sft_trainer(model, tokenizer, examples.rows, plan, run, measured, evaluation, examples.validation)
         if gateway:
             gateway.generator.adopt(trainer.model)
-        print(
-            f"SFT: {len(examples.rows)} rows, {steps} optimizer steps, batch {plan.micro_batch * plan.accumulation}",
-            file=sys.stderr,
-            flush=True,
-        )
+        if processes.is_first():
+            print(
+                f"SFT: {len(examples.rows)} rows, {steps} optimizer steps, batch {config.batch}",
+                file=sys.stderr,
+                flush=True,
+            )
         reached = train(trainer, run.latest_checkpoint() if resume else None)
         if reached < steps:
             run.ended_early(reached)
+            processes.part()
             return run.checkpoints / run_files.checkpoint_name(reached)
-        save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=True)
+        if processes.is_first():
+            save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=can_merge(model))
         run.event("finished", step=reached, path=run_files.FINAL)
+        processes.part()
         return run.checkpoints / run_files.FINAL
 
 
 def check(config: Config) -> None:
     """Refuses what does not fit together."""
-    if config.batch % micro_batch_of(config):
-        raise ConfigurationError(f"micro_batch: {config.micro_batch} does not divide batch = {config.batch}")
+    trackers.check(config.report_to)
+    if config.batch % (micro_batch_of(config) * config.processes):
+        together = f" x processes = {config.processes}" if config.processes > 1 else ""
+        raise ConfigurationError(f"micro_batch: {config.micro_batch}{together} does not divide batch = {config.batch}")
+    if processes.count() not in (1, config.processes):
+        raise ConfigurationError(
+            f"processes: {processes.count()} processes were launched, and processes is {config.processes}. Start one, "
+            "which launches the others"
+        )
     if config.evaluate_every and (config.domain is None or config.evaluate_split is None):
         missing = "domain" if config.domain is None else "evaluate_split"
         raise ConfigurationError(f"evaluate_every: an evaluation needs {missing}; name it, or set evaluate_every to 0")
-    # What is not there yet is played, or brought, before the run begins.
+    check_recordings(config)
+
+
+def check_recordings(config: Config) -> None:
+    """Refuses recordings that cannot be read. Those that are not there yet are played before the run begins."""
     if all(Path(each).exists() for each in config.recordings):
         try:
             read_recording(find_recordings(config.recordings)[0])
@@ -184,17 +208,25 @@ def check(config: Config) -> None:
             raise ConfigurationError(f"recordings: {error}") from error
 
 
+def steps_of(config: Config, rows: int) -> int:
+    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    return config.steps or max(1, round(config.epochs * rows / config.batch))
+
+
 def micro_batch_of(config: Config) -> int:
-    """Rows that are computed in one pass: never more than a batch has."""
-    return min(config.micro_batch, config.batch)
+    """Rows that one process computes in one pass: never more than its part of a batch has."""
+    return min(config.micro_batch, max(1, config.batch // config.processes))
 
 
 def needs(config: Config) -> dict[str, Json]:
-    """Checkpoints, and the whole model at the end."""
+    """Checkpoints, and at the end the whole model, or the adapter where it is not merged."""
 
     def disk(size: preflight.Size) -> int:
-        return preflight.checkpoints(config, size) + preflight.whole(config, size)
+        left = preflight.whole(config, size) if preflight.can_merge(config, size) else preflight.trained(config, size)
+        return preflight.checkpoints(config, size) + left
 
+    processes.check(config.processes)
+    preflight.check_trl("sft", config)
     return preflight.needs(config, Path(config.run), disk)
 
 
@@ -205,10 +237,10 @@ def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optim
     micro = micro_batch_of(config)
     return Optimization(
         run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
-        micro_batch=micro, accumulation=config.batch // micro, save_every=config.save_every,
+        micro_batch=micro, accumulation=config.batch // (micro * config.processes), save_every=config.save_every,
         keep_checkpoints=config.keep_checkpoints, seed=config.seed,
         gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
-        bf16=autocast,
+        bf16=autocast, options=config.trl,
     )  # fmt: skip
 
 

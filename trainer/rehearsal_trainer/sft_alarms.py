@@ -81,22 +81,21 @@ SFT_KINDS: Mapping[str, Kind] = {
         _loss_divergence,
         "`loss` is above {loss_growth:g} times its first values {patience:g} optimizer steps in a row, or has risen by "
         "{loss_share:.0%} of what it had fallen, where that was {loss_least:g} or more.",
-        "The model unlearns what it had learned. Lower the learning rate, warm up longer (warmup_steps), or enlarge "
-        "the batch.",
+        "The model unlearns what it had learned. Lower {learning_rate}, raise {warmup_steps}, or enlarge {batch}.",
         runs=("sft",),
     ),
     "gradient-explosion": Kind(
         _gradient_explosion,
         "`grad_norm` reaches {grad_norm:g}, or leaps above both {grad_least:g} and {grad_growth:g} times the median of "
         "the last {window:g} optimizer steps.",
-        "One batch pulls the weights far away. Lower the learning rate, warm up longer (warmup_steps), or look for "
+        "One batch pulls the weights far away. Lower {learning_rate}, raise {warmup_steps}, or look for "
         "recordings that are unlike the others.",
         runs=("sft",),
     ),
     "rows-too-long": Kind(
         at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
         "{too_long:.0%} of the recordings are longer than `context` and left out.",
-        "Long conversations are not learned from, so the model will not know how they end. Raise context, or record "
+        "Long conversations are not learned from, so the model will not know how they end. Raise {context}, or record "
         "shorter ones.",
         runs=("sft",),
     ),
@@ -104,8 +103,8 @@ SFT_KINDS: Mapping[str, Kind] = {
         _overfitting,
         "`validation_loss` is {overfit:.0%} above its lowest, {patience:g} measurements in a row, while `loss` fell; "
         "needs `validation_share`.",
-        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, train fewer epochs, lower "
-        "the learning rate, or record more tasks.",
+        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, lower {epochs} or "
+        "{learning_rate}, or record more tasks.",
         runs=("sft",),
     ),
 }

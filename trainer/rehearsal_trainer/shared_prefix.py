@@ -12,16 +12,15 @@ def share_prefix(body: Any, least: int = 32) -> None:
     """Makes a transformer body compute the prefix that all rows of a batch share only once.
 
     Exact: causal attention gives a prefix the same hidden states in every row, and the gradient of the one copy
-    is the sum over the rows. Only for bodies whose cache holds plain keys and values.
+    is the sum over the rows. Only for bodies whose cache holds plain keys and values. While the body trains with
+    gradient checkpointing it keeps no cache, so every row is computed in full.
     """
     original = body.forward
 
     def forward(input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **rest: Any) -> Any:
-        length = (
-            0
-            if input_ids is None or rest.get("past_key_values") is not None
-            else shared_length(input_ids, attention_mask)
-        )
+        keeps_cache = not (body.training and body.is_gradient_checkpointing)
+        is_start = input_ids is not None and rest.get("past_key_values") is None
+        length = shared_length(input_ids, attention_mask) if input_ids is not None and is_start and keeps_cache else 0
         if input_ids is None or length < least:
             return original(input_ids=input_ids, attention_mask=attention_mask, **rest)
         rest = {

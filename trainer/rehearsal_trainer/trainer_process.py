@@ -1,9 +1,8 @@
 """Which process trains in a run's folder. Torch-free.
 
-It is sent with far_side.py to where there is nothing else of this package, so it imports nothing of it.
+It is sent with far_side.py to where there is nothing else of this package, so it imports nothing of it. The program
+begins with child_process.py, and only its first file may import from the future.
 """
-
-from __future__ import annotations
 
 import os
 import subprocess
@@ -38,6 +37,7 @@ def beginning_by_proc(pid: int) -> float | None:
 def beginning_by_ps(pid: int) -> float | None:
     """The same where there is no /proc, as on macOS; ValueError where there is no such process."""
     command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    kept = {name: os.environ[name] for name in ("PATH", "TZ") if name in os.environ}
+    done = subprocess.run(command, capture_output=True, text=True, env={**kept, "LC_ALL": "C"})
     state, began = done.stdout.strip().split(maxsplit=1)
     return None if state.startswith("Z") else time.mktime(time.strptime(began, "%a %b %d %H:%M:%S %Y"))

@@ -112,7 +112,7 @@ def _message(event: Mapping[str, Json]) -> Message | None:
         case "userReplied":
             return Message("user", event["content"])
         case "agentReplied":
-            return Message("assistant", event["content"], _calls(event["toolCalls"]))
+            return Message("assistant", event["content"], _calls(event["toolCalls"]), reasoning=event.get("reasoning"))
         case "toolReturned":
             return Message("tool", event["content"], call_id=event["callId"])
         case _:

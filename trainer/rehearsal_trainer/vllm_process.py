@@ -10,8 +10,7 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
-from rehearsal_trainer import run_files
-from rehearsal_trainer.child_process import OWN_SESSION
+from rehearsal_trainer.child_process import HUB_KEYS, OWN_SESSION, without_keys
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.messages import Json
 
@@ -25,18 +24,18 @@ LAST_WORDS = 20
 class VllmProcess:
     """Starts with its making, which takes as long as vLLM needs; TrainingError where it does not start.
 
-    What it says for people goes to `vllm.txt` beside the folder.
+    What it says for people goes to the file `log`.
     """
 
-    def __init__(self, python: str, folder: Path, options: dict[str, Json]) -> None:
+    def __init__(self, python: str, model: str, options: dict[str, Json], log_file: Path) -> None:
         side = Path(__file__).with_name("vllm_side.py")
-        self._log = folder.parent / run_files.VLLM_LOG
+        self._log = log_file
         try:
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [python, str(side), str(folder), json.dumps(options)],
+                    [python, str(side), model, json.dumps(options)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
-                    **OWN_SESSION,
+                    env=without_keys(HUB_KEYS), **OWN_SESSION,
                 )  # fmt: skip
         except OSError as error:
             raise TrainingError(f"vLLM did not start: {error}") from error

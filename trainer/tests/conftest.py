@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import gc
+import importlib.util
 import json
 import os
 import shutil
@@ -12,28 +15,38 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "2")
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# bitsandbytes, which only the tests of QLoRA need; the trainers that tests start do not import it.
+sys.path.append(str(Path(sys.prefix) / "apart"))
 
 import aiohttp
 import pytest
 import torch
+from hypothesis import settings
 from peft import LoraConfig, get_peft_model
+from waiting import LIMIT_S
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.decoder import Entry
-from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.chat import Chat, template_options
+from rehearsal_trainer.cpu_decoder.decoder import Entry
+from rehearsal_trainer.cpu_decoder.generation import Generator
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.generation import Generator
-from rehearsal_trainer.messages import Tool
+from rehearsal_trainer.messages import Conversation, Message, Tool
 from rehearsal_trainer.metrics import metric_of
 from rehearsal_trainer.models import load_model, load_tokenizer
 from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
+
+# `npm test` gives the same verdict on the same tree. The full suite tries more examples, of a new seed.
+RUNS = int(os.environ.get("REHEARSAL_RUNS", "1"))
+settings.register_profile(
+    "rehearsal", deadline=None, max_examples=100 * RUNS, derandomize="REHEARSAL_SEED" not in os.environ
+)
+settings.load_profile("rehearsal")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
@@ -59,6 +72,11 @@ def node_of() -> str:
     return found
 
 
+def pytest_collection_finish() -> None:
+    # Every run of TRL collects garbage, which takes long when it looks at all that was imported.
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _only_known_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a run measures stands in the table of metrics.py."""
@@ -82,13 +100,41 @@ def gold_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The test tasks of parcel-desk, played by the gold seat of the real engine: a run's folder."""
     run = tmp_path_factory.mktemp("recorded") / "run"
     command = [node_of(), str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
-    subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=300)
+    subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=LIMIT_S)
     return run
 
 
 @pytest.fixture
 def chat(tokenizer: Any) -> Chat:
-    return Chat(tokenizer, dialect_named("compact"))
+    return chat_with(tokenizer, "compact")
+
+
+def template_of(name: str) -> str:
+    """One of the chat templates that TRL brings, byte for byte those of the models."""
+    spec = importlib.util.find_spec("trl")
+    assert spec is not None and spec.origin is not None
+    return (Path(spec.origin).parent / "chat_templates" / f"{name}.jinja").read_text(encoding="utf-8")
+
+
+def chat_with(tokenizer: Any, template: str, thinking: bool = False) -> Chat:
+    """The chat of ChatML's tokenizer with a template: `compact`, or one of those that TRL brings, as `qwen2_5`."""
+    own = copy.deepcopy(tokenizer)
+    if template == "compact":
+        return Chat.of(own, {own.eos_token_id}, "compact")
+    own.chat_template = template_of(template)
+    return Chat.of(own, {own.eos_token_id}, "template", template_options(thinking))
+
+
+def replies_of(chat: Chat, conversation: Conversation) -> list[str]:
+    """The texts that a model samples which says what the assistant says in a conversation, without the end marks."""
+    replies = []
+    before: list[Message] = [Message("system", conversation.system)] if conversation.system else []
+    for message in conversation.messages:
+        if message.role == "assistant":
+            ids = chat.template.reply_ids(before, message, conversation.tools)
+            replies.append(chat.tokenizer.decode([each for each in ids if each not in chat.stop_ids]))
+        before.append(message)
+    return replies
 
 
 @pytest.fixture
@@ -98,7 +144,7 @@ def tiny_model() -> Any:
 
 @pytest.fixture
 def tiny_gateway(tiny_model: Any, tokenizer: Any) -> Any:
-    gateway = gateway_over(tiny_model, tokenizer, "tiny", "compact", Sampling(1.0, 1.0, 12), 1024, 8)
+    gateway = gateway_over(tiny_model, chat_with(tokenizer, "compact"), "tiny", Sampling(1.0, 1.0, 12), 1024, 8)
     yield gateway
     gateway.generator.close()
 
@@ -155,10 +201,10 @@ def forced_gateway(tokenizer: Any) -> Any:
     """Makes a gateway whose model gives the texts' ids, each ended by the end mark."""
     opened: list[Gateway] = []
 
-    def make(replies: Sequence[str], dialect: str = "compact") -> Gateway:
-        chat = Chat(tokenizer, dialect_named(dialect))
-        ids = [[*tokenizer(text, add_special_tokens=False)["input_ids"], chat.end_id] for text in replies]
-        generator = Generator(ForcedDecoder(len(tokenizer), ids), chat.end_id, 4096)
+    def make(replies: Sequence[str], template: str = "compact") -> Gateway:
+        chat = chat_with(tokenizer, template)
+        ids = [[*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id] for text in replies]
+        generator = Generator(ForcedDecoder(len(tokenizer), ids), chat.stop_ids, 4096)
         gateway = Gateway(generator, chat, "forced", Sampling(1.0, 1.0, 200), 4096)
         opened.append(gateway)
         return gateway

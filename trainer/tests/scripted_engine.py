@@ -3,9 +3,10 @@
 Its domains have two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
 trial's parity (domains `parity` and `parity-long`, whose policy is longer), so that a model that knows nothing still
 meets mixed groups; `dead` is always wrong, `falling` right in its first four rollouts and never again, and `late` is
-wrong in its first eight and then goes by parity. Task `broken-*` fails as infrastructure; in the domain `mumbling` the
-simulated user breaks every other rollout, and in `hanging` every fourth one runs into its time limit. Standard library
-only.
+wrong in its first eight and then goes by parity; `parity-compacted` replaces the conversation by a summary after each
+of the model's answers, as agents do whose context is full. Task `broken-*` fails as infrastructure; in the domain
+`mumbling` the simulated user breaks every other rollout; in `late-answers` every fourth one runs into its time limit,
+and in `hanging` it does so only after an alarm of its run. Standard library only.
 """
 
 import json
@@ -130,8 +131,10 @@ def play(params: dict) -> dict:
         return failed("infrastructure", "scripted", "scripted failure")
     if params["domain"] == "mumbling" and params["trial"] % 2:
         return failed("simulator", "simulator/repeats", "the simulated user says the same again", params["recording"])
-    if params["domain"] == "hanging" and params["trial"] % 4 == 3:
-        time.sleep(params["timeout_s"])
+    if params["domain"] in ("late-answers", "hanging") and params["trial"] % 4 == 3:
+        events = pathlib.Path(params["recording"]).parents[2] / "events.jsonl"
+        while params["domain"] == "hanging" and '"alarm"' not in events.read_text():
+            time.sleep(0.02)
         return failed("infrastructure", "timeout", f"the rollout took longer than {params['timeout_s']} s")
     parcel, day = wanted(task)
     system = SYSTEM + " Be polite, and look twice." * 8 if params["domain"] == "parity-long" else SYSTEM
@@ -146,6 +149,8 @@ def play(params: dict) -> dict:
     written, turn = None, 0
     cap = params.get("turn_cap") or 4
     while turn < cap:
+        if params["domain"] == "parity-compacted" and turn:
+            messages[1:] = [{"role": "user", "content": f"After {turn} answers, go on with {parcel}."}]
         reply = SEATS[agent](task, turn) if isinstance(agent, str) else ask(agent, messages)
         turn += 1
         messages.append(
@@ -169,7 +174,7 @@ def play(params: dict) -> dict:
                 break
             say("Go on.")
     reward = float(written == {"parcel": parcel, "day": day})
-    if params["domain"].startswith("parity") or params["domain"] in ("mumbling", "hanging"):
+    if params["domain"].startswith("parity") or params["domain"] in ("mumbling", "late-answers", "hanging"):
         reward = float(params["trial"] // 2 % 2 if params["domain"] == "mumbling" else params["trial"] % 2)
     with OUTPUT:
         played = PLAYED[params["domain"]] = PLAYED.get(params["domain"], 0) + 1

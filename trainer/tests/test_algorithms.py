@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,10 +82,55 @@ def test_leaving_dead_rows_out_changes_no_loss(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(GRPOTrainer, "_compute_loss", mean)
     trainer = FrugalTrainer.__new__(FrugalTrainer)
     trainer.loss_type = loss_type
-    inputs = {"advantages": torch.tensor([0.0, 1.0, 0.0, -3.0]), "completion_mask": torch.ones(4, 5)}
+    trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
+    trainer.current_gradient_accumulation_steps = 1
+    inputs = {
+        "advantages": torch.tensor([0.0, 1.0, 0.0, -3.0]),
+        "completion_mask": torch.ones(4, 5),
+        "scored_rows": torch.tensor(4),
+    }
     losses = []
     for skip in (False, True):
         trainer.skip_dead_groups = skip
         losses.append(trainer._compute_loss(None, inputs).item())
     assert losses[0] == pytest.approx(losses[1])
     assert losses[0] != 0
+
+
+@pytest.mark.parametrize("loss_type", ["grpo", "dr_grpo"])
+def test_a_rollout_that_was_not_scored_counts_in_no_mean(monkeypatch: pytest.MonkeyPatch, loss_type: str) -> None:
+    from trl import GRPOTrainer  # noqa: TID251
+
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", lambda _self, _model, inputs: inputs["advantages"].mean())
+    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer.loss_type = loss_type
+    trainer.args = SimpleNamespace(per_device_train_batch_size=4)  # pyright: ignore
+    trainer.current_gradient_accumulation_steps = 1
+    mask = torch.tensor([[1, 1], [1, 0], [0, 0], [0, 0]])
+    inputs = {
+        "advantages": torch.tensor([2.0, 4.0, 0.0, 0.0]),
+        "completion_mask": torch.ones(4, 2),
+        "tool_mask": mask,
+        "scored_rows": torch.tensor(2),
+    }
+    assert trainer._compute_loss(None, inputs).item() == 3
+
+
+def test_rows_without_a_sampled_token_are_in_no_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trl import GRPOTrainer  # noqa: TID251
+
+    def measured(trainer: Any, _model: Any, inputs: dict[str, Any]) -> Any:
+        trainer._metrics["train"]["entropy"].append(float(inputs["entropies"].mean()))
+        return inputs["advantages"].mean()
+
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", measured)
+    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer._metrics = {"train": {"entropy": [2.0]}}  # pyright: ignore
+    filler = {
+        "advantages": torch.zeros(2),
+        "completion_mask": torch.ones(2, 1),
+        "tool_mask": torch.zeros(2, 1),
+        "entropies": torch.zeros(2),
+    }
+    assert trainer._compute_loss(None, filler).item() == 0
+    assert trainer._metrics["train"]["entropy"] == [2.0]

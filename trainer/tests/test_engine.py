@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from conftest import SCRIPTED_ENGINE, TESTS
+from waiting import LIMIT_S, until
 
+from rehearsal_trainer import engine as engine_module
 from rehearsal_trainer.engine import Engine, EngineError, running
 
 HELLO = """import sys, json
@@ -31,7 +33,7 @@ def test_tasks_and_a_rollout(tmp_path: Path) -> None:
         tasks = await opened.tasks("parcels", "train")
         params = {"domain": "parcels", "task": tasks[0]["id"], "agent": "gold", "trial": 0, "basis": "train"}
         recording = str(tmp_path / "deep" / "x.traj.jsonl")
-        return tasks, await opened.rollout({**params, "recording": recording}, 30)
+        return tasks, await opened.rollout({**params, "recording": recording}, LIMIT_S)
 
     tasks, result = engine(SCRIPTED_ENGINE, visit)
     assert [task["id"] for task in tasks] == ["move-0", "move-1", "move-2", "move-3"]
@@ -74,16 +76,27 @@ def test_an_engine_that_dies_fails_what_is_open() -> None:
     code = HELLO % '{"protocol":1}' + ' if r["id"]==1: continue\n sys.exit(3)\n'
     command = [sys.executable, "-c", code.replace(" print(", ' r["id"]==1 and print(')]
     with pytest.raises(EngineError, match="ended with code 3"):
-        engine(command, lambda opened: opened.rollout({}, 20))
+        engine(command, lambda opened: opened.rollout({}, LIMIT_S))
 
 
-def test_an_engine_that_says_nothing_gives_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rehearsal_trainer.engine.HELLO_S", 1.5)
-    code = "import sys, time; print('not licensed', file=sys.stderr, flush=True); sys.stdin.read()"
+def test_an_engine_that_does_not_answer_gives_one_message_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = tmp_path / "said"
+    started = engine_module._started
+
+    async def started_and_heard(*args: Any) -> Any:
+        process = await started(*args)
+        until("the engine writes to standard error", said.exists)
+        return process
+
+    monkeypatch.setattr(engine_module, "HELLO_S", 0.5)
+    monkeypatch.setattr(engine_module, "_started", started_and_heard)
+    code = "import sys; print('not licensed', file=sys.stderr, flush=True); open('said', 'w').close(); sys.stdin.read()"
     with pytest.raises(
-        EngineError, match=r"did not say hello within 1.5 s; engine_command must start(.|\n)*not licensed"
+        EngineError, match=r"did not say hello within 0.5 s; engine_command must start(.|\n)*not licensed"
     ):
-        engine([sys.executable, "-c", code])
+        engine([sys.executable, "-c", code], cwd=str(tmp_path))
 
 
 def test_no_tasks_is_an_error() -> None:
@@ -96,4 +109,4 @@ def test_a_line_that_is_too_long_ends_the_engine(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("rehearsal_trainer.engine.MAX_LINE", 2**16)
     code = HELLO % '{"protocol":1}' + ' if r["id"] == 1: print("x" * 2**18, flush=True)\n'
     with pytest.raises(EngineError, match=r"ended with code -9(.|\n)*a line of more than 65536 bytes"):
-        engine([sys.executable, "-c", code], lambda opened: opened.rollout({}, 20))
+        engine([sys.executable, "-c", code], lambda opened: opened.rollout({}, LIMIT_S))

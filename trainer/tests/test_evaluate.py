@@ -32,6 +32,25 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
 
 
+def test_each_trial_of_a_task_has_a_random_stream_of_its_own(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    whole_evaluation(evaluation_config(run, trials=6, greedy_trials=0, max_tokens=8))
+    said = {
+        task: {json.dumps(recorded_replies(run, line)) for line in played}
+        for task, played in by_task(lines(run / "trajectories" / "sampled" / "rollouts.jsonl")).items()
+    }
+    assert {task: len(different) for task, different in said.items()} == dict.fromkeys(said, 6)
+
+
+def by_task(played: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {task: [line for line in played if line["task"] == task] for task in {line["task"] for line in played}}
+
+
+def recorded_replies(run: Path, line: dict[str, Any]) -> list[str | None]:
+    events = [each["event"] for each in lines(run / "trajectories" / "sampled" / line["recording"])]
+    return [event["content"] for event in events if event["type"] == "agentReplied"]
+
+
 def test_an_evaluation_does_not_play_over_another(tmp_path: Path) -> None:
     run = tmp_path / "run"
     whole_evaluation(evaluation_config(run, greedy_trials=0))

@@ -6,15 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import time
 import types
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
-PROGRAM = b"".join((TRAINER / name).read_bytes() for name in ("rehearsal_trainer/trainer_process.py", "far_side.py"))
+PARTS = ("rehearsal_trainer/child_process.py", "rehearsal_trainer/trainer_process.py", "far_side.py")
+PROGRAM = b"".join((TRAINER / name).read_bytes() for name in PARTS)
 """What is sent, as src/cli/targets/farSide.ts puts it together."""
 far_side: Any = types.ModuleType("far_side")
 exec(compile(PROGRAM, "far_side.py", "exec"), far_side.__dict__)
@@ -122,22 +123,21 @@ def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: P
     package = tmp_path / "trainer" / "rehearsal_trainer"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    trainer = "import os, time; open('events.jsonl', 'a').write('{}'); open('key', 'w').write(os.environ['KEY'][:1])"
-    (package / "__main__.py").write_text(f"{trainer}; time.sleep(60)")
+    trainer = "import os, signal; open('events.jsonl', 'a').write('{}'); open('key', 'w').write(os.environ['KEY'][:1])"
+    (package / "__main__.py").write_text(f"{trainer}; signal.pause()")
     run = tmp_path / "runs" / "one"
     asked = {
-        "folder": str(run), "do": "start", "python": sys.executable, "trainer": str(tmp_path / "trainer"),
+        "folder": str(run), "do": "start", "python": [sys.executable], "trainer": str(tmp_path / "trainer"),
         "kind": "sft", "config": {"a": 1}, "resume": False, "environment": {"KEY": "k-secret"},
     }  # fmt: skip
     bootstrap = "import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), 'f', 'exec'))"
     given = f"{len(PROGRAM)}\n".encode() + PROGRAM + json.dumps(asked).encode() + b"\n"
-    done = subprocess.run([sys.executable, "-c", bootstrap], input=given, capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", bootstrap], input=given, capture_output=True, timeout=LIMIT_S)
     pid = json.loads(done.stdout.removeprefix(far_side.MARK))["pid"]
     try:
         assert os.getsid(pid) == pid
-        while not (run / "key").exists() or (run / "key").read_text() == "":
-            time.sleep(0.05)
-        assert (run / "key").read_text() == "k"
+        key = run / "key"
+        assert until("the trainer writes its key", lambda: key.exists() and key.read_text()) == "k"
         assert all(b"k-secret" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     finally:
         os.kill(pid, 9)
@@ -145,7 +145,7 @@ def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: P
 
 def test_a_trainer_that_can_not_begin_is_told_with_its_last_words(tmp_path: Path) -> None:
     (tmp_path / "rehearsal_trainer.py").write_text("import sys; sys.exit('error: there is no checkpoint')")
-    asked = {"python": sys.executable, "trainer": str(tmp_path), "kind": "sft", "config": {}, "resume": True}
+    asked = {"python": [sys.executable], "trainer": str(tmp_path), "kind": "sft", "config": {}, "resume": True}
     assert far_side.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
 
 
@@ -174,15 +174,17 @@ def test_a_hub_that_can_not_be_asked_refuses_nothing(tmp_path: Path, offline: st
     assert far_side.refusal("ada/desk", environment) is None
 
 
-def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path) -> None:
     package = tmp_path / "trainer" / "rehearsal_trainer"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "__main__.py").write_text("import sys; sys.exit(sys.stdin.read() == '{}' or print('needs 5'))")
     (tmp_path / "node").write_text("#!/bin/sh\nexit 0\n")
     (tmp_path / "node").chmod(0o755)
-    monkeypatch.setattr(far_side, "node_of", lambda _python: str(tmp_path / "node"))
-    asked = {"python": sys.executable, "trainer": str(package.parent), "engine": "e", "kind": "sft", "domains": ["d"]}
+    asked = {
+        "python": [sys.executable], "node": str(tmp_path / "node"), "trainer": str(package.parent), "engine": "e",
+        "kind": "sft", "domains": ["d"],
+    }  # fmt: skip
     tried = far_side.try_out(tmp_path, {**asked, "config": {"steps": 1}})
-    assert tried == {"node": str(tmp_path / "node"), "words": "needs 5\n"}
+    assert tried == {"words": "needs 5\n"}
     assert far_side.try_out(tmp_path, {**asked, "config": {}})["failed"] == "options"

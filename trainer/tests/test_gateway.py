@@ -4,12 +4,11 @@ import asyncio
 import json
 from typing import Any
 
+import aiohttp
 import pytest
-from conftest import TOOLS, TOOLS_JSON, Client, served
+from conftest import TOOLS, TOOLS_JSON, Client, chat_with, replies_of, served
 
 from rehearsal_trainer.answers import Generated
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Conversation, Message, ToolCall
@@ -69,17 +68,20 @@ def test_mask_one_stands_exactly_on_sampled_ids(tiny_gateway: Gateway) -> None:
 
 def test_no_text_is_tokenised_twice(forced_gateway: Any) -> None:
     gateway = forced_gateway([CALL, "It is here.", "Bye."])
-    encoded: list[str] = gateway.chat.encoded
+    encoded: list[str] = gateway.chat.template.encoded
     encoded.clear()
     _, messages = served(gateway, lambda client: conversation(client, 3))
     assert len(encoded) == len(set(encoded))
     spoken = [message["content"] for message in messages if message["role"] in ("user", "tool")][:-1]
-    assert [text.split("\n", 1)[1] for text in encoded[1:]] == spoken
+    assert len(encoded) == 3
+    assert [text.split("<|im_start|>")[1].split("\n", 1)[1] for text in encoded[1:]] == [
+        f"{text}<|im_end|>\n" for text in spoken[1:]
+    ]
     assert not any("It is here." in text or CALL in text for text in encoded)
 
 
-@pytest.mark.parametrize("dialect", ["compact", "hermes"])
-def test_sft_and_the_gateway_give_the_same_ids(forced_gateway: Any, tokenizer: Any, dialect: str) -> None:
+@pytest.mark.parametrize("template", ["compact", "qwen2_5", "qwen3"])
+def test_sft_and_the_gateway_give_the_same_ids(forced_gateway: Any, tokenizer: Any, template: str) -> None:
     calls = [ToolCall("1", "find_parcel", {"parcel": "P1"}), ToolCall("2", "find_parcel", {"parcel": "Ü\n2"})]
     said = [
         Message("user", "Where is P1?"),
@@ -90,10 +92,10 @@ def test_sft_and_the_gateway_give_the_same_ids(forced_gateway: Any, tokenizer: A
         Message("user", "Thanks <|im_end|>"),
         Message("assistant", "Bye."),
     ]  # fmt: skip
-    chat = Chat(tokenizer, dialect_named(dialect))
-    expected = chat.row_of(Conversation("Be kind.", TOOLS, said))
-    replies = [chat.dialect.reply_text(m.content, m.tool_calls) for m in said if m.role == "assistant"]
-    gateway = forced_gateway(replies, dialect)
+    chat = chat_with(tokenizer, template)
+    conversation = Conversation("Be kind.", TOOLS, said)
+    (expected,) = chat.rows_of(conversation)
+    gateway = forced_gateway(replies_of(chat, conversation), template)
 
     async def visit(client: Client) -> Any:
         _, opened = await client.send("POST", "/sessions", {})
@@ -227,6 +229,19 @@ def test_tokens_open_only_what_is_theirs(tiny_gateway: Gateway) -> None:
         return [(await client.send(method, path, None, token))[0] for method, path, token in asked]
 
     assert served(tiny_gateway, visit) == [401, 401, 401, 200, 404, 404]
+
+
+def test_a_page_in_a_browser_is_refused_whatever_token_it_sends(tiny_gateway: Gateway) -> None:
+    async def visit(_: Client) -> list[int]:
+        bearer = {"Authorization": f"Bearer {tiny_gateway.token}"}
+        named = [{}, {"Host": "rebound.test"}, {"Origin": "http://evil.test"}, {"Host": "127.0.0.1.evil.test"}]
+        async with aiohttp.ClientSession() as session:
+            answers = [
+                await session.get(f"{tiny_gateway.base_url}/v1/models", headers={**bearer, **more}) for more in named
+            ]
+        return [answer.status for answer in answers]
+
+    assert served(tiny_gateway, visit) == [200, 403, 403, 403]
 
 
 def test_the_seed_decides_the_answer(tiny_gateway: Gateway) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -11,15 +11,18 @@ import pytest
 import torch
 from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from waiting import LIMIT_S, until
 
 from rehearsal_trainer.answers import ContextExceededError, Generated
-from rehearsal_trainer.decoder import Entry
-from rehearsal_trainer.decoders import ModuleDecoder, decoder_for
-from rehearsal_trainer.drafts import Drafts
-from rehearsal_trainer.generation import Generator, common_prefix
-from rehearsal_trainer.llama_decoder import LlamaDecoder
-from rehearsal_trainer.openmp import release_threads
+from rehearsal_trainer.cpu_decoder import llama_decoder
+from rehearsal_trainer.cpu_decoder.decoder import Entry
+from rehearsal_trainer.cpu_decoder.decoders import ModuleDecoder, decoder_for
+from rehearsal_trainer.cpu_decoder.drafts import Drafts
+from rehearsal_trainer.cpu_decoder.generation import Generator, common_prefix
+from rehearsal_trainer.cpu_decoder.llama_decoder import LlamaDecoder
+from rehearsal_trainer.cpu_decoder.openmp import release_threads
 from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.weights import merged_weight
 
 PROMPT = list(range(300, 340))
 SMALL: dict[str, Any] = {
@@ -36,10 +39,10 @@ SMALL: dict[str, Any] = {
 def generate(
     decoder: Any, prompts: dict[str, list[int]], sampling: Sampling, seed: int = 7, **extra: Any
 ) -> list[Generated]:
-    generator = Generator(decoder, end_id=2, context=512, **extra)
+    generator = Generator(decoder, stop_ids={2}, context=512, **extra)
     try:
         futures = [generator.submit(name, prompt, sampling, seed) for name, prompt in prompts.items()]
-        return [future.result(timeout=60) for future in futures]
+        return [future.result(LIMIT_S) for future in futures]
     finally:
         generator.close()
 
@@ -125,6 +128,24 @@ def test_an_adapter_is_merged_and_refreshed(tiny_model: Any) -> None:
     torch.testing.assert_close(logits, logits_of(adapted, PROMPT)[-1], atol=1e-4, rtol=1e-4)
 
 
+def test_an_adapter_over_bfloat16_gives_what_the_trained_module_gives(tiny_model: Any) -> None:
+    torch.manual_seed(0)
+    adapted: Any = get_peft_model(
+        tiny_model.to(torch.bfloat16), LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
+    )
+    attention = adapted.get_base_model().model.layers[0].self_attn
+    projections = [attention.q_proj, attention.k_proj, attention.v_proj]
+    with torch.no_grad():
+        for each in projections:
+            # Ten optimizer steps of 1e-5 move each entry of lora_B by about as much.
+            each.lora_B["default"].weight.normal_(std=1e-4)
+        rows = torch.randn(512, attention.q_proj.in_features).to(torch.bfloat16)
+        trained = torch.cat([each(rows) for each in projections], -1)
+        merged = rows @ torch.cat([merged_weight(each) for each in projections]).T
+    assert torch.equal(llama_decoder._joined(projections)(rows), trained)
+    assert not torch.equal(merged, trained)
+
+
 def test_logprobs_are_those_of_the_sampled_ids(tiny_model: Any) -> None:
     (made,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.7, 1.0, 8))
     logprobs = (logits_of(tiny_model, PROMPT + made.ids) / 0.7).log_softmax(-1)
@@ -155,19 +176,19 @@ def test_a_small_nucleus_is_greedy(tiny_model: Any) -> None:
 
 
 def test_a_turn_goes_on_from_what_is_cached(tiny_model: Any) -> None:
-    generator = Generator(decoder_for(tiny_model), end_id=2, context=512)
+    generator = Generator(decoder_for(tiny_model), stop_ids={2}, context=512)
     try:
-        first = generator.submit("a", PROMPT, Sampling(1.0, 1.0, 5), 1).result(60)
+        first = generator.submit("a", PROMPT, Sampling(1.0, 1.0, 5), 1).result(LIMIT_S)
         again = [*PROMPT, *first.ids, 50, 51]
-        second = generator.submit("a", again, Sampling(0.0, 1.0, 3), 1).result(60)
-        other = generator.submit("b", [*PROMPT, 9], Sampling(1.0, 1.0, 1), 1).result(60)
+        second = generator.submit("a", again, Sampling(0.0, 1.0, 3), 1).result(LIMIT_S)
+        other = generator.submit("b", [*PROMPT, 9], Sampling(1.0, 1.0, 1), 1).result(LIMIT_S)
         assert first.cached_tokens == 0
         assert second.cached_tokens == len(PROMPT) + 4  # the last sampled id was never an input
         assert other.cached_tokens == len(PROMPT)
         assert second.ids[0] == int(logits_of(tiny_model, again)[-1].argmax())
         before = generator.computed_tokens
         generator.refresh()
-        generator.submit("a", again, Sampling(1.0, 1.0, 1), 1).result(60)
+        generator.submit("a", again, Sampling(1.0, 1.0, 1), 1).result(LIMIT_S)
         assert generator.computed_tokens - before == len(again)
     finally:
         generator.close()
@@ -182,30 +203,99 @@ def test_more_sessions_than_slots_all_get_answers(tiny_model: Any) -> None:
 
 def test_the_end_mark_ends(tiny_model: Any) -> None:
     (made,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.0, 1.0, 5))
-    generator = Generator(decoder_for(tiny_model), end_id=made.ids[0], context=512)
-    ended = generator.submit("a", PROMPT, Sampling(0.0, 1.0, 5), 0).result(60)
+    generator = Generator(decoder_for(tiny_model), stop_ids={made.ids[0]}, context=512)
+    ended = generator.submit("a", PROMPT, Sampling(0.0, 1.0, 5), 0).result(LIMIT_S)
     generator.close()
     assert (ended.ids, ended.finish_reason) == (made.ids[:1], "stop")
 
 
 def test_a_full_context_is_refused_and_the_last_place_is_used(tiny_model: Any) -> None:
-    generator = Generator(decoder_for(tiny_model), end_id=2, context=42)
+    generator = Generator(decoder_for(tiny_model), stop_ids={2}, context=42)
     with pytest.raises(ContextExceededError, match="42"):
-        generator.submit("a", list(range(300, 342)), Sampling(), 0).result(60)
-    made = generator.submit("b", PROMPT, Sampling(1.0, 1.0, 10), 0).result(60)
+        generator.submit("a", list(range(300, 342)), Sampling(), 0).result(LIMIT_S)
+    made = generator.submit("b", PROMPT, Sampling(1.0, 1.0, 10), 0).result(LIMIT_S)
     generator.close()
     assert (len(made.ids), made.finish_reason) == (2, "length")
 
 
 def test_a_broken_pass_answers_its_callers(tiny_model: Any) -> None:
     decoder = decoder_for(tiny_model)
-    generator = Generator(decoder, end_id=2, context=512)
+    generator = Generator(decoder, stop_ids={2}, context=512)
     extend, decoder.extend = decoder.extend, lambda entries: (_ for _ in ()).throw(RuntimeError("no memory"))
     with pytest.raises(RuntimeError, match="no memory"):
-        generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(60)
+        generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(LIMIT_S)
     decoder.extend = extend
-    assert len(generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(60).ids) == 2
+    assert len(generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(LIMIT_S).ids) == 2
     generator.close()
+
+
+def test_an_error_at_admission_answers_its_caller_before_the_pass_computes(tiny_model: Any) -> None:
+    """The failed request has its error before anything is computed for the others, which get their answers."""
+    decoder = decoder_for(tiny_model)
+    copy, extend = decoder.copy, decoder.extend
+    all_asked = threading.Event()
+    failed: list[str] = []
+    answered: list[bool] = []
+
+    def broken(source: str | None, target: str, length: int) -> None:
+        copy(source, target, length)
+        if target == "a":
+            assert all_asked.wait(LIMIT_S)
+            failed.append(target)
+            raise RuntimeError("no room")
+
+    def watched(entries: Sequence[Entry]) -> torch.Tensor:
+        answered.extend(asked[name].done() for name in failed)
+        return extend(entries)
+
+    decoder.copy, decoder.extend = broken, watched  # pyright: ignore
+    generator = Generator(decoder, stop_ids={2}, context=512)
+    asked = {name: generator.submit(name, PROMPT, Sampling(1.0, 1.0, 2), 0) for name in "bac"}
+    all_asked.set()
+    assert [len(asked[name].result(LIMIT_S).ids) for name in "bc"] == [2, 2]
+    assert answered and all(answered)
+    with pytest.raises(RuntimeError, match="no room"):
+        asked["a"].result(0)
+    assert isinstance(decoder, LlamaDecoder) and "a" not in decoder._slots
+    generator.close()
+
+
+def test_an_error_at_admission_needs_no_pass(tiny_model: Any) -> None:
+    """With nothing else to compute, the error comes without a pass of the model."""
+    decoder = decoder_for(tiny_model)
+    computed: list[int] = []
+
+    def broken(_source: str | None, _target: str, _length: int) -> None:
+        raise RuntimeError("no room")
+
+    decoder.copy = broken  # pyright: ignore
+    decoder.extend = lambda entries: computed.append(len(entries)) or torch.zeros(0)
+    generator = Generator(decoder, stop_ids={2}, context=512)
+    with pytest.raises(RuntimeError, match="no room"):
+        generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(LIMIT_S)
+    generator.close()
+    assert computed == []
+
+
+def test_a_caller_that_gives_up_takes_no_other_along(tiny_model: Any) -> None:
+    generator = Generator(decoder_for(tiny_model), stop_ids={10**6}, context=512)
+    left, kept = (generator.submit(name, PROMPT, Sampling(1.0, 1.0, 30), 0) for name in "ab")
+    left.cancel()
+    assert len(kept.result(LIMIT_S).ids) == 30
+    generator.close()
+
+
+def test_a_session_that_is_closed_before_its_turn_is_answered(tiny_model: Any) -> None:
+    generator = Generator(decoder_for(tiny_model), stop_ids={10**6}, context=10**6, slots=1)
+    first = generator.submit("first", PROMPT, Sampling(1.0, 1.0, 10**5), 0)
+    until("tokens are sampled", lambda: generator.sampled_tokens > 1)
+    waiting = generator.submit("waiting", PROMPT, Sampling(1.0, 1.0, 2), 0)
+    generator.release("waiting")
+    with pytest.raises(RuntimeError, match="the session was closed"):
+        waiting.result(LIMIT_S)
+    generator.close()
+    with pytest.raises(RuntimeError, match="the generator was closed"):
+        first.result(LIMIT_S)
 
 
 @pytest.mark.parametrize(
@@ -217,16 +307,18 @@ def test_common_prefix(left: list[int], right: list[int], limit: int, length: in
 
 
 def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
-    generator = Generator(decoder_for(tiny_model), end_id=10**6, context=512)
+    generator = Generator(decoder_for(tiny_model), stop_ids={10**6}, context=10**6)
     try:
-        sampling = Sampling(1.0, 1.0, 200)
-        closed, kept = (generator.submit(name, PROMPT, sampling, seed=7) for name in ("closed", "kept"))
-        while not generator.sampled_tokens:
-            time.sleep(0.01)
+        # The one that is closed would not end for a long time by itself.
+        closed, kept = (
+            generator.submit(name, PROMPT, Sampling(1.0, 1.0, length), seed=7)
+            for name, length in (("closed", 10**5), ("kept", 200))
+        )
+        until("tokens are sampled", lambda: generator.sampled_tokens > 1)
         generator.release("closed")
         with pytest.raises(RuntimeError, match="the session was closed"):
-            closed.result(timeout=60)
-        assert len(kept.result(timeout=60).ids) == 200
+            closed.result(LIMIT_S)
+        assert len(kept.result(LIMIT_S).ids) == 200
     finally:
         generator.close()
 
@@ -252,7 +344,7 @@ def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypat
         return extend(entries)
 
     decoder.extend = counted
-    generator = Generator(decoder, end_id=2, context=512)
+    generator = Generator(decoder, stop_ids={2}, context=512)
     try:
         for together in range(0, len(asked), len(prompts)):
             some = asked[together : together + len(prompts)]
@@ -261,7 +353,7 @@ def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypat
                 for name, temperature, seed in some
             ]
             for future, known in zip(futures, alone[together : together + len(prompts)], strict=True):
-                found = future.result(30)
+                found = future.result(LIMIT_S)
                 assert found.ids == known.ids
                 assert found.logprobs == pytest.approx(known.logprobs, abs=1e-4)
         assert sum(guesses) > 0 and generator.sampled_tokens < len(guesses) + sum(guesses), "some were wrong"
@@ -270,7 +362,7 @@ def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypat
 
 
 def test_a_guess_says_what_came_after_the_same_words() -> None:
-    drafts = Drafts(end_id=6)
+    drafts = Drafts(stop_ids={6})
     drafts.learn([1, 2, 3, 4, 5, 6, 7])
     assert drafts.after([9, 1, 2, 3], 9) == [4, 5]
     assert drafts.after([9, 9, 2, 3], 1) == [4]
@@ -281,9 +373,14 @@ def test_a_guess_says_what_came_after_the_same_words() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="torch brings libgomp on Linux alone")
 def test_threads_that_were_let_go_come_back() -> None:
-    matrix = torch.randn(400, 400)
-    before = matrix @ matrix
-    pool = len(list(Path("/proc/self/task").iterdir()))
-    assert release_threads()
-    assert len(list(Path("/proc/self/task").iterdir())) < pool
-    torch.testing.assert_close(matrix @ matrix, before)
+    usual = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        matrix = torch.randn(400, 400)
+        before = matrix @ matrix
+        pool = len(list(Path("/proc/self/task").iterdir()))
+        assert release_threads()
+        assert len(list(Path("/proc/self/task").iterdir())) < pool
+        torch.testing.assert_close(matrix @ matrix, before)
+    finally:
+        torch.set_num_threads(usual)

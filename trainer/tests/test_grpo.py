@@ -9,14 +9,31 @@ from typing import Any
 import pytest
 from configs import grpo_config, lines
 
+from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.backends.trl import check_groups
 from rehearsal_trainer.engine import RolloutFacts, RolloutResult
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_config import check
-from rehearsal_trainer.grpo_step import IntermediateRewards, training_rows
+from rehearsal_trainer.grpo_step import IntermediateRewards, StepRows, training_rows
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling, SessionRow
+
+
+def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[StepRows] = []
+    columns_of = FrugalTrainer.columns_of
+
+    def keep(self: FrugalTrainer, played: StepRows, pad: int, micro_batches: int) -> dict[str, Any]:
+        short = StepRows(played.rows[:-1], played.owners[:-1], played.rewards)  # so that there is a filler
+        seen.append(short)
+        return columns_of(self, short, pad, micro_batches)
+
+    monkeypatch.setattr(FrugalTrainer, "columns_of", keep)
+    run_grpo(grpo_config(tmp_path / "run"))
+    counts = [sum(len(row["prompt_ids"]) + len(row["completion_ids"]) for row in each.rows) for each in seen]
+    written = [entry["tokens"] for entry in lines(tmp_path / "run" / "metrics.jsonl")]
+    assert written == [counts[0], counts[0] + counts[1]]
 
 
 def test_two_grpo_steps_fill_the_run_folder(tmp_path: Path) -> None:
@@ -133,12 +150,48 @@ def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
     request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8), RolloutSettings("parcels"))
     played = PlayedRollout(request, RolloutResult(1.0, "userStopped", 1), [row], 0, 0)
     with pytest.raises(TrainingError, match="task move-0 has a row in which nothing can be learned"):
-        training_rows([played], 0, IntermediateRewards())
+        training_rows([played], IntermediateRewards())
+
+
+def test_every_row_of_a_rewritten_conversation_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[dict[str, Any]] = []
+    generate = FrugalTrainer._generate_and_score_completions
+
+    def watched(trainer: Any, inputs: Any) -> Any:
+        steps.append({**generate(trainer, inputs), "owners": trainer._owners.tolist()})
+        return dict(steps[-1])
+
+    monkeypatch.setattr(FrugalTrainer, "_generate_and_score_completions", watched)
+    run_grpo(grpo_config(tmp_path / "run", domain="parity-compacted", steps=1))
+    (step,) = steps
+    rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")
+    assert [line["changed_histories"] for line in rollouts] == [1] * 8
+    assert step["owners"] == [owner for owner in range(8) for _ in range(2)]
+    assert step["scored_rows"] == 16
+    sampled = (step["completion_mask"] * step["tool_mask"]).sum(1)
+    assert (sampled > 0).all()
+    assert sampled.sum() == step["num_items_in_batch"] == sum(line["tokens"] for line in rollouts)
+    by_rollout = step["advantages"].view(8, 2)
+    assert (by_rollout[:, 0] == by_rollout[:, 1]).all()
+    assert [round(float(each)) for each in by_rollout[:, 0].sign()] == [
+        1 if line["reward"] else -1 for line in rollouts
+    ]
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert entry["grad_norm"] > 0
 
 
 def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="micro_batch: 3 does not divide"):
         check(grpo_config(tmp_path / "run", micro_batch=3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"temperature": 0}, "temperature: at 0 all rollouts"), ({"top_p": 0.9}, "top_p: at 0.9 the sampler leaves out")],
+)
+def test_sampling_that_cannot_be_learned_from_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        check(grpo_config(tmp_path / "run", **changes))
 
 
 def test_groups_must_stand_side_by_side() -> None:

@@ -1,4 +1,7 @@
-"""A trainer or an engine that is killed at a random moment: nothing that was finished is lost, nothing counts twice."""
+"""A trainer or an engine that is killed: nothing that was finished is lost, and nothing counts twice.
+
+REHEARSAL_SEED draws the states in which the processes are killed.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,25 @@ import random
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from configs import grpo_config
 from conftest import ENGINE, REPOSITORY, node_of
+from trainer_processes import Hold, State, start_trainer
+from waiting import LIMIT_S, until
 
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.lines import read_lines
 
 SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
-STEPS, TASKS, GROUP = 4, 2, 2
-
-TINY_RUN = {
+KILLS = int(os.environ.get("REHEARSAL_TRAINER_KILLS", "2"))
+STEPS, TASKS, GROUP = KILLS + 2, 2, 2
+TINY_RUN: dict[str, Any] = {
     "domain": str(REPOSITORY / "domains" / "parcel-desk"), "model": "tiny", "profile": "trial",
     "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"], "engine_cwd": str(REPOSITORY), "turn_cap": 2,
     "max_tokens": 8,
@@ -30,49 +39,145 @@ GRPO = {
     "evaluate_every": 0,
 }  # fmt: skip
 
-
-def started(run: Path, resume: bool, kind: str = "grpo", own: dict[str, Any] = GRPO) -> subprocess.Popen[bytes]:
-    run.parent.mkdir(parents=True, exist_ok=True)
-    path = run.parent / f"{run.name}.json"
-    path.write_text(json.dumps({**TINY_RUN, "run": str(run), **own}))
-    command = [sys.executable, "-m", "rehearsal_trainer", kind, "--config", str(path)]
-    with (run.parent / f"{run.name}.log").open("ab") as log:
-        return subprocess.Popen(
-            command + (["--resume"] if resume else []), cwd=REPOSITORY / "trainer", stdout=log, stderr=log,
-            process_group=0,
-        )  # fmt: skip
+Start = Callable[..., BaseProcess]
 
 
-def until(what: str, holds: Any, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(1200):
-        if holds():
-            return
-        assert process.poll() is None, f"the trainer ended before {what}"
-        time.sleep(0.1)
-    raise AssertionError(f"{what} did not come")
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return tmp_path / "run"
 
 
-def engines_of(pid: int) -> list[int]:
+@pytest.fixture
+def start(run: Path) -> Iterator[Start]:
+    """Starts a trainer in the run's folder. Those that still run when the test ends are killed."""
+    processes: list[BaseProcess] = []
+
+    def start(resume: bool, kind: str = "grpo", own: dict[str, Any] = GRPO, hold: Hold | None = None) -> BaseProcess:
+        path = run.parent / "run.json"
+        path.write_text(json.dumps({**TINY_RUN, "run": str(run), **own}))
+        argv = [kind, "--config", str(path), *(["--resume"] if resume else [])]
+        processes.append(start_trainer(argv, run.parent / "run.log", hold))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.join()
+
+
+@pytest.fixture
+def draw() -> random.Random:
+    print(f"REHEARSAL_SEED={SEED}")
+    return random.Random(SEED)
+
+
+def expect_success(process: BaseProcess, run: Path) -> None:
+    process.join(LIMIT_S)
+    assert process.exitcode == 0, (run.parent / "run.log").read_text()[-2000:]
+
+
+def kill(process: BaseProcess, is_starting: bool = False) -> None:
+    """Kills a trainer. Its engine ends with it; one that is still starting may have none."""
+    engines = engines_of(process)
+    assert engines or is_starting, "no engine is running when the trainer is killed"
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL, "the trainer had ended when it was to be killed"
+    until("the engines end", lambda: not any(Path(f"/proc/{engine}").exists() for engine in engines))
+
+
+def engines_of(process: BaseProcess) -> list[int]:
     """The engines that a trainer has started."""
-    said = subprocess.run(["pgrep", "-P", str(pid), "-f", "serve --stdio"], capture_output=True, text=True).stdout
-    return [int(each) for each in said.split()]
+    command = ["pgrep", "-P", str(process.pid), "-f", "serve --stdio"]
+    return [int(each) for each in subprocess.run(command, capture_output=True, text=True).stdout.split()]
 
 
-def expect_gone(pids: list[int]) -> None:
-    """An engine ends with the trainer that started it."""
-    for _ in range(300):
-        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"the engines {pids} outlive their trainer")
+def recorded(run: Path, step: int) -> int:
+    return len(list((run / "trajectories" / f"step-{step:06d}").glob("*.traj.jsonl")))
+
+
+def measured(run: Path) -> list[dict[str, Any]]:
+    return read_lines(run / "metrics.jsonl")
+
+
+def wait_for_step(run: Path, process: BaseProcess) -> int:
+    """Returns the next optimizer step that is measured. At least one whole step is left after the one that follows."""
+    before = len(measured(run))
+    until("an optimizer step is measured", lambda: len(measured(run)) > before, process.is_alive)
+    return measured(run)[-1]["step"]
+
+
+def moments(run: Path, step: int) -> dict[str, Callable[[], bool]]:
+    """The states from a measured optimizer step to the end of the next step's rollouts."""
+    checkpoint = run / "checkpoints" / f"checkpoint-{step}"
+    unfinished = run / "checkpoints" / "unfinished" / checkpoint.name
+    rollouts = run / "trajectories" / f"step-{step + 1:06d}" / "rollouts.jsonl"
+    return {
+        f"step {step} is measured": lambda: True,
+        f"checkpoint {step} is begun": lambda: unfinished.exists() or checkpoint.exists(),
+        f"checkpoint {step} has weights": lambda: (
+            (unfinished / "adapter_model.safetensors").exists() or checkpoint.exists()
+        ),
+        f"checkpoint {step} is complete": checkpoint.exists,
+        **{
+            f"step {step + 1} has {count} recordings": lambda count=count: recorded(run, step + 1) >= count
+            for count in range(1, TASKS * GROUP + 1)
+        },
+        f"the rollouts of step {step + 1} have ended": rollouts.exists,
+    }
+
+
+def starts(run: Path) -> list[dict[str, Any]]:
+    return [line for line in read_lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
+
+
+def kill_at_start(run: Path, start: Start, draw: random.Random) -> None:
+    """Kills a trainer before its engine is there, or before its first rollout of this attempt."""
+    before = len(starts(run))
+    process = start(resume=before > 0)
+    until("the run is started", lambda: len(starts(run)) > before, process.is_alive)
+    has_engine = draw.random() < 0.5
+    print(f"killed when it is started, {'with' if has_engine else 'without'} waiting for its engine")
+    if has_engine:
+        until("the engine is started", lambda: engines_of(process), process.is_alive)
+    kill(process, is_starting=not has_engine)
+
+
+def kill_in(state: State, count: int, run: Path, start: Start) -> None:
+    """Kills a trainer that is held in a state."""
+    reached = run.parent / "reached"
+    reached.unlink(missing_ok=True)
+    process = start(resume=len(starts(run)) > 0, hold=Hold(state, count, reached))
+    print(f"killed in the state {state}, entered for the {count}. time")
+    until(f"the state {state} is entered", reached.exists, process.is_alive)
+    kill(process)
+
+
+def kill_between(run: Path, start: Start, draw: random.Random) -> None:
+    """Kills a trainer between a measured optimizer step and the end of the next step's rollouts."""
+    process = start(resume=len(starts(run)) > 0)
+    what, observe = draw.choice(list(moments(run, wait_for_step(run, process)).items()))
+    print(f"killed when {what}")
+    until(what, observe, process.is_alive)
+    kill(process)
+
+
+def kill_somewhere(run: Path, start: Start, draw: random.Random) -> None:
+    """Draws a state of a run and kills the trainer in it; it takes at most one optimizer step before."""
+    # The weights are taken over when the decoder is made, and then before the rollouts of each optimizer step.
+    counts: list[tuple[State, Sequence[int]]] = [("gradients", (1, 2)), ("update", (1, 2)), ("weights", (2, 3))]
+    held: list[tuple[State, int]] = [(state, count) for state, some in counts for count in some]
+    kinds: list[Callable[[], None]] = [lambda: kill_at_start(run, start, draw), lambda: kill_between(run, start, draw)]
+    state, count = draw.choice(held)
+    kinds.append(lambda: kill_in(state, count, run, start))
+    draw.choice(kinds)()
 
 
 def expect_whole(run: Path) -> None:
     """Every optimizer step counts once, by its last attempt, with the recordings of that attempt and no others."""
     assert read_lines(run / "events.jsonl")[-1]["type"] == "finished"
-    latest = {
-        line["step"]: line for line in sorted(read_lines(run / "metrics.jsonl"), key=lambda line: line["attempt"])
-    }
+    assert len({(line["step"], line["attempt"]) for line in measured(run)}) == len(measured(run))
+    latest = {line["step"]: line for line in sorted(measured(run), key=lambda line: line["attempt"])}
     assert sorted(latest) == list(range(1, STEPS + 1))
     for step in latest:
         folder = run / "trajectories" / f"step-{step:06d}"
@@ -82,91 +187,89 @@ def expect_whole(run: Path) -> None:
     assert (run / "checkpoints" / "final").is_dir()
 
 
-def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
-    run, draw = tmp_path / "run", random.Random(SEED)
-    process = started(run, resume=False)
-    outlived = 0
-    for kill in range(2):
-        before = len(read_lines(run / "metrics.jsonl"))
-        until(f"step {before + 1}", lambda before=before: len(read_lines(run / "metrics.jsonl")) > before, process)
-        delay = draw.uniform(0, 3)
-        print(f"kill {kill + 1}: {delay:.2f} s after {before + 1} measured steps")
-        time.sleep(delay)
-        engines = engines_of(process.pid)  # none before they are started, and at the run's end
-        outlived += len(engines)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        expect_gone(engines)
-        process = started(run, resume=True)
-    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
+    run: Path, start: Start, draw: random.Random
+) -> None:
+    """At start-up, in rollouts, updates, checkpoints and the transfer of weights, and last in the final checkpoint."""
+    for at in range(KILLS + 1):
+        if at < KILLS:
+            kill_somewhere(run, start, draw)
+        else:
+            kill_in("final", 1, run, start)
+        for checkpoint in (run / "checkpoints").glob("checkpoint-*"):
+            assert (checkpoint / "trainer_state.json").exists(), f"{checkpoint.name} is not complete"
+        assert not (run / "checkpoints" / "final").exists()
+    expect_success(start(resume=True), run)
     expect_whole(run)
-    assert outlived > 0, "no engine was there when the trainer was killed"
-    attempts = [line["attempt"] for line in read_lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
-    assert attempts == sorted(attempts) and len(attempts) >= 2
+    # An attempt in which nothing was measured has no number of its own.
+    attempts = [line["attempt"] for line in starts(run)]
+    assert len(attempts) == KILLS + 2
+    assert attempts == sorted(attempts)
 
 
-def test_ctrl_c_in_a_terminal_ends_a_run_after_its_step(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    process = started(run, resume=False)
-    until("an engine", lambda: engines_of(process.pid), process)
-    until("a rollout", lambda: list((run / "trajectories").glob("*/*.traj.jsonl")), process)
+def test_ctrl_c_in_a_terminal_ends_a_run_after_its_step(run: Path, start: Start) -> None:
+    process = start(resume=False)
+    until("a rollout is recorded", lambda: recorded(run, 1) > 0, process.is_alive)
+    assert engines_of(process) and process.pid is not None
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    expect_success(process, run)
     assert read_lines(run / "events.jsonl")[-1]["type"] == "stopped"
-    step = read_lines(run / "metrics.jsonl")[-1]["step"]
+    step = measured(run)[-1]["step"]
     assert (run / "checkpoints" / f"checkpoint-{step}").is_dir()
     played = read_lines(run / "trajectories" / f"step-{step:06d}" / "rollouts.jsonl")
     assert [line["reward"] is not None for line in played] == [True] * TASKS * GROUP
 
 
-def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(tmp_path: Path) -> None:
-    run, draw = tmp_path / "run", random.Random(SEED)
-    own = {"trials": 2, "greedy_trials": 0, "concurrency": 4}
+def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(
+    run: Path, start: Start, draw: random.Random
+) -> None:
+    own = {"trials": 1, "greedy_trials": 0, "concurrency": 4}
     summary = run / "trajectories" / "sampled" / "rollouts.jsonl"
     finished: dict[str, tuple[str, int]] = {}
-    for kill in range(3):
-        process = started(run, kill > 0, "evaluate", own)
-        until("a rollout", lambda known=finished: len(read_lines(summary)) > len(known), process)
-        time.sleep(draw.uniform(0, 0.3))
-        engines = engines_of(process.pid)
-        assert engines, "the evaluation was over when it was to be killed"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        expect_gone(engines)
-        recorded = [summary.parent / line["recording"] for line in read_lines(summary)]
-        now = {file.name: (file.read_text(), file.stat().st_mtime_ns) for file in recorded}
-        assert finished.items() <= now.items()
+    for attempt in range(3):
+        more = draw.randint(1, 5)
+        wanted = len(finished) + more
+        print(f"killed when {wanted} rollouts are finished")
+        held = [sys.executable, str(Path(__file__).with_name("held_engine.py")), str(more), *TINY_RUN["engine_command"]]
+        process = start(attempt > 0, "evaluate", {**own, "engine_command": held})
+        until(f"{wanted} rollouts are finished", lambda: len(read_lines(summary)) >= wanted, process.is_alive)  # noqa: B023
+        kill(process)
+        paths = [summary.parent / line["recording"] for line in read_lines(summary)]
+        now = {file.name: (file.read_text(), file.stat().st_mtime_ns) for file in paths}
+        assert finished.items() <= now.items() and len(now) == wanted
         finished = now
-    assert started(run, True, "evaluate", own).wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    expect_success(start(True, "evaluate", own), run)
     played = read_lines(summary)
-    assert len(played) == len({(line["task"], line["member"]) for line in played}) == 64
+    assert len(played) == len({(line["task"], line["member"]) for line in played}) == 32
     for name, (text, written) in finished.items():
         assert ((summary.parent / name).read_text(), (summary.parent / name).stat().st_mtime_ns) == (text, written)
-    assert json.loads((run / "result.json").read_text())["sampled"]["rollouts"] == 64
+    assert json.loads((run / "result.json").read_text())["sampled"]["rollouts"] == 32
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="looks for the engine's process with pgrep")
-def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(tmp_path: Path) -> None:
-    run, draw = tmp_path / "run", random.Random(SEED)
-    process = started(run, resume=False)
+def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(
+    run: Path, start: Start, draw: random.Random
+) -> None:
+    process = start(resume=False)
     killed: list[int] = []
-    for kill in range(2):
-        before = len(read_lines(run / "metrics.jsonl"))
-        until(f"step {before + 1}", lambda before=before: len(read_lines(run / "metrics.jsonl")) > before, process)
-        time.sleep(draw.uniform(0, 1))
-        engines = engines_of(process.pid)
-        assert engines and not set(engines) & set(killed), f"kill {kill + 1} met {engines} after {killed}"
+    for _ in range(2):
+        # A recording of a later step shows that the engine that was started again is at work.
+        step, count = wait_for_step(run, process) + 1, draw.randint(1, TASKS * GROUP)
+        print(f"killed when step {step} has {count} recordings")
+        until("the rollouts are recorded", lambda: recorded(run, step) >= count, process.is_alive)  # noqa: B023
+        engines = engines_of(process)
+        assert engines and not set(engines) & set(killed), f"{engines} are running after {killed} were killed"
         killed += engines
         for engine in engines:
             os.kill(engine, signal.SIGKILL)
-    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    expect_success(process, run)
     expect_whole(run)
     warnings = [line["message"] for line in read_lines(run / "events.jsonl") if line["type"] == "warning"]
-    assert len(warnings) >= 1 and all("the engine ended with code -9" in each for each in warnings)
+    assert len(warnings) == 2 and all("the engine ended with code -9" in each for each in warnings)
 
 
-def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path) -> None:
-    """It answers what is asked before the first rollout, and goes at each rollout."""
+def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path, run: Path) -> None:
+    """It answers what is asked before the first rollout, and exits at each rollout."""
     engine = tmp_path / "engine.py"
     engine.write_text(
         "import json, sys\n"
@@ -176,8 +279,7 @@ def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path)
         "    said = {'protocol': 1} if asked['method'] == 'hello' else [{'id': f'move-{n}'} for n in range(4)]\n"
         "    print(json.dumps({'id': asked['id'], 'result': said}), flush=True)\n"
     )
-    run = tmp_path / "run"
-    own = {**GRPO, "engine_command": [sys.executable, str(engine)]}
-    assert started(run, False, own=own).wait(timeout=300) != 0
+    with pytest.raises(TrainingError, match="out of memory"):
+        run_grpo(grpo_config(run, engine_command=[sys.executable, str(engine)], engine_cwd=str(tmp_path)))
     last = read_lines(run / "events.jsonl")[-1]
     assert last["type"] == "error" and "out of memory" in last["message"]

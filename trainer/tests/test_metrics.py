@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import make_dataclass
+from dataclasses import make_dataclass, replace
 from pathlib import Path
 
 import pytest
+from configs import rollout_of
 
 from rehearsal_trainer.backends import progress_callback as trl
 from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
 from rehearsal_trainer.backends.verl.metrics import in_our_names
-from rehearsal_trainer.measures import OF_A_DOMAIN
+from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.metrics import CHARTS, METRICS, metric_of
 from rehearsal_trainer.run_folder import RunFolder
 
@@ -35,6 +36,8 @@ def test_a_chart_draws_metrics_of_the_table_and_is_called_something() -> None:
     [
         ("reward", "reward"),
         ("calls/find_parcel", "calls/<tool>"),
+        ("pass_at/4", "pass_at/<k>"),
+        ("evaluate/response_length/p90", "evaluate/<metric>"),
         ("domain/desk/all_wrong", "domain/<domain>/<metric>"),
         ("evaluate/seconds", "evaluate/seconds"),
         ("evaluate/calls/find_parcel", "evaluate/<metric>"),
@@ -51,6 +54,25 @@ def test_a_chart_draws_metrics_of_the_table_and_is_called_something() -> None:
 def test_names_of_a_run_are_those_of_the_table(name: str, known_as: str | None) -> None:
     metric = metric_of(name)
     assert (metric and metric.name) == known_as
+
+
+def test_trials_of_a_task_give_the_chance_of_one_and_of_all_of_them() -> None:
+    rewards = {"a": [1, 0, 0, 0], "b": [1, 1, 1, 0], "c": [1, None, None, 0]}
+    played = [rollout_of("desk", task, at, reward) for task, each in rewards.items() for at, reward in enumerate(each)]
+    values = measure(played)
+    # Of the pairs of a, b and c, 3 of 6, 6 of 6 and 1 of 1 have a success, and 0, 3 and 0 have two.
+    assert values["pass_at/2"] == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert values["pass_hat/2"] == pytest.approx((0 + 1 / 2 + 0) / 3)
+    assert (values["pass_at/4"], values["pass_hat/4"]) == (1, 0)
+    assert "pass_at/8" not in values
+    assert (values["reward_share/0.0"], values["reward_share/1.0"]) == (0.5, 0.5)
+
+
+def test_lengths_are_shown_by_what_a_share_of_the_rollouts_does_not_exceed() -> None:
+    played = [replace(rollout_of("desk", "a", at, 0), sampled=10 * at) for at in range(1, 11)]
+    values = measure(played)
+    found = [values[f"response_length/p{share}"] for share in (10, 50, 90, 100)]
+    assert (found, values["response_length"]) == ([10, 50, 90, 100], 55)
 
 
 def test_the_table_knows_what_backends_and_domains_measure() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ENGINE, REPOSITORY, node_of
+from conftest import ENGINE, REPOSITORY, chat_with, node_of
+from waiting import LIMIT_S
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.rollout_worker import RolloutWorker
@@ -40,14 +40,23 @@ def agent_file(folder: Path, node: str) -> str:
     return str(path)
 
 
+def approval_of(agent: str, node: str) -> list[str]:
+    """Returns the option with the hash that the engine names before it starts an agent; none for a missing file."""
+    command = [node, str(ENGINE), "run", DESK, "reschedule-P46", "--agent", f"agent:{agent}", "--json"]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    approval = json.loads(refused.stdout)["error"].get("approval")
+    return ["--approve", approval["hash"]] if approval else []
+
+
 def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks: list[str]) -> list[PlayedRollout]:
-    settings = RolloutSettings(DESK, turn_cap=6, rollout_timeout_s=120, agent=agent)
+    settings = RolloutSettings(DESK, turn_cap=6, rollout_timeout_s=LIMIT_S, agent=agent)
     requests = [
         RolloutRequest(task, member, f"seed/{task}", SAMPLING, settings, str(recording / f"{task}.{member}.traj.jsonl"))
         for member, task in enumerate(tasks)
     ]
+    approved = [] if agent is None else approval_of(agent, node)
     worker = RolloutWorker(
-        gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None, 4
+        gateway, [node, str(ENGINE), "serve", "--stdio", *approved], str(REPOSITORY), lambda _level, _message: None, 4
     )
     try:
         return worker.play(requests)
@@ -65,14 +74,15 @@ def test_an_agent_of_published_sdks_yields_the_row_that_the_plain_seat_yields(
     (plain,) = play(forced_gateway(STORY), node, None, tmp_path / "plain", ["reschedule-P46"])[0].rows
     assert row.row.ids == plain.row.ids
     assert row.row.mask == plain.row.mask
-    chat = Chat(tokenizer, dialect_named("compact"))
+    chat = chat_with(tokenizer, "compact")
     sampled = [token for token, bit in zip(row.row.ids, row.row.mask, strict=True) if bit]
     assert sampled == [
-        t for text in STORY for t in [*tokenizer(text, add_special_tokens=False)["input_ids"], chat.end_id]
+        t for text in STORY for t in [*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
     ]
     recorded = read_recording(tmp_path / "own" / "reschedule-P46.0.traj.jsonl")
-    assert chat.row_of(recorded).ids == row.as_json()["ids"]
-    assert chat.row_of(recorded).mask == row.as_json()["mask"]
+    (expected,) = chat.rows_of(recorded)
+    assert expected.ids == row.as_json()["ids"]
+    assert expected.mask == row.as_json()["mask"]
     seats = json.loads((tmp_path / "own" / "reschedule-P46.0.traj.jsonl").read_text().splitlines()[0])["event"]["seats"]
     assert seats["agent"] == "agent:own"
 

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 import torch
+from conftest import template_of
 from peft import LoraConfig, get_peft_model
+from waiting import LIMIT_S
 
 from rehearsal_trainer import evaluate, grpo, preflight, sft
 from rehearsal_trainer.backends.verl import job
@@ -29,9 +31,16 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Knows the model `ada/gated`, which it does not give out, and no other."""
+    """Knows `ada/open` by the sizes of its files, and `ada/gated`, which it does not give out."""
 
     def do_GET(self) -> None:
+        if "ada/open" in self.path:
+            sizes = {"a.safetensors": 1000, "b.safetensors": 2000, "pytorch_model.bin": 3000, "config.json": 1}
+            files = [{"rfilename": name, "size": size} for name, size in sizes.items()]
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"id": "ada/open", "siblings": files}).encode())
+            return
         known = "ada/gated" in self.path
         is_info = self.path.startswith("/api/models/")
         self.send_response(200 if known and is_info else 403 if known else 404)
@@ -61,7 +70,7 @@ def checked(config: dict[str, Any], home: Path, endpoint: str) -> subprocess.Com
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home / "hf"), "HF_HUB_OFFLINE": "0"}
     return subprocess.run(
         [sys.executable, "-m", "rehearsal_trainer", "grpo", "--config", "-", "--check"],
-        cwd=TRAINER, env=environment, input=json.dumps(config), capture_output=True, text=True, timeout=120,
+        cwd=TRAINER, env=environment, input=json.dumps(config), capture_output=True, text=True, timeout=LIMIT_S,
     )  # fmt: skip
 
 
@@ -112,7 +121,7 @@ def test_an_adapter_is_as_large_as_its_base_and_its_rank(tmp_path: Path) -> None
     adapted.save_pretrained(str(tmp_path))
     load_tokenizer("tiny").save_pretrained(tmp_path)
     size = size_of(str(tmp_path))
-    assert size == Size(size_of("tiny").parameters, size_of("tiny").ends, 4)
+    assert size == replace(size_of("tiny"), own_rank=4)
     assert sum(each.numel() for name, each in adapted.named_parameters() if "lora" in name) == 4 * size.ends
 
 
@@ -128,6 +137,7 @@ OF_GRPO, OF_SFT = {"domain": "d"}, {"recordings": ["x"]}
         (sft, {**OF_SFT, "steps": 400}, 3 * 3 * ADAPTER + WHOLE),
         (sft, {**OF_SFT, "lora_rank": 0, "epochs": 3.0}, 3 * 3 * WHOLE + WHOLE),
         (sft, {**OF_SFT, "lora_rank": 0, "dtype": "bfloat16", "epochs": 3.0}, 3 * 3 * WHOLE // 2 + WHOLE // 2),
+        (sft, {**OF_SFT, "dtype": "bfloat16"}, 3 * ADAPTER + ADAPTER),  # which a merge would round away
         (grpo, OF_GRPO, 4 * 3 * ADAPTER + ADAPTER),
         (grpo, {**OF_GRPO, "lora_rank": 0, "keep_checkpoints": 1}, 2 * 3 * WHOLE + WHOLE),
         (grpo, {**OF_GRPO, "profile": "paper"}, 4 * 3 * WHOLE + WHOLE),
@@ -141,6 +151,18 @@ def test_the_room_follows_model_numbers_and_checkpoints(
     needed = kind.needs(config)
     assert needed["disk"] == disk + REST
     assert needed["free"] > 0
+    assert (needed["parameters"], needed["download"]) == (preflight.NAMED[config.model].parameters, 0)
+    assert needed["memory"]["needed"] < needed["memory"]["available"]
+
+
+def test_the_download_is_the_weights_that_the_hub_has_in_one_format(tmp_path: Path, hub: str) -> None:
+    looked = "from rehearsal_trainer.preflight import download_of; print(download_of('ada/open'))"
+    environment = {**os.environ, "HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", looked], cwd=TRAINER, env=environment, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert done.stdout == "3000\n", done.stderr
+    assert preflight.download_of("tiny") == preflight.download_of(str(tmp_path)) == 0
 
 
 def test_verl_keeps_the_base_in_every_checkpoint_of_its_storage(tmp_path: Path) -> None:
@@ -156,3 +178,67 @@ def test_checkpoints_from_before_are_no_more_that_is_needed(tmp_path: Path) -> N
     (run / "checkpoints" / "checkpoint-5").mkdir(parents=True)
     (run / "checkpoints" / "checkpoint-5" / "optimizer.pt").write_bytes(bytes(1000))
     assert grpo.needs(config)["disk"] == 4 * 3 * ADAPTER + ADAPTER + REST - 1000
+
+
+@pytest.fixture
+def base_model(tmp_path: Path) -> Path:
+    """A folder with the small random model, whose tokenizer has no chat template."""
+    folder = tmp_path / "base"
+    load_model("tiny", torch.float32).save_pretrained(folder)
+    tokenizer = load_tokenizer("tiny")
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(folder)
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    return folder
+
+
+def refusal(**values: Any) -> str:
+    """What a run is refused with before its weights are loaded."""
+    config = from_values(grpo.Config, grpo.PROFILES, {"domain": "x", "run": "/tmp", "engine_command": ["x"], **values})
+    with pytest.raises(ConfigurationError) as raised:
+        grpo.needs(config)
+    return str(raised.value)
+
+
+def test_a_model_that_cannot_chat_is_refused(base_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "size_of", lambda _name: Size(1, 1, 1))
+    monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", lambda *_: pytest.fail("weights"))
+    without = refusal(model=str(base_model), dialect="template")
+    assert without.startswith("model: the model's tokenizer has no chat template")
+    assert "set dialect: compact" in without
+    (base_model / "chat_template.jinja").write_text(template_of("lfm2_v2"))
+    assert "writes tool calls in a format that Rehearsal does not know" in refusal(model=str(base_model))
+    (base_model / "chat_template.jinja").write_text(template_of("phi3"))
+    assert "shows it no tools" in refusal(model=str(base_model), dialect="template")
+    assert "shows it no tools" in refusal(model="smollm2", dialect="template")
+
+
+def test_a_model_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "size_of", lambda _name: Size(8_000_000_000, 40_000_000, 7_000_000_000))
+    monkeypatch.setattr(preflight, "check_chat", lambda _config: None)
+    monkeypatch.setattr(preflight, "device_memory", lambda _model: ("the GPU (A100)", 40 * 2**30))
+    assert refusal(model="big", profile="paper") == (
+        "model: big is too large for the GPU (A100). It has 8.0 billion parameters; weights, gradients, optimizer and "
+        "the reference of beta take 149.0 GiB of 40.0 GiB. To continue, choose a smaller model, or set lora_rank above "
+        "0"
+    )
+    assert "weights, gradients and optimizer take 119.2 GiB" in refusal(model="big", profile="paper", beta=0.0)
+    assert "or set lora_rank" not in refusal(model="big", profile="gpu", dtype="float32", lora_rank=64)
+    config = {"domain": "x", "run": "/tmp", "engine_command": ["x"], "model": "big", "dtype": "bfloat16"}
+    assert grpo.needs(from_values(grpo.Config, grpo.PROFILES, {**config, "profile": "gpu"}))["disk"] > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "own_rank", "copied"),
+    [
+        ({"lora_rank": 0}, 0, 4 * P),
+        ({"lora_rank": 0, "dtype": "bfloat16"}, 0, 4 * P),  # TRL loads it in float32
+        ({"lora_rank": 0, "beta": 0.0}, 0, 0),
+        ({}, 0, 0),  # the model without the new adapter
+        ({}, 16, ADAPTER),
+        ({"beta": 0.0}, 16, 0),
+    ],
+)
+def test_the_reference_of_the_kl_term_takes_memory(values: dict[str, Any], own_rank: int, copied: int) -> None:
+    config = from_values(grpo.Config, grpo.PROFILES, {**OF_GRPO, "run": "r", **values})
+    assert preflight.reference(config, Size(P, ENDS, 0, own_rank)) == copied

@@ -12,6 +12,8 @@ from conftest import TOOLS_JSON, served
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
+from rehearsal_trainer.masks import Row
+from rehearsal_trainer.messages import Conversation
 from rehearsal_trainer.preview import main, preview_of
 from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
 
@@ -40,6 +42,11 @@ def row(name: str, accepted: bool = True, withheld: list[int] | None = None) -> 
     return {"recording": f"runs/desk/{name}.traj.jsonl", "accepted": accepted, "withheld": withheld or []}
 
 
+def row_of(chat: Chat, conversation: Conversation) -> Row:
+    (found,) = chat.rows_of(conversation)
+    return found
+
+
 def trained(preview: Any) -> list[str]:
     return [piece["text"] for piece in preview["pieces"] if piece["trained"]]
 
@@ -60,16 +67,16 @@ def test_a_recording_without_a_selection_needs_its_reward(tmp_path: Path) -> Non
 def test_a_step_that_broke_a_rule_and_a_greeting_are_given_and_the_rest_is_learned(tmp_path: Path, chat: Chat) -> None:
     folder = synthesis(tmp_path, [row("near", withheld=[2]), row("good")])
     near, good = (read_recording(folder / row(name)["recording"]) for name in ("near", "good"))
-    assert trained(preview_of(chat.tokenizer, chat.row_of(near))) == ["It is done.<|im_end|>"]
+    assert trained(preview_of(chat.tokenizer, row_of(chat, near))) == ["It is done.<|im_end|>"]
     call = '<tool_call>cancel(id="W1")</tool_call><|im_end|>'
-    assert trained(preview_of(chat.tokenizer, chat.row_of(good))) == [call, "It is done.<|im_end|>"]
-    assert chat.row_of(near).ids == chat.row_of(good).ids
-    assert "Hi!<|im_end|>" in preview_of(chat.tokenizer, chat.row_of(good))["text"]
+    assert trained(preview_of(chat.tokenizer, row_of(chat, good))) == [call, "It is done.<|im_end|>"]
+    assert row_of(chat, near).ids == row_of(chat, good).ids
+    assert "Hi!<|im_end|>" in preview_of(chat.tokenizer, row_of(chat, good))["text"]
 
 
 def test_the_pieces_of_a_preview_are_its_text_ids_and_mask(gold_run: Path, chat: Chat) -> None:
     for path in find_recordings([str(gold_run)])[:4]:
-        expected = chat.row_of(read_recording(path))
+        expected = row_of(chat, read_recording(path))
         preview = preview_of(chat.tokenizer, expected)
         assert preview["text"] == chat.tokenizer.decode(expected.ids, skip_special_tokens=False)
         bits = [bit for piece in preview["pieces"] for bit in [int(piece["trained"])] * piece["tokens"]]
@@ -82,7 +89,7 @@ def test_the_command_prints_what_the_trainer_makes(
     path = synthesis(tmp_path, [row("near", withheld=[2])]) / row("near")["recording"]
     assert main(["--recording", str(path), "--model", "tiny", "--dialect", "compact"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed == preview_of(chat.tokenizer, chat.row_of(read_recording(path))) | {
+    assert printed == preview_of(chat.tokenizer, row_of(chat, read_recording(path))) | {
         "dialect": "compact",
         "model": "tiny",
     }

@@ -7,9 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY
 
 from rehearsal_trainer import grpo, sft
 from rehearsal_trainer.backends.trl import LOSSES
+from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.setting import keys_of
 
@@ -46,6 +50,26 @@ def test_what_a_key_says_of_the_paper_is_what_the_profile_does(kind: Any) -> Non
     }
     assert len(numbers) >= 6
     assert {name: getattr(config, name) for name in numbers} == numbers
+
+
+def test_the_comparison_with_the_script_says_what_the_profile_gives_to_verl() -> None:
+    """A dash stands for an option that is not set; = for the value of the script."""
+    config = from_values(ClusterConfig, PROFILES, {"domain": "d", "run": "r", "profile": "paper"}, grpo.ALGORITHMS)
+    settings = verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), tasks=100)
+    page = (REPOSITORY / "docs" / "training-mua-rl.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:3] == "| `"]
+    compared = [row for row in rows if "." in row[0].split(",")[0]]
+    assert len(compared) > 40
+    for option, script, here, difference in compared:
+        name = option.strip("`")
+        names = [name, f"actor_rollout_ref.{name}"]
+        (value,) = [settings[each] for each in names if each in settings] or ["-"]
+        assert here == (", ".join(value) if isinstance(value, list) else _written(value)), option
+        assert (script == here) == difference.startswith("="), option
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) and value < 1e-4 else str(value)
 
 
 def test_the_token_mean_loss_is_the_one_over_all_tokens_of_a_step() -> None:

@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import served
+from conftest import chat_with, replies_of, served
 
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.messages import Conversation
 from rehearsal_trainer.trajectories import find_recordings, read_recording
-
-CONSTANTS = ["\n", "assistant\n"]
 
 
 @pytest.fixture(scope="module")
@@ -24,24 +20,24 @@ def recordings(gold_run: Path) -> list[Conversation]:
     return [read_recording(path) for path in by_kind.values()]
 
 
-@pytest.mark.parametrize("dialect", ["compact", "hermes"])
+@pytest.mark.parametrize("template", ["compact", "qwen2_5"])
 def test_a_recording_has_the_ids_and_the_mask_of_the_gateway(
-    recordings: list[Conversation], forced_gateway: Any, tokenizer: Any, dialect: str
+    recordings: list[Conversation], forced_gateway: Any, tokenizer: Any, template: str
 ) -> None:
-    chat = Chat(tokenizer, dialect_named(dialect))
+    chat = chat_with(tokenizer, template)
     for recorded in recordings:
         assert recorded.reward == 1
-        expected = chat.row_of(recorded)
-        replies = [chat.dialect.reply_text(m.content, m.tool_calls) for m in recorded.messages if m.role == "assistant"]
-        gateway = forced_gateway(replies, dialect)
+        (expected,) = chat.rows_of(recorded)
+        gateway = forced_gateway(replies_of(chat, recorded), template)
+        encoded = gateway.chat.template.encoded
+        encoded.clear()
         sampled = list(gateway.generator.decoder.ids)
         (row,) = served(gateway, lambda client, recorded=recorded: _again(client, recorded))["rows"]
         assert row["ids"] == expected.ids
         assert row["mask"] == expected.mask
         assert [token for token, bit in zip(row["ids"], row["mask"], strict=True) if bit] == sampled
-        roles = [message.role for message in recorded.messages]
-        heard = [role for role in roles[: len(roles) - roles[::-1].index("assistant")] if role != "assistant"]
-        assert len(gateway.chat.encoded) == len(CONSTANTS) + 1 + len(heard)  # and 1 for the system message
+        answers = sum(message.role == "assistant" for message in recorded.messages)
+        assert len(encoded) == answers  # the prompt before the first answer, and what each later one follows
 
 
 async def _again(client: Any, recorded: Conversation) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal_trainer.backends.whole_checkpoints import put_in_place
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.run_folder import RunFolder
@@ -116,9 +117,28 @@ def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tm
     assert (resumed["type"], resumed["attempt"], resumed["step"]) == ("resumed", 2, 20)
 
 
-def test_the_latest_checkpoint_is_the_one_with_the_highest_step(tmp_path: Path) -> None:
+def test_the_latest_checkpoint_is_the_complete_one_with_the_highest_step(tmp_path: Path) -> None:
     run = opened(tmp_path / "run")
     assert run.latest_checkpoint() is None
     for name in ("checkpoint-9", "checkpoint-10", "checkpoint-11.part", "checkpoint-", "12", "final"):
         (run.checkpoints / name).mkdir()
+        (run.checkpoints / name / "trainer_state.json").write_text("{}")
+    # The trainer was killed while it wrote these.
+    for name, state in (("checkpoint-11", None), ("checkpoint-12", ""), ("checkpoint-13", '{"epoch":')):
+        (run.checkpoints / name).mkdir()
+        if state is not None:
+            (run.checkpoints / name / "trainer_state.json").write_text(state)
     assert run.latest_checkpoint() == run.checkpoints / "checkpoint-10"
+    assert opened(run.path, resume=True)._reached == 10
+
+
+def test_a_checkpoint_takes_the_place_of_an_older_one_and_the_oldest_go(tmp_path: Path) -> None:
+    for age, name in enumerate(("checkpoint-1", "checkpoint-2", "checkpoint-3", "final")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights").write_text("old")
+        os.utime(tmp_path / name, (age, age))
+    (tmp_path / "unfinished" / "checkpoint-3").mkdir(parents=True)
+    (tmp_path / "unfinished" / "checkpoint-3" / "weights").write_text("new")
+    put_in_place(tmp_path, "checkpoint-3", kept=2)
+    assert {path.name for path in tmp_path.iterdir()} == {"checkpoint-2", "checkpoint-3", "final"}
+    assert (tmp_path / "checkpoint-3" / "weights").read_text() == "new"

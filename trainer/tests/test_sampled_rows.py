@@ -19,7 +19,7 @@ from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.models import load_model, load_tokenizer
 from rehearsal_trainer.rollout_worker import RolloutWorker
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
-from rehearsal_trainer.serving import gateway_over
+from rehearsal_trainer.serving import chat_of, gateway_over
 from rehearsal_trainer.session import Sampling
 
 ROLLOUTS = int(os.environ.get("REHEARSAL_ROLLOUTS", "32"))
@@ -39,7 +39,7 @@ class Answer:
 @pytest.fixture(scope="module")
 def played() -> Any:
     model = load_model(MODEL, torch.float32).eval()
-    gateway = gateway_over(model, load_tokenizer(MODEL), MODEL, "compact", SAMPLING, 2048, 64)
+    gateway = gateway_over(model, chat_of(MODEL, load_tokenizer(MODEL), "compact", False), MODEL, SAMPLING, 2048, 64)
     answers: list[Answer] = []
     submit = gateway.generator.submit
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from configs import gold_recordings, lines, sft_config
+from configs import gold_recordings, grpo_config, lines, sft_config
 
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.sft import check, run_sft
@@ -17,7 +18,7 @@ from rehearsal_trainer.sft import check, run_sft
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     config = sft_config(
-        tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02, tensorboard=True
+        tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02, report_to=["tensorboard"]
     )
     final = run_sft(config)
     metrics = lines(tmp_path / "run" / "metrics.jsonl")
@@ -27,6 +28,25 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert data["type"] == "examples"
     assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
+
+
+def test_the_final_checkpoint_keeps_a_small_update_of_bfloat16_weights(tmp_path: Path) -> None:
+    """Ten steps of 1e-5 change the logits by what a merge into bfloat16 would round away."""
+    small = {"steps": 10, "save_every": 10, "learning_rate": 1e-5, "dtype": "bfloat16"}
+    final = run_sft(sft_config(tmp_path / "sft", gold_recordings(tmp_path / "gold"), **small))
+    trained = tmp_path / "sft" / "checkpoints" / "checkpoint-10"
+    logits = {}
+    for name in ("tiny", str(trained), str(final)):
+        model = load_model(name, torch.bfloat16).float().eval()
+        with torch.inference_mode():
+            logits[name] = model(torch.tensor([[1, 9690, 198, 2683, 359, 253, 5356, 5646, 2, 198]])).logits
+    update = (logits[str(trained)] - logits["tiny"]).norm()
+    lost = (logits[str(final)] - logits[str(trained)]).norm()
+    assert update > 0
+    assert lost / update < 1e-3
+    run_grpo(grpo_config(tmp_path / "grpo", model=str(final), steps=1, dtype="bfloat16"))
+    (step,) = lines(tmp_path / "grpo" / "metrics.jsonl")
+    assert step["grad_norm"] > 0
 
 
 def test_sft_resumes(tmp_path: Path) -> None:
@@ -49,7 +69,7 @@ def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_pa
 
 
 def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
+    monkeypatch.setattr(Chat, "rows_of", lambda _self, _conversation: [Row([1, 2], [0, 0], [None, None])])
     with pytest.raises(
         TrainingError,
         match=r"6 recordings have no token to learn from.*the first is \S+move-0.traj.jsonl. Leave them out",

@@ -61,6 +61,7 @@ def plan_of(**changed: Any) -> StationPlan:
     node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
     assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
     values = {
+        "model": "tiny",
         "domain": str(REPOSITORY / "domains" / "parcel-desk"),
         "engine_command": [node, str(ENGINE), "serve", "--stdio"],
         "engine_cwd": str(REPOSITORY),
@@ -117,6 +118,34 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
     assert len(killed) == 1
     assert [rollout.request.member for rollout in played] == [0, 1, 2]
     assert all(rollout.result.reward is not None and len(rollout.rows) == 1 for rollout in played)
+
+
+def test_a_worker_plays_no_more_rollouts_at_once_than_its_share_of_concurrency(
+    tiny_gateway: Gateway, tokenizer: Any
+) -> None:
+    open_now = 0
+    most = 0
+
+    async def visit(station: Station) -> list[PlayedRollout]:
+        play = station.engine.play
+
+        async def counted(gateway: Any, request: RolloutRequest) -> PlayedRollout:
+            nonlocal open_now, most
+            open_now += 1
+            most = max(most, open_now)
+            try:
+                return await play(gateway, request)
+            finally:
+                open_now -= 1
+
+        station.engine.play = counted
+        task = await first_task(station)
+        return await asyncio.gather(*(station.play(request_of(station, task, member)) for member in range(5)))
+
+    plan = plan_of(concurrency=4, workers=2)
+    played = played_by(plan, Server(tiny_gateway), tokenizer, visit)
+    assert [rollout.request.member for rollout in played] == [0, 1, 2, 3, 4]
+    assert (most, open_now) == (2, 0)
 
 
 def test_a_row_never_outgrows_what_verl_has_room_for(tiny_gateway: Gateway, tokenizer: Any) -> None:

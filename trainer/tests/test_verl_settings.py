@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from rehearsal_trainer.backends.verl.cluster_config import (
-    ALGORITHMS,
     PROFILES,
     ClusterConfig,
     check_cluster,
@@ -15,11 +15,12 @@ from rehearsal_trainer.backends.verl.cluster_config import (
     steps_of,
 )
 from rehearsal_trainer.backends.verl.dataset import rows_of
+from rehearsal_trainer.backends.verl.prompt_budget import PromptBudget
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
 from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import check
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.grpo_config import ALGORITHMS, check
 
 PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
 
@@ -66,6 +67,8 @@ PAPER = {
     f"{ROLLOUT}.gpu_memory_utilization": 0.8,
     "actor_rollout_ref.model.enable_gradient_checkpointing": True,
     "actor_rollout_ref.model.lora_rank": 0,
+    "actor_rollout_ref.model.enable_activation_offload": True,
+    "actor_rollout_ref.ref.fsdp_config.param_offload": True,
     "trainer.nnodes": 4,
     "trainer.n_gpus_per_node": 8,
     "trainer.save_freq": 10,
@@ -104,6 +107,15 @@ def test_one_setting_for_another_algorithm(algorithm: str, changed: dict[str, An
     settings = settings_of(algorithm=algorithm)
     assert {key: settings[key] for key in changed} == changed
     assert settings["algorithm.adv_estimator"] == "grpo"
+
+
+@pytest.mark.parametrize(
+    ("cap", "expected"), [(3.0, {"rollout_is": "token", "rollout_is_threshold": 3.0}), (None, {"rollout_is": None})]
+)
+def test_truncated_importance_sampling_is_verls_rollout_correction(cap: float | None, expected: dict[str, Any]) -> None:
+    settings = settings_of(importance_sampling_cap=cap)
+    prefix = "algorithm.rollout_correction."
+    assert {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)} == expected
 
 
 @pytest.mark.parametrize("profile", ["gpu", "cpu", "trial"])
@@ -152,3 +164,60 @@ def test_a_task_is_one_row() -> None:
         {"index": 0, "task": "one", "split": "train"},
         {"index": 1, "task": "two", "split": "train"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "workers", "of_each"), [(64, 8, 8), (20, 8, 2), (3, 3, 1)], ids=["even", "rounded down", "few"]
+)
+def test_workers_share_the_rollouts_that_are_played_at_once(concurrency: int, workers: int, of_each: int) -> None:
+    settings = settings_of(concurrency=concurrency, workers=8)
+    assert settings[f"{ROLLOUT}.agent.num_workers"] == workers
+    assert settings["+data.rehearsal"]["rollouts_at_once"] == of_each
+    assert workers * of_each <= concurrency
+
+
+def test_a_step_that_replaces_groups_has_an_end() -> None:
+    budget = PromptBudget(StationPlan.of(config_of(algorithm="dapo", tasks_per_step=2), None).groups_per_step)
+    for step in (1, 2):
+        # The step's own groups, three rounds that replace them, and a batch that verl plays ahead.
+        for _ in range(5):
+            budget.spend(step, 2)
+    with pytest.raises(TrainingError, match="optimizer step 2 has played 10 groups, and too few"):
+        budget.spend(2, 1)
+
+
+def test_a_step_that_replaces_no_group_is_not_counted() -> None:
+    budget = PromptBudget(StationPlan.of(config_of(), None).groups_per_step)
+    budget.spend(1, 10**6)
+
+
+def test_options_of_verl_are_passed_through() -> None:
+    nested = {"actor_rollout_ref": {"actor": {"fsdp_config": {"param_offload": True, "fsdp_size": 2}}}}
+    config = config_of(verl={**nested, "algorithm.rollout_correction.rollout_is": "sequence"})
+    settings = with_options(config, verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100))
+    assert settings[f"{ACTOR}.fsdp_config.param_offload"] is True
+    assert settings[f"{ACTOR}.fsdp_config.fsdp_size"] == 2
+    assert settings["algorithm.rollout_correction.rollout_is"] == "sequence"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"algorithm.adv_estimator": "gae"}, "verl: algorithm.adv_estimator cannot be set, because"),
+        (
+            {"algorithm.rollout_correction.rollout_is_threshold": 2},
+            "verl: algorithm.rollout_correction.rollout_is_threshold is the key importance_sampling_cap here; set that",
+        ),
+        ({f"{ACTOR}.optim.lr": 1}, f"verl: {ACTOR}.optim.lr is the key learning_rate here; set that"),
+        ({"data": {"train_files": "x"}}, "verl: data.train_files is the key domain here; set that"),
+    ],
+)
+def test_an_option_of_verl_that_is_not_free_is_refused(options: dict[str, Any], said: str) -> None:
+    config = config_of(verl=options)
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(said)}"):
+        with_options(config, verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100))
+
+
+def test_options_of_trl_have_no_place_on_a_cluster() -> None:
+    with pytest.raises(ConfigurationError, match=r"^trl: on a cluster verl trains; pass its"):
+        check_cluster(config_of(trl={"optim": "adafactor"}))

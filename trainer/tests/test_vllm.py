@@ -5,27 +5,33 @@ REHEARSAL_VLLM_PYTHON=<a Python with vLLM> python -m pytest tests/test_vllm.py
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import scripted_vllm
 import torch
 from configs import evaluation_config, grpo_config, lines
-from conftest import TESTS
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
+from waiting import LIMIT_S
 
-from rehearsal_trainer import preflight
+from rehearsal_trainer import models, preflight
 from rehearsal_trainer.answers import ContextExceededError
 from rehearsal_trainer.evaluate import run_evaluation
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.session import Sampling
-from rehearsal_trainer.vllm_sampler import VllmSampler
+from rehearsal_trainer.vllm_process import VllmProcess
+from rehearsal_trainer.vllm_sampler import ON_GPU, RANKS, VllmSampler
 
 VLLM = os.environ.get("REHEARSAL_VLLM_PYTHON")
 PROMPT = [1, 9690, 198, 2683, 359, 253, 5356, 5646, 2, 198, 1, 4093, 198, 28120, 2, 198, 1, 520, 9531, 198]
@@ -40,14 +46,15 @@ def script(folder: Path, text: str) -> str:
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path) -> str:
-    run = f'shift; exec {sys.executable} {Path(TESTS) / "scripted_vllm.py"} "$@"'
-    return script(tmp_path, f'if [ "$1" = -c ]; then echo True; else {run}; fi')
+def stand_in(tmp_path: Path) -> Iterator[str]:
+    with scripted_vllm.answering() as port:
+        run = f'shift; exec {sys.executable} -IS {scripted_vllm.__file__} {port} "$@"'
+        yield script(tmp_path, f'if [ "$1" = -c ]; then echo True; else {run}; fi')
 
 
 @pytest.fixture
 def sampler(tmp_path: Path, stand_in: str, tiny_model: Any) -> Iterator[VllmSampler]:
-    made = VllmSampler(tiny_model, 2, 64, stand_in, 0.4, tmp_path / "serving")
+    made = VllmSampler(tiny_model, {2}, 64, stand_in, 0.4, tmp_path / "serving")
     made.refresh()
     yield made
     made.close()
@@ -89,30 +96,75 @@ def test_it_evaluates(tmp_path: Path, stand_in: str) -> None:
 
 
 def test_a_seed_gives_the_same_answer_and_a_full_context_none(sampler: VllmSampler) -> None:
-    one, other = (sampler.submit("a", PROMPT, Sampling(1.0, 1.0, 6), 7).result(60) for _ in range(2))
+    one, other = (sampler.submit("a", PROMPT, Sampling(1.0, 1.0, 6), 7).result(LIMIT_S) for _ in range(2))
     assert one == other and len(one.ids) == len(one.logprobs) > 0
     sampler.release("a")
     assert sampler.sampled_tokens == 2 * len(one.ids)
     with pytest.raises(ContextExceededError, match="the conversation has 64 tokens; the context holds 64"):
-        sampler.submit("b", [1] * 64, Sampling(), 1).result(60)
+        sampler.submit("b", [1] * 64, Sampling(), 1).result(LIMIT_S)
 
 
 def test_what_is_asked_of_a_closed_one_fails(sampler: VllmSampler) -> None:
     sampler.close()
     with pytest.raises(RuntimeError, match="vLLM has ended"):
-        sampler.submit("a", PROMPT, Sampling(), 1).result(60)
+        sampler.submit("a", PROMPT, Sampling(), 1).result(LIMIT_S)
 
 
-def test_the_folder_holds_the_model_with_its_adapter_merged_in(tmp_path: Path, stand_in: str, tiny_model: Any) -> None:
-    adapted = get_peft_model(tiny_model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
-    made = VllmSampler(adapted, 2, 64, stand_in, 0.4, tmp_path / "serving")
+def test_an_adapter_is_handed_over_alone_and_keeps_every_bit(tmp_path: Path, stand_in: str, tiny_model: Any) -> None:
+    lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
+    adapted = get_peft_model(tiny_model.to(torch.bfloat16), lora)
+    made = VllmSampler(adapted, {2}, 64, stand_in, 0.4, tmp_path / "serving")
+    for count in (1, 2):
+        with torch.no_grad():
+            for name, value in adapted.named_parameters():
+                if "lora_B" in name:
+                    value += 1e-5
+        made.refresh()
+        (written,) = (tmp_path / "serving").iterdir()
+        assert (written.name, (written / "model.safetensors").exists()) == (f"adapter-{count}", False)
+        read = load_file(written / "adapter_model.safetensors")
+        trained = {name: value for name, value in adapted.named_parameters() if "lora_" in name}
+        assert all(torch.equal(read[name.replace(".default", "")], value) for name, value in trained.items())
+        assert len(read) == len(trained)
+    made.close()
+    assert not (tmp_path / "serving").exists()
+
+
+def test_all_weights_are_written_for_it(tmp_path: Path, stand_in: str, tiny_model: Any) -> None:
+    made = VllmSampler(tiny_model, {2}, 64, stand_in, 0.4, tmp_path / "serving")
     made.refresh()
     read = AutoModelForCausalLM.from_pretrained(tmp_path / "serving")
     made.close()
-    assert not (tmp_path / "serving").exists()
     ids = torch.tensor([PROMPT])
     with torch.inference_mode():
-        torch.testing.assert_close(read(ids).logits, adapted.eval()(ids).logits, atol=1e-4, rtol=1e-4)
+        assert torch.equal(read(ids).logits, tiny_model(ids).logits)
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_the_update_has_the_memory_and_the_next_rollouts_have_it_back(
+    tmp_path: Path, stand_in: str, monkeypatch: pytest.MonkeyPatch, lora_rank: int
+) -> None:
+    asked: list[str] = []
+    ask = VllmProcess.ask
+
+    def noted(process: VllmProcess, line: dict[str, Any]) -> Any:
+        if "drop" not in line:
+            asked.append(next(iter(line)) + str(line.get("suspend", "")))
+        return ask(process, line)
+
+    monkeypatch.setattr(VllmProcess, "ask", noted)
+    run_grpo(grpo_config(tmp_path / "run", vllm_python=stand_in, lora_rank=lora_rank, evaluate_every=1, split="train"))
+    # Evaluated before the first step, after each of the two; each time and before each step's rollouts it is woken.
+    turns = [name for name, _ in itertools.groupby(asked)]
+    takes, sleeps = ("adapter", "suspend1") if lora_rank else ("reload", "suspend2")
+    assert turns == ([] if lora_rank else ["prompt", sleeps]) + [takes, "prompt", sleeps] * (5 if lora_rank else 4)
+    assert all("drift_max" not in line or line["drift_max"] < 1e-3 for line in lines(tmp_path / "run/metrics.jsonl"))
+
+
+@pytest.mark.parametrize(("rank", "reserved"), [(1, 1), (2, 8), (16, 16), (33, 64), (512, 512)])
+def test_vllm_reserves_room_for_one_of_its_ranks(tmp_path: Path, tiny_model: Any, rank: int, reserved: int) -> None:
+    adapted = get_peft_model(tiny_model, LoraConfig(r=rank, target_modules=["q_proj"]))
+    assert VllmSampler(adapted, {2}, 64, "python", 0.4, tmp_path)._rank() == reserved
 
 
 @pytest.mark.parametrize(
@@ -124,10 +176,48 @@ def test_a_python_without_it_is_refused_before_anything_is_spent(tmp_path: Path,
         preflight.check_vllm(python)
 
 
+API = """
+import dataclasses, inspect, json, typing
+from vllm.config.lora import MaxLoRARanks
+from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.lora.request import LoRARequest
+from vllm.v1.engine.async_llm import AsyncLLM
+used = ("sleep", "wake_up", "add_lora", "remove_lora", "collective_rpc", "reset_prefix_cache", "generate")
+calls = {name: list(inspect.signature(getattr(AsyncLLM, name)).parameters)[1:] for name in used}
+request = LoRARequest("adapter-1", 1, "/folder")
+print(json.dumps({"options": [each.name for each in dataclasses.fields(AsyncEngineArgs)], "calls": calls,
+                  "ranks": typing.get_args(MaxLoRARanks),
+                  "request": [request.lora_name, request.lora_int_id, request.lora_path]}))
+"""
+
+
 @pytest.mark.skipif(VLLM is None, reason="REHEARSAL_VLLM_PYTHON names no Python that has vLLM")
 class TestItself:
-    def test_grpo_trains_on_what_it_samples(self, tmp_path: Path) -> None:
-        sizes = {"model": "smollm2", "lora_rank": 8, "learning_rate": 1e-3, "context": 1024, "vllm_memory": 0.2}
+    def test_it_takes_what_only_a_gpu_runs(self) -> None:
+        done = subprocess.run([str(VLLM), "-c", API], capture_output=True, text=True, check=True, timeout=LIMIT_S)
+        said = json.loads(done.stdout.splitlines()[-1])
+        assert {*ON_GPU, "enable_lora", "max_lora_rank", "gpu_memory_utilization"} <= set(said["options"])
+        assert said["calls"]["sleep"][0] == "level"
+        assert said["calls"]["wake_up"][0] == "tags"
+        assert said["calls"]["add_lora"] == ["lora_request"]
+        assert said["calls"]["remove_lora"] == ["lora_id"]
+        assert "lora_request" in said["calls"]["generate"]
+        assert tuple(said["ranks"]) == RANKS
+        assert said["request"] == ["adapter-1", 1, "/folder"]
+
+    @pytest.mark.parametrize(("lora_rank", "learning_rate"), [(8, 1e-3), (0, 1e-4)], ids=["adapter", "all weights"])
+    def test_grpo_trains_on_what_it_samples(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lora_rank: int, learning_rate: float
+    ) -> None:
+        def load(*given: Any) -> Any:
+            model = load_model(*given)
+            # On a CPU vLLM 0.32 lays the output head out once, and does not reload one that is tied to the embedding.
+            model.get_input_embeddings().weight.requires_grad_(False)
+            return model
+
+        monkeypatch.setattr(models, "load_model", load)
+        changed = {"lora_rank": lora_rank, "learning_rate": learning_rate}
+        sizes = {"model": "smollm2", **changed, "context": 1024, "vllm_memory": 0.2}
         run_grpo(grpo_config(tmp_path / "run", vllm_python=VLLM, **sizes))
         first, second = lines(tmp_path / "run" / "metrics.jsonl")
         assert first["failed"] == second["failed"] == 0
@@ -143,11 +233,11 @@ class TestItself:
         entropy = float(-(logprobs.exp() * logprobs).sum())
         spread = float((logprobs.exp() * (logprobs + entropy) ** 2).sum()) ** 0.5
         assert VLLM is not None
-        sampler = VllmSampler(model, 2, 256, VLLM, 0.2, tmp_path / "serving")
+        sampler = VllmSampler(model, {2}, 256, VLLM, 0.2, tmp_path / "serving")
         sampler.refresh()
         try:
             asked = [sampler.submit(f"{seed}", PROMPT, Sampling(1.0, 1.0, 1), 2**40 + seed) for seed in range(256)]
-            answers = [each.result(300) for each in asked]
+            answers = [each.result(LIMIT_S) for each in asked]
         finally:
             sampler.close()
         for answer in answers:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 TRAINER = Path(__file__).resolve().parents[1]
 REPOSITORY = TRAINER.parent
 sys.path[:0] = [str(TRAINER), str(TRAINER / "tests_verl")]
+sys.path.append(str(TRAINER / "tests"))
 os.environ["PYTHONPATH"] = f"{TRAINER}{os.pathsep}{TRAINER / 'tests_verl'}"
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -24,6 +24,7 @@ os.environ.pop("REHEARSAL_NODE", None)  # the engine runs with Node out of the P
 import pytest
 import ray
 import transfer_queue as tq
+from waiting import until
 
 from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
 from rehearsal_trainer.backends.verl.configured import configured
@@ -85,7 +86,7 @@ def store(cluster: None, tmp_path: Path) -> Iterator[Any]:
     keeper: Any = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"), "parcel-desk")
     yield keeper
     ray.kill(keeper)
-    time.sleep(0.5)  # its name is free again
+    until("the store's name is free again", lambda: STORE not in ray.util.list_named_actors())
 
 
 @pytest.fixture(scope="session")

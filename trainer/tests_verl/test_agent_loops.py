@@ -19,8 +19,11 @@ import transfer_queue as tq
 from conftest import config_of, verl_config
 from verl.utils import tensordict_utils as tu
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
+from waiting import until
 
 from rehearsal_trainer.models import load_tokenizer
+
+SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
 
 
 def prompts_of(config: Any, count: int, step: int) -> Any:
@@ -35,18 +38,29 @@ def prompts_of(config: Any, count: int, step: int) -> Any:
     return prompts
 
 
-def finished(prompts: Any, patience: float = 400) -> dict[str, Any]:
-    """Waits for all groups; the keys and tags of the rows."""
+def groups_of(prompts: Any) -> dict[str, Any]:
+    """Returns the tag of each prompt's group."""
+    known = tq.kv_list("train")["train"]
+    return {uid: known[uid] for uid in prompts["uid"]}
+
+
+def rows_of(prompts: Any) -> dict[str, Any]:
+    """Returns the rows that are there of these prompts: their keys and tags."""
     uids = set(prompts["uid"])
-    ends = time.monotonic() + patience
-    known: dict[str, Any] = {}
-    while time.monotonic() < ends:
-        known = tq.kv_list("train")["train"]
-        if all(known[uid]["status"] in ("finished", "failure") for uid in uids):
-            assert {known[uid]["status"] for uid in uids} == {"finished"}
-            return {key: tag for key, tag in known.items() if key not in uids and key.split("_")[0] in uids}
-        time.sleep(0.2)
-    raise AssertionError(f"not finished: { {known[uid]['status'] for uid in uids} }")
+    return {
+        key: tag for key, tag in tq.kv_list("train")["train"].items() if key not in uids and key.split("_")[0] in uids
+    }
+
+
+def finished(prompts: Any) -> dict[str, Any]:
+    """Waits for all groups; the keys and tags of the rows."""
+
+    def have_ended() -> bool:
+        return all(tag["status"] in ("finished", "failure") for tag in groups_of(prompts).values())
+
+    until("all groups have ended", have_ended)
+    assert {tag["status"] for tag in groups_of(prompts).values()} == {"finished"}
+    return rows_of(prompts)
 
 
 @pytest.fixture(scope="module")
@@ -149,17 +163,25 @@ def test_rollouts_per_second(loops: Any, store: Any, workers: int, record_proper
     assert len(rows) == 32
 
 
-def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(loops: Any, store: Any, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(
+    loops: Any, store: Any, server: Any, tmp_path: Path
+) -> None:
+    """REHEARSAL_SEED draws how many rows are finished then. The server keeps the answers of all others meanwhile."""
     config, manager = loops(2)
+    pid: Any = ray.get(manager.agent_loop_workers[0].__ray_call__.remote(lambda _: os.getpid()))
     warm = prompts_of(config, 2, step=300)
     manager.generate_sequences(warm)
     finished(warm)
     prompts = prompts_of(config, 8, step=301)
+    # Each of the two workers has 4 groups of 4 rows, so at least one row of the first is left.
+    wanted = random.Random(SEED).randint(0, 15)
+    print(f"REHEARSAL_SEED={SEED}: a worker is killed when {wanted} rows are finished")
+    ray.get(server.hold_after.remote(wanted))
     manager.generate_sequences(prompts)
-    delay = random.uniform(0, 3)
-    print(f"a worker is killed after {delay:.2f} s")
-    time.sleep(delay)
-    os.kill(ray.get(manager.agent_loop_workers[0].__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
+    until(f"{wanted} rows are finished", lambda: len(rows_of(prompts)) == wanted)
+    until("an answer is kept", lambda: any(ray.get([server.held.remote()])))
+    os.kill(pid, signal.SIGKILL)
+    ray.get(server.go.remote())
     rows = finished(prompts)
     groups: dict[str, list[str]] = {}
     for key in rows:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from test_job import VERL_BEGAN, Head, events_of, head, said, stopped, until  # noqa: F401
+from test_job import VERL_BEGAN, Head, events_of, head, said, stopped, until_written  # noqa: F401
+from waiting import LIMIT_S
 
 from rehearsal_trainer.models import load_model, load_tokenizer
 
@@ -84,7 +85,7 @@ def test_a_checkpoint_is_fetched_from_a_real_head(head: Head, tmp_path: Path, lo
     (run / "target.json").write_text(json.dumps({"target": head.target}))
     assert "it has checkpoint-2" in said(head.rehearsal("fetch", run, "--checkpoint", "checkpoint-9"))
     fetching = head.rehearsal("fetch", run)
-    out, words = fetching.communicate(timeout=300)
+    out, words = fetching.communicate(timeout=LIMIT_S)
     assert fetching.returncode == 0, words
     assert out.strip() == str(run / "checkpoints" / "checkpoint-2")
     there = saved(tmp_path / "again", 2, lora).state_dict()
@@ -99,12 +100,12 @@ def test_a_run_goes_on_from_its_checkpoint_as_another_job(head: Head, tmp_path: 
     """Until verl begins: what it loads then is on a GPU. The checkpoint has verl's layout, and is laid there."""
     far, run = tmp_path / "storage" / "run", tmp_path / "run"
     following = head.train(run)
-    until(following, run / "log.txt", VERL_BEGAN)
+    until_written(following, run / "log.txt", VERL_BEGAN)
     stopped(head, run, following)
     first = json.loads((run / "ray.json").read_text())["job"]
     saved(far, 2)
     resuming = head.rehearsal("resume", run)
-    until(resuming, run / "events.jsonl", '"data"', times=2)
+    until_written(resuming, run / "events.jsonl", '"data"', times=2)
     assert json.loads((run / "ray.json").read_text())["job"] != first
     words = stopped(head, run, resuming)
     assert [event["step"] for event in events_of(run) if event["type"] == "resumed"] == [2], words

@@ -9,13 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import DOMAIN, REPOSITORY
+from waiting import LIMIT_S, until
 
 from rehearsal_trainer.models import model_folder
 
@@ -31,7 +32,7 @@ def free_port() -> int:
 class Head:
     """`ray start --head`, with its dashboard and job server."""
 
-    def __init__(self, folder: Path, gpus: int) -> None:
+    def __init__(self, folder: Path, gpus: int, cpus: int = 8, **environment: str) -> None:
         self.port = free_port()
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("RAY_ADDRESS", "PYTHONPATH"))},
@@ -39,8 +40,10 @@ class Head:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": "a-token-of-the-test-that-is-long-enough-0123456789",
             "RAY_TMPDIR": str(folder),
+            **environment,
         }
-        command = [str(BIN / "ray"), "start", "--head", f"--port={free_port()}", "--num-cpus=8", f"--num-gpus={gpus}"]
+        command = [str(BIN / "ray"), "start", "--head", f"--port={free_port()}"]
+        command += [f"--num-cpus={cpus}", f"--num-gpus={gpus}"]
         # The agent that takes jobs listens where that of no other head of this machine does.
         ports = [f"--dashboard-port={self.port}", f"--dashboard-agent-listen-port={free_port()}"]
         hosts = ["--dashboard-host=127.0.0.1", "--node-ip-address=127.0.0.1"]
@@ -68,21 +71,20 @@ class Head:
         return self.rehearsal(*args, "--profile", "trial", *more, **environment)
 
     def wait(self) -> None:
-        """Until the job server has an agent that takes jobs."""
+        """Waits until the job server has an agent that takes jobs."""
         import urllib.request
 
-        ends = time.monotonic() + 240
-        token = self.environment["RAY_AUTH_TOKEN"]
-        while time.monotonic() < ends:
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{self.port}/api/jobs/", headers={"Authorization": f"Bearer {token}"}
-            )
+        headers = {"Authorization": f"Bearer {self.environment['RAY_AUTH_TOKEN']}"}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/api/jobs/", headers=headers)
+
+        def answers() -> bool:
             try:
-                with urllib.request.urlopen(request, timeout=5):
-                    return
+                with urllib.request.urlopen(request, timeout=60):
+                    return True
             except OSError:
-                time.sleep(1)
-        raise AssertionError("the head did not come up")
+                return False
+
+        until("the job server answers", answers, lambda: self.process.poll() is None)
 
     def close(self) -> None:
         # `ray stop` would end every cluster of this machine: those of this head are known by its folder.
@@ -91,16 +93,15 @@ class Head:
             with contextlib.suppress(OSError):
                 if mark in (entry / "environ").read_bytes():
                     os.kill(int(entry.name), signal.SIGKILL)
-        self.process.wait(60)
+        self.process.wait(LIMIT_S)
 
 
-@pytest.fixture(scope="module")
-def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Head]:
-    import tempfile
-
+@contextlib.contextmanager
+def started_head(gpus: int, cpus: int = 8, **environment: str) -> Iterator[Head]:
+    """A head that takes jobs, with these variables in the environment of every process of its cluster."""
     # A socket's path may not be long.
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        started = Head(Path(folder), gpus=1)
+        started = Head(Path(folder), gpus, cpus, **environment)
         try:
             started.wait()
             yield started
@@ -108,9 +109,15 @@ def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Head]:
             started.close()
 
 
-def said(process: subprocess.Popen[str], timeout: float = 400) -> str:
-    """What a command says that fails."""
-    _, words = process.communicate(timeout=timeout)
+@pytest.fixture(scope="module")
+def head() -> Iterator[Head]:
+    with started_head(gpus=1) as started:
+        yield started
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """Returns the last line of a command that fails."""
+    _, words = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 2, words
     return words.strip().splitlines()[-1]
 
@@ -119,13 +126,14 @@ VERL_BEGAN = "ppo"
 """What the log of a job has from verl's own start on."""
 
 
-def until(process: subprocess.Popen[str], file: Path, word: str, times: int = 1) -> None:
-    """Waits until a word stands in a file so many times, which the process brings."""
-    ends = time.monotonic() + 400
-    while not (file.exists() and file.read_text().count(word) >= times):
+def until_written(process: subprocess.Popen[str], file: Path, word: str, times: int = 1) -> None:
+    """Waits until a file that the process fetches has a word so many times."""
+
+    def is_running() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < ends
-        time.sleep(0.5)
+        return True
+
+    until(f"{file.name} has {word}", lambda: file.exists() and file.read_text().count(word) >= times, is_running)
 
 
 def events_of(run: Path) -> list[dict[str, Any]]:
@@ -135,8 +143,9 @@ def events_of(run: Path) -> list[dict[str, Any]]:
 def stopped(head: Head, run: Path, following: subprocess.Popen[str]) -> str:
     """Stops a run, and waits until the command that follows it has ended well; what that said."""
     stopping = head.rehearsal("stop", run)
-    assert stopping.wait(120) == 0, stopping.communicate()
-    _, words = following.communicate(timeout=120)
+    _, words = stopping.communicate(timeout=LIMIT_S)
+    assert stopping.returncode == 0, words
+    _, words = following.communicate(timeout=LIMIT_S)
     assert following.returncode == 0, words
     return words
 
@@ -161,9 +170,9 @@ def test_a_key_that_the_cluster_lacks_is_named(head: Head, tmp_path: Path) -> No
 def test_a_job_is_submitted_followed_stopped_and_not_resumed_without_a_checkpoint(head: Head, tmp_path: Path) -> None:
     run = tmp_path / "run"
     following = head.train(run)
-    until(following, run / "events.jsonl", '"started"')
+    until_written(following, run / "events.jsonl", '"started"')
     assert json.loads((run / "config.json").read_text())["kind"] == "grpo"
-    until(following, run / "log.txt", VERL_BEGAN)
+    until_written(following, run / "log.txt", VERL_BEGAN)
     words = stopped(head, run, following)
     assert [event["type"] for event in events_of(run)] == ["started", "data", "stopped"], words
     assert "is not being trained on" in said(head.rehearsal("stop", run))

@@ -13,10 +13,10 @@ export const call: Command = {
   help: `rehearsal call DOMAIN TOOL [options]
 
 Calls a tool once, on a fresh database that nobody keeps, and prints its result and what it changed. Arguments that do
-not fit the JSON Schema of the tool are refused, and the tool is not called. \`rehearsal tools\` lists what there is.
+not fit the JSON Schema of the tool are refused, and the tool is not called. \`npx rehearsal tools\` lists what there is.
 
   --arguments JSON   arguments of the call (default: {})
-  --task ID          begin with the state of this task (default: the database of the domain)
+  --task TASK        begin with the state of this task (default: the database of the domain)
   --json             machine-readable output
 Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.
 `,
@@ -24,9 +24,9 @@ Exit code 0 when it returned a result, 1 when it returned an error, 2 when it co
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
     const tool = given.positionals[1];
-    if (tool === undefined) throw new UsageError('name a tool; "rehearsal tools" lists those of a domain');
+    if (tool === undefined) throw new UsageError('name a tool; "npx rehearsal tools" lists those of a domain');
     const task = text(given, 'task');
-    const id = task === undefined ? null : taskNamed(domain, task).id;
+    const id = task === undefined ? null : taskNamed(domain, task, io.cwd).id;
     const args = argumentsIn(text(given, 'arguments') ?? '{}');
     const tools = await ScratchTools.open(domain, {
       task: id ?? undefined,

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
 import { check as checkDomain } from '../../engine/shell/check.ts';
@@ -18,6 +19,8 @@ export const check: Command = {
   help: `rehearsal check DOMAIN [options]
 
 Reads every file of a domain and reports findings as file:line:column. docs/diagnostics.md explains each code.
+
+Starts nothing outside of the sandbox that nobody approved, and reports what it skipped.
 
   --static           run nothing of the domain: no tools, no MCP servers
   --audit            also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice
@@ -41,18 +44,20 @@ Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, o
 type Found = {
   readonly loaded: LoadedDomain;
   readonly diagnostics: readonly Diagnostic[];
-  /** Findings that were mended. */
-  readonly fixed: number;
+  /** Findings that were mended, as they were found. */
+  readonly fixed: readonly Diagnostic[];
   readonly audited: Audited | null;
+  /** Whether servers and environments were left out because nobody approved them. */
+  readonly isUnapproved: boolean;
 };
 
 async function look(folder: string, given: Given, io: Io): Promise<Found> {
   const { result, fixed } = await checked(folder, given, io);
-  const { loaded, ok } = result;
+  const { loaded, ok, isUnapproved } = result;
   const options = { signal: io.signal, onProgress: progress(io) };
-  const audited = given.values['audit'] === true && ok ? await audit(loaded, options) : null;
+  const audited = given.values['audit'] === true && ok && !isUnapproved ? await audit(loaded, options) : null;
   const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
-  return { loaded, diagnostics, fixed, audited };
+  return { loaded, diagnostics, fixed, audited, isUnapproved };
 }
 
 /** The findings, after what can be mended has been. */
@@ -63,11 +68,11 @@ async function checked(folder: string, given: Given, io: Io) {
   };
   const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
   let result = await again();
-  let fixed = 0;
+  const fixed: Diagnostic[] = [];
   for (let round = 0; given.values['fix'] === true && round < fixRounds && !io.signal.aborted; round++) {
-    const { count } = applyFixes(result.diagnostics);
-    if (count === 0) break;
-    fixed += count;
+    const { mended } = applyFixes(result.diagnostics);
+    if (mended.length === 0) break;
+    fixed.push(...mended);
     result = await again();
   }
   return { result, fixed };
@@ -84,11 +89,13 @@ function toolNamesOf({ toolNames, domain }: LoadedDomain): readonly string[] {
 }
 
 /** Servers and environments that nobody asked for their tools. */
-function unaskedOf({ domain: { tools, file } }: LoadedDomain): readonly string[] {
-  return tools.length > 0 ? [] : [...Object.keys(file.mcpServers), ...Object.keys(file.environments)];
+function unaskedOf({ loaded, isUnapproved }: Found): readonly string[] {
+  const { tools, file } = loaded.domain;
+  return tools.length > 0 && !isUnapproved ? [] : [...Object.keys(file.mcpServers), ...Object.keys(file.environments)];
 }
 
-function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
+function printJson(io: Io, result: Found): void {
+  const { loaded, diagnostics, fixed, audited } = result;
   const found = diagnostics.map((each) => ({ ...each, soundness: soundnessOf(each.code) }));
   const { undecided, rollouts } = audited ?? {};
   const said = {
@@ -96,26 +103,29 @@ function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
     tasks: loaded.tasks.length,
     drafts: draftsOf(loaded.parts).map(({ placed }) => placed.value.id),
     tools: toolNamesOf(loaded),
-    unasked: unaskedOf(loaded),
+    unasked: unaskedOf(result),
     described: loaded.domain.tools,
     diagnostics: found,
-    fixed,
+    fixed: fixed.length,
   };
   io.out(`${JSON.stringify({ ...said, ...(audited ? { audit: { rollouts, undecided } } : {}) })}\n`);
 }
 
-function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
+function printText(io: Io, result: Found): void {
+  const { loaded, diagnostics, fixed, audited } = result;
+  for (const { file, line, code, fix } of fixed)
+    io.out(`mended ${relative(io.cwd, file)}:${line} ${code} ${fix?.title ?? ''}`.trimEnd().concat('\n'));
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
   for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
   const { domain } = loaded;
-  const unasked = unaskedOf(loaded);
+  const unasked = unaskedOf(result);
   const tools = `${counted(toolNamesOf(loaded).length, 'tool')}${unasked.length > 0 ? `, those of ${unasked.map((name) => JSON.stringify(name)).join(', ')} not asked` : ''}`;
   const findings = diagnostics.length === 0 ? 'no findings' : counted(diagnostics.length, 'finding');
   const fixable = diagnostics.filter(({ fix }) => fix).length;
   const drafts = draftsOf(loaded.parts).length;
   const notes = [
     ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
-    ...(fixed > 0 ? [`${fixed} mended`] : []),
+    ...(fixed.length > 0 ? [`${fixed.length} mended`] : []),
     ...(fixable > 0 ? [`${fixable} of them can be mended with --fix`] : []),
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
   ];

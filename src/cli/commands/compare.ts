@@ -14,14 +14,14 @@ const pairsAtOnce = 10;
 
 export const compare: Command = {
   name: 'compare',
-  summary: 'compare runs task by task, and say whether they differ by more than noise; or two recordings step by step',
+  summary: 'compare runs task by task, and test whether they differ; or two recordings step by step',
   help: `rehearsal compare RUN_A RUN_B [RUN_C ...] [--json]
 rehearsal compare A.traj.jsonl B.traj.jsonl [--domain FOLDER] [--json]
 
-Aligns runs by task, shows where rollouts of the same task and trial part, and tests whether the difference of
-their rewards is more than noise: an exact paired permutation test over tasks, two-sided (with one trial a task it is
-the exact McNemar test). Tasks that changed between the runs are left out. Every further run is compared with the first.
-A run is a folder of rehearsal eval, or one of rehearsal train evaluate: of that its rollouts at a temperature count, or
+Aligns runs by task, shows where rollouts of the same task and trial part, and tests whether their rewards
+differ: an exact paired permutation test over tasks, two-sided (with one trial a task it is the exact McNemar test). Where
+it shows no difference, the output says what it cannot show and how many trials or tasks would decide. Tasks that changed between the runs are left out. Every further run is compared with the first.
+A run is a folder of eval, or one of train evaluate: of that its rollouts at a temperature count, or
 the greedy ones where one of the runs has no others.
 
 Of two recordings it shows where they part (of forks: the last event they share), what each did then, how the

@@ -29,7 +29,7 @@ Exit code 0: every intent is covered by a task. 1: one is not.
     const [what, ...named] = given.positionals;
     if (what !== 'chats')
       throw new UsageError(
-        `say of what: rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
+        `say of what: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
       );
     const recordings = conversationsNamed(named, io);
     const [first = ''] = recordings;
@@ -59,7 +59,7 @@ function coverageText({ domain, conversations, intents }: ChatCoverage, cwd: str
   const open = intents.filter(({ tasks }) => tasks.length === 0);
   const asked = open.reduce((sum, { requests }) => sum + requests.length, 0);
   const next = open[0]
-    ? [`draft a task: rehearsal draft from-chats ${shellWord(relative(cwd, open[0].example.name))}`]
+    ? [`draft a task: npx rehearsal draft from-chats ${shellWord(relative(cwd, open[0].example.name))}`]
     : [];
   const lines = [
     `${domain}: ${counted(conversations, 'conversation')}, ${counted(intents.length, 'intent')}`,

@@ -1,4 +1,6 @@
+import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
+import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
@@ -12,7 +14,7 @@ export const doctor: Command = {
   summary: 'check that this machine, and a model, have what Rehearsal needs',
   help: `rehearsal doctor [--live ENDPOINT [--model M] [--only PATH]]
 
-Checks Node, lanes, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
+Checks Node, lanes, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
 With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
 user's seat, the judge of a rule, the grader of a task and the simulator of a tool.
 
@@ -89,6 +91,7 @@ function pathText({ path, status, what, calls, tokens, seconds }: LivePath): str
 /** Small answers at temperature 0: what is tried is the path, not the style. */
 async function seatAt(baseUrl: string, given: Given, io: Io): Promise<ModelSeat> {
   const keyName = 'OPENAI_API_KEY';
+  throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
   const model = text(given, 'model') ?? (await firstModel(baseUrl, io.environment[keyName]));
   return {
     type: 'openai',
@@ -105,7 +108,7 @@ async function firstModel(baseUrl: string, key: string | undefined): Promise<str
     'Is the server running, is the base URL right, and is its key in OPENAI_API_KEY? Or name the model with --model';
   try {
     const headers = key ? { authorization: `Bearer ${key}` } : {};
-    const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+    const answer = await boundFetch(`${baseUrl.replace(/\/$/, '')}/models`, {
       headers,
       signal: AbortSignal.timeout(10_000),
     });

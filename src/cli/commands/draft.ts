@@ -1,3 +1,4 @@
+import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { type Command, type Given, refuseMore, refuseStray } from '../command.ts';
 import { acceptDrafts, listDrafts } from '../drafts/acceptance.ts';
 import { draftFromChats } from '../drafts/fromChats.ts';
@@ -69,8 +70,11 @@ export const draft: Command = {
   run: (given, io) => {
     const [name = '', ...positionals] = given.positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action)
-      throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}${name === '' ? '' : `, not "${name}"`}`);
+    if (!action) {
+      const names = Object.keys(actions);
+      const not = name === '' ? '' : `, not "${name}"${suggestion(name, names)}`;
+      throw new UsageError(`say what to do: ${names.join(', ')}${not}`);
+    }
     const { takes, options, run } = action;
     refuseStray(given, options, `draft ${name}`);
     if (takes !== undefined) refuseMore({ ...given, positionals }, takes, { help });

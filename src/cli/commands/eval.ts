@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
 import { hostedName } from '../../engine/core/domain.ts';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
 import { byRole } from '../../engine/core/measure.ts';
@@ -11,20 +12,22 @@ import { expectToGoOn, runBatch, simulatorsOf } from '../../engine/shell/batch.t
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { suggestion } from '../../engine/shell/load/nearest.ts';
 import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { rolloutName } from '../../engine/shell/recordingName.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { askAtTerminal } from '../askAtTerminal.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import { reportText } from '../report/text.ts';
 import {
-  askAtTerminal,
-  newRunFolder,
+  idsInFile,
+  inRunFolder,
   openDomain,
   readRolloutOptions,
   rolloutHelp,
@@ -47,7 +50,7 @@ Runs k trials of every task and reports the metrics of the run. With --out of an
 what has no receipt yet: no finished rollout is repeated, none is lost.
 
   --split NAME       train or test (default: both)
-  --tasks A,B*       only these tasks; * stands for any letters
+  --tasks A,B*       only these tasks, by id or by the path of a file of tasks; * matches any letters
   --persona A,B      only tasks of these personas
   --under A,B*       run them under these personas: their behaviours and attacks are laid over those of each task's
                      own. Tasks are then named TASK@PERSONA
@@ -61,10 +64,11 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
                      and for the model that simulates tools
   --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
                      ${gateMetrics.join(', ')}
-${rolloutHelp}  --stream           with --json: before the result, a JSON line as each rollout begins, goes on and ends, and with
+${rolloutHelp('`agent:` of domain.yaml; only run uses the one of a task')}  --stream           with --json: before the result, a JSON line as each rollout begins, continues and ends, and with
                      the tokens and the cost of each answer of a model
 
-Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done.
+Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done: also where
+infrastructure failed, such as a model that cannot be reached, so that some rollout has no reward.
 `,
   options: {
     ...rolloutOptions,
@@ -92,6 +96,10 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
 
 async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
   const plan = planOf(given, io, domain);
+  return inRunFolder(io, given, domain.file.name, (folder) => evaluateIn(domain, { ...plan, folder }, given, io));
+}
+
+async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
   expectToGoOn(plan.folder, domain, plan);
   await rollOut(plan, given, io, domain);
   const record = readRun(plan.folder);
@@ -110,8 +118,8 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly key: ReturnType<typeof signingKey>;
 };
 
-function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
-  const tasks = chosenTasks(given, domain);
+function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'> {
+  const tasks = chosenTasks(given, domain, io.cwd);
   const trials = trialsOf(given, tasks.length, 1);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const gate = text(given, 'gate');
@@ -121,7 +129,6 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const prices = byRole((role) => priceOf(given, priceOption(role)));
   return {
     ...options,
-    folder: newRunFolder(io, given, domain.file.name),
     tasks,
     trials,
     agent,
@@ -161,13 +168,15 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const isOwn = hostedName(domain.file) === null;
   const lanes = isOwn && isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  // A person answers one rollout after another, so that a line of the input belongs to one of them.
+  const isTyped = [plan.agent, plan.user].some(({ type }) => type === 'human');
   let done = 0;
   let scored = 0;
   let rewarded = 0;
   try {
     await runBatch(supervisor, {
       ...plan,
-      concurrency: wholeNumber(given, 'concurrency') ?? 16,
+      concurrency: isTyped ? 1 : (wholeNumber(given, 'concurrency') ?? 16),
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
@@ -211,6 +220,13 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   }
   if (uncounted() > 0)
     io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
+  const lost = record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure');
+  const [first] = lost;
+  if (stopped === null && first) {
+    const why = first.failure?.message ?? first.reason;
+    io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n`);
+    return 2;
+  }
   if (stopped === null) return missed.length > 0 ? 1 : 0;
   const { tokens, money } = spent();
   const why = stopped === 'budget' ? `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)` : 'cancelled';
@@ -218,24 +234,32 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   return 2;
 }
 
-function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] {
+function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDomain['tasks'] {
   const split = text(given, 'split');
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);
-  const patterns = text(given, 'tasks')?.split(',');
+  const patterns = text(given, 'tasks')
+    ?.split(',')
+    .flatMap((named) => {
+      const ids = idsInFile(domain, named, cwd);
+      return ids.length > 0 ? ids : [named];
+    });
   const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => nameMatches(id, pattern))) ?? [];
   if (unknown.length > 0) {
     const drafts = draftsOf(domain.parts).map(({ placed }) => placed.value.id);
     const isDraft = unknown.every((each) => drafts.includes(each));
     throw new UsageError(
       isDraft
-        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
-        : `there is no task ${unknown.join(', ')} in ${domain.folder}`,
+        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: npx rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
+        : `there is no task ${unknown.join(', ')} in ${domain.folder}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
     );
   }
   const personas = text(given, 'persona')?.split(',');
   const strangers = personas?.filter((name) => !domain.tasks.some(({ persona }) => persona === name)) ?? [];
-  if (strangers.length > 0) throw new UsageError(`no task of ${domain.folder} has the persona ${strangers.join(', ')}`);
+  if (strangers.length > 0)
+    throw new UsageError(
+      `no task of ${domain.folder} has the persona ${strangers.join(', ')}${suggestion(strangers[0] ?? '', idsOf(domain.domain.personas))}`,
+    );
   const tool = text(given, 'uses');
   const tasks = domain.tasks.filter(
     (task) =>
@@ -249,12 +273,14 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
   return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
 }
 
+const idsOf = (known: readonly { readonly id: string }[]) => known.map(({ id }) => id);
+
 function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: readonly string[]): readonly Task[] {
   const ids = domain.personas.map(({ id }) => id);
   const nobody = patterns.filter((pattern) => !ids.some((id) => nameMatches(id, pattern)));
   if (nobody.length > 0)
     throw new UsageError(
-      `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: rehearsal personas ${shellWord(folder)} --add red-team` : `It has ${ids.join(', ')}`}`,
+      `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: npx rehearsal personas ${shellWord(folder)} --add red-team` : `It has ${ids.join(', ')}`}`,
     );
   return ids
     .filter((id) => patterns.some((pattern) => nameMatches(id, pattern)))

@@ -20,15 +20,15 @@ evaluation on the test tasks. A stage that arms have in common is run once. Prin
 each pair under compare: how far the second is above the first, paired by task.
 
 The same command goes on where it was ended: what is finished stays, what is not goes on from its last checkpoint.
-The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of rehearsal train:
+The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of train:
 without --out it lies in .rehearsal/training, beside the others of the dashboard.
 
   --out FOLDER       where all of it lies (default: .rehearsal/experiments/<name of the file>, with its runs in
                      .rehearsal/training)
   --plan             say which stages there are and how far each has come; nothing starts
-  --target TARGET    where to train, as in rehearsal train; an experiment that goes on keeps it
-  --python PATH      the Python that makes the trainer's environment: of the target that is named with it, or else of
-                     this machine
+  --target TARGET    where to train, as in train; a resumed experiment keeps it
+  --python PATH      an existing Python to use as it is (see \`npx rehearsal help train\`): of the target that is named with
+                     it, or else of this machine
   --json             machine-readable output
 
 Exit code 0: done. 2: ended before the last stage, or could not be done.
@@ -41,7 +41,7 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
   },
   run: async (given, io) => {
     const [file] = given.positionals;
-    if (file === undefined) throw new UsageError('say which experiment: rehearsal experiment FILE');
+    if (file === undefined) throw new UsageError('say which experiment: npx rehearsal experiment FILE');
     const { experiment: asked, placed } = readExperiment(file, io.cwd);
     const plan = planOf(asked);
     const named = text(given, 'out');

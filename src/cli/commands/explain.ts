@@ -1,61 +1,117 @@
-import { relative } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, relative, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { type Command, text } from '../command.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { type Command, type Given, text } from '../command.ts';
 import { Debuggee } from '../dap/debuggee.ts';
 import { headlineOf } from '../dap/explanation.ts';
-import { chainOf } from '../dap/why.ts';
-import { UsageError } from '../io.ts';
+import { type ChainLine, chainOf } from '../dap/why.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { failedTasksOf } from '../report/failures.ts';
 import { requireRecording } from '../requireRecording.ts';
 import { openDomain, unknownDomain } from '../rolloutOptions.ts';
+import { openRunRecord } from './report.ts';
 
 export const explain: Command = {
   name: 'explain',
   takes: 1,
-  summary: 'say why a rollout got its reward: each verdict, its evidence, and where the files demand it',
-  help: `rehearsal explain RECORDING [--domain FOLDER]
+  summary:
+    'say why a rollout, or each failed task of a run, got its reward: verdicts, evidence, the words of the policy',
+  help: `rehearsal explain RUN_FOLDER|RECORDING [--domain FOLDER]
 
 The chain of evidence behind a reward, as /why shows it in the debugger: the verdict of every verifier, the rules that
-were violated, the steps that show it, what the database lacks against the gold actions, and the lines of the domain's
-files that demand it. No model is asked; the gold actions are played in a lane.
+were violated in the words of the policy, the steps that show it, what the database lacks against the gold actions, and
+the lines of the domain's files that demand it. Of a run it explains the first failed trial of each failed task. No model
+is asked; the gold actions are played in a lane.
 
-  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)
+  --domain FOLDER    the domain it was recorded in (default: from run.json)
   --json             machine-readable output
 `,
   options: { domain: { type: 'string' } },
-  run: async (given, io) => {
-    const named = given.positionals[0];
-    const recording = requireRecording(named, io);
-    const folder = text(given, 'domain') ?? domainBeside(recording);
-    if (folder === undefined) throw unknownDomain(recording, 'Name its folder with --domain FOLDER');
-    const domain = openDomain(io, folder);
-    const log: string[] = [];
-    const gold = { type: 'gold' } as const;
-    const debuggee = new Debuggee({
-      domain,
-      agent: gold,
-      user: { type: 'agenda' },
-      forkAgent: gold,
-      readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
-      log: (line) => log.push(line),
-    });
-    try {
-      debuggee.attach(recording, Number.MAX_SAFE_INTEGER);
-      const { steps, task } = debuggee;
-      const state = steps.at(-1)?.state;
-      if (!state) throw new UsageError(`${named}: it has no step that can be shown`);
-      const headline = headlineOf(state);
-      const chain = chainOf({ domain: debuggee.domain, task, steps, gold: await debuggee.gold() });
-      if (given.values['json'] === true)
-        io.out(`${JSON.stringify({ recording, reward: state.reward?.value ?? null, headline, chain })}\n`);
-      else {
-        const place = (at: { readonly file: string; readonly line: number } | undefined) =>
-          at === undefined ? '' : `   (${relative(io.cwd, at.file)}:${at.line})`;
-        io.out(`${[...headline, ...chain.map(({ text: line, at }) => `${line}${place(at)}`)].join('\n')}\n`);
-      }
-      return 0;
-    } finally {
-      await debuggee.close();
-    }
+  run: (given, io) => {
+    const [named = ''] = given.positionals;
+    const isFolder = named !== '' && statSync(resolve(io.cwd, named), { throwIfNoEntry: false })?.isDirectory();
+    return isFolder ? explainRun(named, given, io) : explainRecording(named, given, io);
   },
 };
+
+type Explanation = {
+  readonly recording: string;
+  readonly reward: number | null;
+  readonly headline: readonly string[];
+  readonly chain: readonly ChainLine[];
+};
+
+async function explainRecording(named: string, given: Given, io: Io): Promise<ExitCode> {
+  const recording = requireRecording(named, io);
+  const explanation = await explanationOf(recording, domainOf(recording, given, io));
+  io.out(given.values['json'] === true ? `${JSON.stringify(explanation)}\n` : textOf(explanation, io));
+  return 0;
+}
+
+async function explainRun(named: string, given: Given, io: Io): Promise<ExitCode> {
+  const { folder, rollouts, unfinished, problems } = openRunRecord(io, named);
+  for (const problem of problems) io.err(`left out: ${problem}\n`);
+  const failed = failedTasksOf(rollouts);
+  const json = given.values['json'] === true;
+  const explained: object[] = [];
+  let domain: LoadedDomain | null = null;
+  for (const [task, trials] of failed) {
+    if (io.signal.aborted) throw new UsageError('cancelled: not every failed task was explained');
+    const [first] = trials;
+    const recording = resolve(folder, basename(first?.recording ?? ''));
+    domain ??= domainOf(recording, given, io);
+    const explanation = await explanationOf(recording, domain);
+    explained.push({ task, trials: trials.map(({ trial }) => trial), ...explanation });
+    if (!json) io.out(`${titleOf(task, trials, relative(io.cwd, recording))}\n${textOf(explanation, io)}\n`);
+  }
+  const tasks = new Set(rollouts.map(({ task }) => task)).size;
+  if (json) io.out(`${JSON.stringify({ folder, tasks, unfinished, failed: explained })}\n`);
+  else {
+    const open = unfinished.length > 0 ? `; ${counted(unfinished.length, 'rollout')} unfinished` : '';
+    io.out(`${failed.size} of ${counted(tasks, 'task')} failed${open}\n`);
+  }
+  return 0;
+}
+
+function titleOf(task: string, [first, ...more]: readonly FinishedRollout[], recording: string): string {
+  const others = more.map(({ trial }) => trial).join(', ');
+  return `${task}, trial ${first?.trial}${others ? ` (failed in trial ${others} as well)` : ''}: ${recording}`;
+}
+
+/** The domain that a recording was made in. Throws a `UsageError` where neither an option nor a run names it. */
+function domainOf(recording: string, given: Given, io: Io): LoadedDomain {
+  const folder = text(given, 'domain') ?? domainBeside(recording);
+  if (folder === undefined) throw unknownDomain(recording, 'Name its folder with --domain FOLDER');
+  return openDomain(io, folder);
+}
+
+async function explanationOf(recording: string, loaded: LoadedDomain): Promise<Explanation> {
+  const gold = { type: 'gold' } as const;
+  const debuggee = new Debuggee({
+    domain: loaded,
+    agent: gold,
+    user: { type: 'agenda' },
+    forkAgent: gold,
+    readKey: () => undefined,
+    askPerson: () => Promise.reject(new Error('nobody is asked')),
+    log: () => undefined,
+  });
+  try {
+    debuggee.attach(recording, Number.MAX_SAFE_INTEGER);
+    const { steps, task, domain } = debuggee;
+    const state = steps.at(-1)?.state;
+    if (!state) throw new UsageError(`${recording}: it has no step that can be shown`);
+    const chain = chainOf({ domain, task, steps, gold: await debuggee.gold() });
+    return { recording, reward: state.reward?.value ?? null, headline: headlineOf(state, domain), chain };
+  } finally {
+    await debuggee.close();
+  }
+}
+
+function textOf({ headline, chain }: Explanation, io: Io): string {
+  const place = ({ at }: ChainLine) => (at === undefined ? '' : `   (${relative(io.cwd, at.file)}:${at.line})`);
+  return `${[...headline, ...chain.map((line) => `${line.text}${place(line)}`)].join('\n')}\n`;
+}

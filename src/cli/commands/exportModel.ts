@@ -3,7 +3,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { preparePython } from '../pythonEnvironment.ts';
+import { interpreterOf, preparePython } from '../pythonEnvironment.ts';
 import { modelNamed } from '../servedModel.ts';
 
 export const exportModel: Command = {
@@ -17,7 +17,7 @@ its base; what is written here needs no base.
 
   --out FOLDER       a new or an empty folder
   --dtype NAME       float32 or bfloat16 (default: float32)
-  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --python PATH      an existing Python to use as it is, without downloads (see \`npx rehearsal help train\`)
   --json             machine-readable output
 `,
   options: { out: { type: 'string' }, dtype: { type: 'string' }, python: { type: 'string' } },
@@ -30,7 +30,7 @@ its base; what is written here needs no base.
     if (dtype !== 'float32' && dtype !== 'bfloat16')
       throw new UsageError(`--dtype is float32 or bfloat16, not "${dtype}"`);
     const model = modelNamed(named, named, io);
-    const python = await preparePython(io, text(given, 'python'));
+    const { python } = await preparePython(io, interpreterOf(text(given, 'python'), io.cwd));
     const folder = resolve(io.cwd, out);
     const args = ['export', '--model', model, '--out', folder, '--dtype', dtype];
     const said = await askTrainer(io, python, args, {

@@ -6,6 +6,7 @@ import { importBfcl } from '../../engine/shell/import/bfcl.ts';
 import type { ImportOptions, ImportReport } from '../../engine/shell/import/importReport.ts';
 import { importTau1 } from '../../engine/shell/import/tau1.ts';
 import { importTau2 } from '../../engine/shell/import/tau2.ts';
+import { approveMade } from '../approveMade.ts';
 import { type Command, refuseMore, refuseStray, text } from '../command.ts';
 import { isConversations } from '../conversations.ts';
 import { conversationsHelp, conversationsOptions, importLogs } from '../importLogs.ts';
@@ -77,6 +78,7 @@ ${conversationsHelp}`,
       ...(domains ? { domains } : {}),
       ...(split === undefined ? {} : { split }),
     });
+    for (const { folder } of report.domains) approveMade(folder, io);
     if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
     else io.out(reportText(report, io));
     return report.notCarried.some(({ task }) => task !== undefined) ? 1 : 0;

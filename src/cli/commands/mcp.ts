@@ -7,20 +7,20 @@ export const mcp: Command = {
   name: 'mcp',
   takes: 1,
   summary: "serve a domain's tools over MCP, on a scratch database",
-  help: `rehearsal mcp DOMAIN [--task ID]
+  help: `rehearsal mcp DOMAIN [--task TASK]
 
 Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
 on a database of their own, which is gone afterwards: nothing is recorded, and the domain stays as it is. Tools that end
 a rollout (to hand over to a person) are left out.
 
-  --task ID          the task whose start the database has, and whose faults the tools have
+  --task TASK        the task whose start the database has, and whose faults the tools have
   --json             what could not be done as JSON too
 `,
   options: { task: { type: 'string' } },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
     const named = text(given, 'task');
-    const task = named === undefined ? undefined : taskNamed(domain, named);
+    const task = named === undefined ? undefined : taskNamed(domain, named, io.cwd);
     const tools = await ScratchTools.open(domain, {
       task: task?.id,
       readKey: (name) => io.environment[name],

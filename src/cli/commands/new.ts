@@ -19,7 +19,8 @@ export const newCommand: Command = {
 Makes a domain in a folder that is empty or not there yet; nothing is ever overwritten. A template is small and whole:
 it passes the audit, and its gold seat gets reward 1 on every task. From an MCP server it starts the server that you
 name, lists its tools, and writes the server's declaration, a policy and rules to fill in, and one draft task for each
-tool that changes something; then it plays the drafts and says what is left to do. From recorded conversations it takes
+tool that changes something; then it plays the drafts and says what is left to do. It asks before it starts the server,
+and again before it plays drafts whose calls may change something. From recorded conversations it takes
 the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
 were called; personal data is masked as by import. It says what to fill in and what comes next. Templates: ${templateNames()}.
 
@@ -28,14 +29,17 @@ were called; personal data is masked as by import. It says what to fill in and w
   --mcp-url URL      the address of a server that runs already (Streamable HTTP)
   --env NAME=VALUE   environment of that command; \${env:NAME} is filled in from yours when it starts, and
                      \${instanceFolder} is a fresh folder for each rollout (can be given several times)
+  --files FOLDER     files that the server starts from: they are copied into the domain, and from there into the
+                     \${instanceFolder} of each rollout, so the folder itself is never changed
   --header NAME=VALUE  header of every request to that address (can be given several times)
-  --writes NAMES     the server's tools that change something, with commas between (default: what the server says,
-                     and by their names where it says nothing; those are marked for review)
-  --chats FILE       conversations as \`rehearsal import chats\` reads them; more files can follow the folder
-  --spans FILE       conversations as \`rehearsal import spans\` reads them
+  --writes NAMES     the server's tools that change something, with commas between, or none (default: what the
+                     server says, and by their names where it says nothing; those are marked for review)
+  --chats FILE       conversations as \`npx rehearsal import chats\` reads them; more files can follow the folder
+  --spans FILE       conversations as \`npx rehearsal import spans\` reads them
   --simulator MODEL  openai:MODEL[@BASE_URL], which answers for the tools of the log (default: left to fill in)
   --seed TEXT        what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)
   --keep-personal-data  mask nothing
+  --no-play          write the drafts and call no tool
   --list             only list the server's tools; nothing is written
   --name NAME        name of the domain (default: the folder's)
   --now DATE         the date and time at which its tasks happen (default: the template's)
@@ -50,6 +54,7 @@ be made.
     'mcp-url': { type: 'string' },
     env: { type: 'string', multiple: true },
     header: { type: 'string', multiple: true },
+    files: { type: 'string' },
     writes: { type: 'string' },
     chats: { type: 'string', multiple: true },
     spans: { type: 'string', multiple: true },
@@ -57,6 +62,7 @@ be made.
     seed: { type: 'string' },
     'keep-personal-data': { type: 'boolean' },
     list: { type: 'boolean' },
+    'no-play': { type: 'boolean' },
     name: { type: 'string' },
     now: { type: 'string' },
   },
@@ -89,8 +95,8 @@ be made.
 /** What a domain can be made of, and the options that say something to that alone. */
 const optionsOf = {
   template: [],
-  mcp: ['env', 'writes', 'list'],
-  'mcp-url': ['header', 'writes', 'list'],
+  mcp: ['env', 'files', 'writes', 'list', 'no-play'],
+  'mcp-url': ['header', 'writes', 'list', 'no-play'],
   chats: ['simulator', 'seed', 'keep-personal-data'],
   spans: ['simulator', 'seed', 'keep-personal-data'],
 } as const satisfies Record<string, readonly string[]>;

@@ -13,7 +13,7 @@ export const personas: Command = {
 
 Lists the personas of a domain with what they do. With --add it copies a pack of personas that ships with Rehearsal
 into the domain, as a file to be edited. The pack "red-team" holds people who try to get what they must not have; run
-tasks under them with: rehearsal eval DOMAIN --under 'red-team-*'
+tasks under them with: npx rehearsal eval DOMAIN --under 'red-team-*'
 
   --add NAME         the pack to copy: red-team
   --json             machine-readable output

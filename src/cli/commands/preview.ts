@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { userSeatFor } from '../../engine/core/domain.ts';
+import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { agentRepliesIn, previewPersona } from '../../engine/shell/personaPreview.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
@@ -16,7 +17,7 @@ export const preview: Command = {
 
 Plays the beginning of a task with a persona in the user's seat and prints what is said. Nothing is recorded.
 
-  --task ID          the task (default: the first one with this persona, else the first one)
+  --task TASK        the task (default: the first one with this persona, else the first one)
   --recording FILE   the agent says what it said in this recording (default, and where it says nothing: the gold
                      seat plays it)
   --user SEAT        agenda or openai:MODEL[@BASE_URL] (default: agenda)
@@ -41,10 +42,12 @@ Exit code 0 when it was played, 2 when it could not be.
     if (!persona) {
       const wanted = given.positionals[1];
       const what = wanted === undefined ? 'name a persona' : `there is no persona ${wanted}`;
-      throw new UsageError(`${what}; ${domain.folder} has ${personas.map(({ id }) => id).join(', ') || 'none'}`);
+      const ids = personas.map(({ id }) => id);
+      const known = `${domain.folder} has ${ids.join(', ') || 'none'}`;
+      throw new UsageError(`${what}; ${known}${suggestion(wanted ?? '', ids)}`);
     }
     const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
-    const task = taskNamed(domain, text(given, 'task') ?? own?.id);
+    const task = taskNamed(domain, text(given, 'task') ?? own?.id, io.cwd);
     const recording = text(given, 'recording');
     const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording), domain.domain.name);
     const isOwn = given.values['own-user'] === true;

@@ -5,6 +5,7 @@ import { tableLines } from '../../engine/core/tableText.ts';
 import { type OfficialResults, readOfficialResults } from '../../engine/shell/import/officialResults.ts';
 import { verdictOf } from '../../engine/shell/import/officialVerdict.ts';
 import { type Compared, countsOf, regradeOfficial } from '../../engine/shell/import/regradeOfficial.ts';
+import { knowledge, notKnowledge } from '../../engine/shell/import/tau2Task.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/regrade.ts';
@@ -61,7 +62,7 @@ async function regradeResults(results: string, given: Given, io: Io): Promise<Ex
   const read = readOfficialResults(path);
   const named = text(given, 'domain');
   if (named === undefined)
-    throw new UsageError('name the imported domain: --domain FOLDER (rehearsal import makes one)');
+    throw new UsageError('name the imported domain: --domain FOLDER (npx rehearsal import makes one)');
   const domain = domainOf(path, read, resolve(io.cwd, named));
   const folder = freshFolder(io, path.replace(/\.json$/, ''), text(given, 'out'));
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
@@ -71,7 +72,7 @@ async function regradeResults(results: string, given: Given, io: Io): Promise<Ex
     const counts = countsOf(rollouts);
     if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, rollouts, refused, counts })}\n`);
     else io.out(officialText(folder, rollouts, refused));
-    return counts.differ > 0 || refused.length > 0 ? 1 : 0;
+    return counts.differ > 0 || counts.unscored > 0 || refused.length > 0 ? 1 : 0;
   } finally {
     await supervisor.close();
   }
@@ -83,6 +84,7 @@ function domainOf(path: string, { benchmark, domain: named }: OfficialResults, w
   if (!isOne && named === null)
     throw new UsageError(`${path} does not say which domain it is of: name a folder with a domain.yaml, not ${whole}`);
   const folder = isOne ? whole : join(whole, basename(named ?? ''));
+  if (named === knowledge) throw new UsageError(`${path} is of the domain ${knowledge}, which ${notKnowledge}`);
   if (!existsSync(join(folder, 'domain.yaml')))
     throw new UsageError(`${path} is of the domain ${named}, and ${whole} holds none that was imported from it`);
   const domain = openDomainAt(folder);
@@ -98,7 +100,7 @@ function domainOf(path: string, { benchmark, domain: named }: OfficialResults, w
 }
 
 function officialText(folder: string, rollouts: readonly Compared[], refused: readonly string[]): string {
-  const { agree, differ, raised } = countsOf(rollouts);
+  const { agree, differ, raised, unscored } = countsOf(rollouts);
   const show = (reward: number | null) => (reward === null ? 'none' : String(reward));
   const odd = rollouts.filter(({ official, own }) => verdictOf(official, own) !== 'agree');
   const rows = odd.map(({ name, official, own, raised: why, reason }) => [
@@ -112,7 +114,7 @@ function officialText(folder: string, rollouts: readonly Compared[], refused: re
     ...rollouts.flatMap(({ name, changed }) => changed.map((each) => `${name}: ${each}`)),
     ...refused,
     `run ${folder}`,
-    `${agree} agree, ${differ} differ, ${raised} raised`,
+    `${agree} agree, ${differ} differ, ${raised} raised${unscored > 0 ? `, ${unscored} not scored here` : ''}`,
   ];
   return `${lines.join('\n')}\n`;
 }

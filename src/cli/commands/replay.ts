@@ -3,22 +3,42 @@ import { join, resolve } from 'node:path';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
+import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { firstDifference } from '../../engine/shell/recompute.ts';
+import { type ReadRecording, type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
 import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { noRecording } from '../requireRecording.ts';
 import { openDomain, unknownDomain } from '../rolloutOptions.ts';
+import { shellWord } from '../shellWord.ts';
 import { spoken } from '../transcript.ts';
 
 export const replayCommand: Command = {
   name: 'replay',
   takes: 1,
-  summary: 'fold a recording again and compare the state after every step',
-  help: "rehearsal replay RECORDING [--domain FOLDER] [--quiet | --request STEP]\n\nShows the conversation from the recorded answers; no model and no tool is called. Exit code 1 when a step's\nstate differs from the recorded one.\n\n  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)\n  --quiet            only the result\n  --request STEP     only the exact request that a model was sent for a step (7, or 7.2 where it took several)\n  --json             machine-readable output\n",
-  options: { domain: { type: 'string' }, quiet: { type: 'boolean' }, request: { type: 'string' } },
+  summary: 'fold a recording again and compare every state, verdict and reward',
+  help: `rehearsal replay RECORDING [--domain FOLDER] [--static] [--quiet | --request STEP]
+
+Shows the conversation from the recorded answers, and compares the state after every step, every verdict and the reward
+with recomputed ones. No model is asked. The domain's code runs for its gold actions and its own verifiers. A domain
+that starts MCP servers or environments must be named with --domain. Exit code 1 when something differs.
+
+  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)
+  --static           run nothing of the domain: compare the states only
+  --quiet            only the result
+  --request STEP     only the exact request that a model was sent for a step (7, or 7.2 where it took several)
+  --json             machine-readable output
+`,
+  options: {
+    domain: { type: 'string' },
+    static: { type: 'boolean' },
+    quiet: { type: 'boolean' },
+    request: { type: 'string' },
+  },
   run: async (given, io) => {
     const path = recordingNamed(io, given.positionals[0]);
     const json = given.values['json'] === true;
@@ -28,7 +48,7 @@ export const replayCommand: Command = {
     const read = readRecording(path);
     const isUnread = read.lines.length === 0;
     if (isUnread || (folder === undefined && read.problems.length > 0)) {
-      report(io, json, path, 0, read.problems.length > 0 ? read.problems : [noStart]);
+      report(io, json, path, { steps: 0, problems: read.problems.length > 0 ? read.problems : [noStart] });
       return 1;
     }
     if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
@@ -37,8 +57,11 @@ export const replayCommand: Command = {
     const guard = guardReader(path);
     if (!json && given.values['quiet'] !== true)
       for (const step of steps) for (const line of spoken(step.event, guard(step), io.terminal)) io.out(`${line}\n`);
-    report(io, json, path, steps.length, problems);
-    return problems.length > 0 ? 1 : 0;
+    const isRecomputed = problems.length === 0 && given.values['static'] !== true;
+    if (isRecomputed && text(given, 'domain') === undefined) throwIfProgramsRun(path, domain);
+    const found = isRecomputed ? await recomputedProblems(io, domain, read) : problems;
+    report(io, json, path, { steps: steps.length, problems: found, isRecomputed });
+    return found.length > 0 ? 1 : 0;
   },
 };
 
@@ -59,14 +82,44 @@ function showRequest(io: Io, recording: string, name: string): ExitCode {
   return 0;
 }
 
-function report(
+/** A recording is data: it may not choose which programs start. Throws a `UsageError` where the domain names some. */
+function throwIfProgramsRun(recording: string, { file, folder }: LoadedDomain): void {
+  if (!hasSources(file)) return;
+  throw new UsageError(
+    `${recording} is of the domain in ${folder}, which starts MCP servers or environments to describe its tools. Add --domain ${shellWord(folder)} to start them, or --static to compare the states only`,
+  );
+}
+
+/** Where the first verdict, reward or other consequence in a recording differs from the recomputed one. */
+async function recomputedProblems(
   io: Io,
-  json: boolean,
-  path: string,
-  steps: number,
-  problems: readonly { readonly line: number; readonly message: string }[],
-): void {
-  if (json) io.out(`${JSON.stringify({ steps, problems })}\n`);
-  else if (problems.length === 0) io.out(`${steps} steps replayed, every state as recorded\n`);
-  else for (const { line, message } of problems) io.out(`${path}:${line}: ${message}\n`);
+  domain: LoadedDomain,
+  { lines }: ReadRecording,
+): Promise<readonly RecordingProblem[]> {
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+  try {
+    const difference = await firstDifference(
+      supervisor,
+      lines.map(({ event }) => event),
+    );
+    if (!difference) return [];
+    const { event, message } = difference;
+    return [{ line: event + 1, message: `event ${event}: ${message}` }];
+  } finally {
+    await supervisor.close();
+  }
+}
+
+type Result = {
+  readonly steps: number;
+  readonly problems: readonly RecordingProblem[];
+  /** Whether the verdicts and the reward were compared too. */
+  readonly isRecomputed?: boolean;
+};
+
+function report(io: Io, json: boolean, path: string, { steps, problems, isRecomputed = false }: Result): void {
+  if (json) io.out(`${JSON.stringify({ steps, problems, recomputed: isRecomputed })}\n`);
+  else if (problems.length > 0) for (const { line, message } of problems) io.out(`${path}:${line}: ${message}\n`);
+  else if (isRecomputed) io.out(`${steps} steps replayed, every state, verdict and reward as recorded\n`);
+  else io.out(`${steps} steps replayed, every state as recorded; verdicts and reward were not recomputed\n`);
 }

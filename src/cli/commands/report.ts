@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/metrics.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { type Command, type Given, refuseMore, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
@@ -18,7 +19,8 @@ rehearsal report --paper RUN_FOLDER [RUN_FOLDER ...]
 
 Measures the finished rollouts of a run again from their recordings and prints what it found.
 
-  --html FILE    one page without anything outside of it, with plots and the tables behind them
+  --html FILE    one page without anything outside of it: each failed task with its reason in words, its conversation
+                 and the failing step, then plots and the tables behind them
   --junit FILE   JUnit XML: a test case for each rollout
   --paper        the table of MUA-RL, with a column for a model's runs of imported benchmarks
   --json         the metrics and the measures of every rollout; with --paper the table
@@ -37,7 +39,7 @@ Measures the finished rollouts of a run again from their recordings and prints w
     const metrics = metricsOf(record.rollouts, record.file.prices);
     const html = text(given, 'html');
     const junit = text(given, 'junit');
-    if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics));
+    if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics, domainOf(record)));
     if (junit) writeFileSync(resolve(io.cwd, junit), junitText(record));
     if (given.values['json'] === true) {
       if (given.values['stream'] === true) for (const { recording } of record.rollouts) printRollout(io, recording);
@@ -50,6 +52,11 @@ Measures the finished rollouts of a run again from their recordings and prints w
     return record.problems.length > 0 ? 1 : 0;
   },
 };
+
+/** The domain that a run names, as its files are now; null where it is not there. */
+function domainOf({ file: { folder } }: RunRecord): LoadedDomain | null {
+  return existsSync(join(folder, 'domain.yaml')) ? loadDomain(folder, { soundness: false }) : null;
+}
 
 function printPaper(given: Given, io: Io): ExitCode {
   const alone = ['html', 'junit'].find((name) => text(given, name) !== undefined);

@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import type { RolloutEvent } from '../../engine/core/event.ts';
+import type { Task } from '../../engine/core/task.ts';
 import { expectToGoOn, runBatch } from '../../engine/shell/batch.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
@@ -6,13 +8,14 @@ import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
+import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import {
-  askAtTerminal,
-  newRunFolder,
+  inRunFolder,
   openDomain,
   readRolloutOptions,
   rolloutHelp,
@@ -20,6 +23,7 @@ import {
   taskNamed,
 } from '../rolloutOptions.ts';
 import { withCheckpoint } from '../servedModel.ts';
+import { shellWord } from '../shellWord.ts';
 import { statusLine } from '../statusLine.ts';
 import { spoken } from '../transcript.ts';
 
@@ -27,7 +31,7 @@ export const runCommand: Command = {
   name: 'run',
   takes: 2,
   summary: 'rehearse one task and show the conversation as it happens',
-  help: `rehearsal run DOMAIN TASK [options]\n\nPlays one rollout of a task from a fresh database to a reward.\n\n${rolloutHelp}\nExit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.\n  --gate             exit with 1 unless the reward is 1\n`,
+  help: `rehearsal run DOMAIN TASK [options]\n\nPlays one rollout of a task from a fresh database to a reward. TASK is the id of a task, or the path of a file that has\none task.\n\n${rolloutHelp('`agent:` of the task, else of domain.yaml')}\nExit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.\n  --gate             exit with 1 unless the reward is 1\n`,
   options: { ...rolloutOptions, gate: { type: 'boolean' } },
   run: async (given, io) => {
     const domain = withDrafts(openDomain(io, given.positionals[0]));
@@ -36,15 +40,29 @@ export const runCommand: Command = {
 };
 
 async function rehearse(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
-  const task = taskNamed(domain, given.positionals[1]);
+  const task = taskNamed(domain, given.positionals[1], io.cwd);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
+  const plan = { ...options, tasks: [task] as const, trials: 1, agent: agentFor(task), key: signingKey() };
+  return inRunFolder(io, given, task.id, (folder) => play(domain, { ...plan, folder }, given, io));
+}
+
+type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
+  readonly folder: string;
+  readonly tasks: readonly [Task];
+  readonly trials: number;
+  readonly agent: SeatSpec;
+  readonly key: ReturnType<typeof signingKey>;
+};
+
+async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
+  const { folder, tasks } = plan;
+  const [task] = tasks;
   const json = given.values['json'] === true;
-  const folder = newRunFolder(io, given, task.id);
-  const plan = { ...options, folder, tasks: [task], trials: 1, agent: agentFor(task), key: signingKey() };
   expectToGoOn(folder, domain, plan);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {
+    const failures = callFailures();
     const guard = guardReader(join(folder, recordingName(rolloutName(task, 0))));
     const [result] = await runBatch(supervisor, {
       ...plan,
@@ -54,21 +72,43 @@ async function rehearse(domain: LoadedDomain, given: Given, io: Io): Promise<Exi
       signal: io.signal,
       onModel: wait.onModel,
       onEvents: (_task, _trial, events) => {
+        for (const { event } of events) failures.note(event);
         if (!json)
           for (const each of events)
             for (const line of spoken(each.event, guard(each), io.terminal)) io.out(`${line}\n`);
       },
     });
     if (!result) {
-      io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}\n`);
+      io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}. Choose another folder with --out\n`);
       return 2;
     }
     const summary = json ? summaryOf(supervisor.loaded, result.recording) : null;
     io.out(json ? `${JSON.stringify({ ...result, ...summary })}\n` : `recording ${result.recording}\n`);
+    const failed = plan.agent.type === 'gold' ? failures.tools() : [];
+    if (failed.length > 0) {
+      const folderWord = shellWord(relative(io.cwd, domain.folder) || '.');
+      io.err(
+        `warning: the gold action ${failed.join(', ')} failed. The expected database is without it, so this reward says nothing. \`npx rehearsal check ${folderWord} --audit\` finds such tasks\n`,
+      );
+    }
     if (result.reward === null) return 2;
     return given.values['gate'] === true && result.reward < 1 ? 1 : 0;
   } finally {
     wait.end();
     await supervisor.close();
   }
+}
+
+/** Collects the tools whose last call failed. */
+function callFailures() {
+  const failed = new Set<string>();
+  let called = '';
+  return {
+    note: (event: RolloutEvent) => {
+      if (event.type === 'toolCalled') called = event.call.name;
+      if (event.type === 'toolReturned' && event.isError) failed.add(called);
+      else if (event.type === 'toolReturned') failed.delete(called);
+    },
+    tools: () => [...failed],
+  };
 }

@@ -1,5 +1,4 @@
-import { isAbsolute } from 'node:path';
-import { type Dialect, dialects, usualDialect } from '../../engine/core/dialect.ts';
+import { usualDialect } from '../../engine/core/dialect.ts';
 import { type Command, text } from '../command.ts';
 import { dialectIn, trainedDialect } from '../dialect.ts';
 import { UsageError } from '../io.ts';
@@ -16,10 +15,10 @@ use that sends tools. MODEL is smollm2, tiny, a checkpoint's folder (<run>/check
 debug with a checkpoint no server is needed: give "--agent checkpoint:FOLDER" to run and eval, or write it as "agent" of
 a debug configuration.
 
-  --dialect NAME     hermes or compact: how tools and calls look to the model (default: a checkpoint's as its run trained it,
-                     else hermes; a folder of no run needs it)
+  --dialect NAME     template (the model's own chat template), compact, or auto: the template if it shows tools, else compact
+                     (default: as the checkpoint's run trained it, else auto)
   --port N           the port (default: a free one)
-  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --python PATH      an existing Python to use as it is, without downloads (see \`npx rehearsal help train\`)
   --json             machine-readable output
 `,
   options: { dialect: { type: 'string' }, port: { type: 'string' }, python: { type: 'string' } },
@@ -30,7 +29,7 @@ a debug configuration.
     const said = dialectIn(given);
     const port = portOf(text(given, 'port'));
     const model = modelNamed(named, named, io);
-    const dialect = said ?? dialectOf(model);
+    const dialect = said ?? trainedDialect(model) ?? usualDialect;
     const served = await serveModel(io, { model, dialect, port, python: text(given, 'python') });
     const { url, token } = served;
     if (given.values['json'] === true) io.out(`${JSON.stringify({ model, url, token, dialect })}\n`);
@@ -40,16 +39,6 @@ a debug configuration.
     return 0;
   },
 };
-
-/** A folder that no run has written was trained in a dialect that nobody can see; a name is a model before training. */
-function dialectOf(model: string): Dialect {
-  const trained = trainedDialect(model);
-  if (!trained && isAbsolute(model))
-    throw new UsageError(
-      `${model} lies in no training run, so say how it was trained: --dialect ${dialects.join(' or ')}`,
-    );
-  return trained ?? usualDialect;
-}
 
 function portOf(given: string | undefined): number {
   const port = Number(given ?? 0);

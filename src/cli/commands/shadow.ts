@@ -19,11 +19,12 @@ import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { shadow } from '../../engine/shell/shadow.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../engine/shell/traffic.ts';
+import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { percent } from '../report/sections.ts';
 import { excerpt } from '../report/text.ts';
-import { askAtTerminal, openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import { openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
 
 const shownDivergences = 20;
 

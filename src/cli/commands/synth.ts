@@ -21,7 +21,7 @@ recordings, selection.jsonl with each rollout and why it was chosen or left out,
   --user SEAT        agenda or openai:MODEL[@BASE_URL] (default: the domain's for training)
   --count N          rollouts to choose (default: 2000)
   --near-misses X    share of the near-misses, from 0 to 1 (default: 0.25)
-  --under A,B*       play each task also under these personas, laid over its own; * stands for any letters
+  --under A,B*       play each task also under these personas, laid over its own; * matches any letters
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: train)
   --seed TEXT        source of every random stream, and of what is chosen among equals (default: 1)
   --turn-cap N       agent responses at most (default: the domain's)
@@ -32,8 +32,8 @@ recordings, selection.jsonl with each rollout and why it was chosen or left out,
   --out PATH         synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write
   --grader SEAT      grade: openai:MODEL[@BASE_URL]
   --model NAME       preview: the model whose tokenizer is meant (default: smollm2)
-  --dialect NAME     preview: hermes or compact (default: a checkpoint's own, else the domain's)
-  --python PATH      preview: the Python that makes the trainer's environment (3.11 or newer)
+  --dialect NAME     preview: auto, template or compact (default: a checkpoint's own, else the domain's)
+  --python PATH      preview: an existing Python to use as it is, without downloads (see \`npx rehearsal help train\`)
   --json             machine-readable output
 
 Exit code 0: done. 1: fewer than --count could be chosen, or a grader gave no grade. 2: cancelled, out of budget, or could

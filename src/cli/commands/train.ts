@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
+import { nearest } from '../../engine/shell/load/nearest.ts';
 import { explain, trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
@@ -27,7 +30,10 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   --explain          say what every key does (or the keys that stand in the place of DOMAIN), in which unit, with its
                      default in each profile, what the paper says, and its name in TRL and verl; nothing starts
   --profile NAME     cpu, gpu (one GPU), paper (MUA-RL's recipe, on a cluster), or trial (seconds a step, to see that
-                     all works): sets of defaults (default: trial for the model tiny, else cpu)
+                     all works): sets of defaults (default: trial for the model tiny, gpu where the target has a GPU,
+                     else cpu)
+  --plan             show the device, the profile and why, the expected memory, disk space and time, and what will be
+                     downloaded; nothing starts and nothing is downloaded
   --set KEY=VALUE    one key, as JSON; may stand several times
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
   --steps N          optimizer steps, in place of the profile's steps or epochs
@@ -42,7 +48,10 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   --evaluate-user SEAT  GRPO: who plays the user when the run is evaluated (default: the domain's for evaluation)
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
   --detach           return once it runs; it lives on, and ends when a file named "stop" appears in its folder
-  --python PATH      the Python of the target that makes the trainer's environment (3.11 or newer)
+  --python PATH      an existing Python of the target to use as it is: nothing is installed or downloaded, and what it
+                     lacks is reported. Or a JSON list that starts one in a container, such as
+                     '["apptainer", "exec", "trainer.sif", "python"]' (default: the trainer's own environment, made
+                     on first use)
   --target TARGET    where to train: local (this machine, the default), ssh://USER@HOST:PORT/FOLDER, or, for GRPO with
                      verl on a Ray cluster, ray://HOST:8265
   --disk GB          the free disk that the run needs there beside what is copied (default: what the trainer reckons
@@ -53,6 +62,7 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   options: {
     config: { type: 'string' },
     explain: { type: 'boolean' },
+    plan: { type: 'boolean' },
     profile: { type: 'string' },
     set: { type: 'string', multiple: true },
     model: { type: 'string' },
@@ -71,8 +81,12 @@ into its folder here until it is over. Fetch brings a checkpoint here.
     checkpoint: { type: 'string' },
   },
   run: async (given, io) => {
-    const operation = operations.find((each) => each === given.positionals[0]);
+    const [first = ''] = given.positionals;
+    const operation = operations.find((each) => each === first);
     if (operation) return runOperation(operation, given, io);
+    const meant = nearest(first, [...trainingKinds, ...operations]);
+    if (meant !== undefined && meant !== first && !existsSync(resolve(io.cwd, first)))
+      throw new UsageError(`"${first}" is not something that train can do. Did you mean ${meant}?`);
     if (given.values['explain'] === true) return explainKeys(given, io);
     return startTraining(given, io);
   },
@@ -82,7 +96,7 @@ into its folder here until it is over. Fetch brings a checkpoint here.
 function explainKeys(given: Given, io: Io): ExitCode {
   const [first, ...wanted] = given.positionals;
   const kind = trainingKinds.find((each) => each === first);
-  if (!kind) throw new UsageError(`say whose keys: rehearsal train ${trainingKinds.join('|')} --explain`);
+  if (!kind) throw new UsageError(`say whose keys: npx rehearsal train ${trainingKinds.join('|')} --explain`);
   const keys = trainingKeys(kind);
   const unknown = wanted.find((name) => !keys.some((key) => key.name === name));
   if (unknown !== undefined)

@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/runFile.ts';
-import { verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
-import { type Command, text } from '../command.ts';
+import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
+import { type Command, refuseStray, text } from '../command.ts';
 import { UsageError } from '../io.ts';
 
 export const verify: Command = {
   name: 'verify',
   takes: 1,
   summary: 'check that a run or a recording is as it was written',
-  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks run.json, every chain, every sidecar, every receipt and its signature. Exit code 1 when anything was changed.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n  --json             machine-readable output\n',
-  options: { key: { type: 'string' } },
+  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks run.json, every chain, every sidecar, every receipt and its signature. Also checks that every\nrollout that run.json promises is there, and lists links and files that are not of the run. Exit code 1 when\nanything was changed or is missing.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n  --run ID           the run that it should be: the "id" in run.json, noted when the run was made\n  --json             machine-readable output\n',
+  options: { key: { type: 'string' }, run: { type: 'string' } },
   run: async (given, io) => {
     const path = resolve(io.cwd, given.positionals[0] ?? '');
     if (!given.positionals[0] || !existsSync(path))
@@ -21,24 +21,50 @@ export const verify: Command = {
       throw new UsageError(
         `--key is an Ed25519 public key in base64, as "publicKey" in run.json has it (60 letters, MCowBQYDK2Vw...), not "${named}"`,
       );
-    const { checked, problems } = statSync(path).isDirectory()
-      ? verifyRun(path, named ?? trustedKey())
+    const isRun = statSync(path).isDirectory();
+    if (!isRun) refuseStray(given, [], 'a single recording');
+    const verified: Verified | VerifiedRun = isRun
+      ? verifyRun(path, named ?? trustedKey(), text(given, 'run'))
       : verifyRecording(path);
-    const run = readRunFile(path);
-    const policyChange = typeof run === 'string' ? undefined : run.policyChange;
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ checked, problems, policyChange })}\n`);
+    const { checked, problems } = verified;
+    const run = isRunResult(verified) ? verified : null;
+    const missing = run?.missing ?? [];
+    const file = isRun && problems.every(({ file: at }) => at !== join(path, 'run.json')) ? readRunFile(path) : '';
+    const policyChange = typeof file === 'string' ? undefined : file.policyChange;
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ ...verified, policyChange })}\n`);
     else {
       for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
       if (policyChange) io.out(policyText(policyChange));
-      io.out(
-        problems.length === 0
-          ? `${checked} recordings verified\n`
-          : `${problems.length} problems in ${checked} recordings\n`,
-      );
+      if (problems.length > 0) io.out(`${problems.length} problems in ${checked} recordings\n`);
+      if (run) io.out(completenessText(run));
+      if (problems.length === 0 && missing.length === 0) io.out(`${checked} recordings verified\n`);
     }
-    return problems.length > 0 ? 1 : 0;
+    return problems.length > 0 || missing.length > 0 ? 1 : 0;
   },
 };
+
+const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun => 'missing' in verified;
+
+/** How many of the missing rollouts are named; `--json` names all. */
+const namedMissing = 20;
+
+/** Which of the promised rollouts are missing, and whether that can be told. */
+function completenessText({ run, planned, missing, finished, problems }: VerifiedRun): string {
+  if (run === null || planned === null)
+    return problems.length > 0
+      ? ''
+      : 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
+  if (missing.length === 0) return '';
+  const rest = missing.length - namedMissing;
+  return [
+    ...missing.slice(0, namedMissing).map((name) => `  ${name}\n`),
+    rest > 0 ? `  and ${rest} more\n` : '',
+    `incomplete: ${planned - missing.length} of ${planned} rollouts are there. `,
+    finished
+      ? 'The run was finished, so the others were removed\n'
+      : 'The run is not finished, or its last receipts were removed. Repeat the command that made it, with --out\n',
+  ].join('');
+}
 
 /** The key of this machine. To verify makes none: it could not have signed anything. */
 function trustedKey(): string {

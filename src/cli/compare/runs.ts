@@ -1,11 +1,9 @@
 import { type Comparison, compareRuns, type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
+import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/decision.ts';
 import { metricsOf, type RunMetrics } from '../../engine/core/metrics.ts';
 import type { RunFile } from '../../engine/shell/runFile.ts';
 import { eventsOf, type FinishedRollout, type RunRecord, settingsThatDiffer } from '../../engine/shell/runRecord.ts';
 import { excerpt } from '../report/text.ts';
-
-/** Share of chance below which a difference is called more than noise. */
-const significance = 0.05;
 
 /** Most characters of a text that is told of a parting; the recordings have the whole. */
 const longestText = 300;
@@ -19,7 +17,9 @@ export type Parting = Divergence & {
 
 /** A run set against the first one. */
 export type ComparedPair = Comparison & {
-  readonly verdict: 'more than noise' | 'no more than noise' | 'nothing in common';
+  readonly verdict: ComparisonVerdict;
+  /** What the test can and cannot show, and how much more would decide. */
+  readonly advice: readonly string[];
   /** How the runs differ besides what they did. */
   readonly settings: readonly string[];
   readonly changedTasks: readonly string[];
@@ -109,7 +109,8 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
   }
   return {
     ...comparison,
-    verdict: verdictOf(comparison),
+    verdict: verdictOn(comparison),
+    advice: adviceOn(comparison),
     settings: settingsThatDiffer(first.file, second.file).map(
       ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
     ),
@@ -118,11 +119,6 @@ async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair)
     partings,
     alike: pairs.length - partings.length,
   };
-}
-
-function verdictOf({ tasks, p }: Comparison): ComparedPair['verdict'] {
-  if (tasks.length === 0) return 'nothing in common';
-  return p < significance ? 'more than noise' : 'no more than noise';
 }
 
 function partingOf(one: FinishedRollout, other: FinishedRollout): readonly Parting[] {

@@ -11,7 +11,7 @@ import type { ComparedPair, Parting } from './runs.ts';
 const shownRows = 8;
 const shownDifferences = 20;
 
-/** Two runs for a terminal: how they differ, the tasks whose reward differs, and whether that is more than noise. */
+/** Two runs for a terminal: how they differ, the tasks whose reward differs, and what the test shows. */
 export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair): string {
   const { tasks, difference, better, worse, p, verdict, partings } = compared;
   const rows = tasks
@@ -41,6 +41,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so nothing can be said of their difference'
       : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,
+    ...compared.advice,
   ];
   return `${lines.join('\n')}\n`;
 }

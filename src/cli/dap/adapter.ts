@@ -11,6 +11,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { canInspectSafely } from '../../engine/shell/lane/laneChild.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { isSameToken } from '../../engine/shell/loopback.ts';
 import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -40,6 +41,8 @@ export type SessionOptions = {
   /** What a client must say to launch or attach; null where nobody else can reach this session. */
   readonly token?: string | null;
   readonly engine?: Engine;
+  /** Receives the error that refused a launch or attach request. A client receives only its words. */
+  readonly onRefused?: (error: unknown) => void;
 };
 
 /** Reasons to stop as the protocol calls them, where it calls them otherwise. */
@@ -62,8 +65,10 @@ export class RehearsalSession extends AnsweringSession {
   #playback: Playback | null = null;
   #isOpening = false;
   #isOver = false;
+  #isTrusted = false;
   readonly #token: string | null;
   readonly #engine: Engine;
+  readonly #onRefused: (error: unknown) => void;
   readonly #configured = Promise.withResolvers<void>();
   readonly #lines: ClientLines = {
     toClient: (line) => this.convertDebuggerLineToClient(line),
@@ -91,10 +96,16 @@ export class RehearsalSession extends AnsweringSession {
     moved: (move: (playback: Playback) => Then | Promise<Then>, movement: string) => this.#moved(move, movement),
   };
 
-  constructor({ token = null, engine = ownEngine }: SessionOptions = {}) {
+  /** Whether the client has named the token. */
+  get isTrusted(): boolean {
+    return this.#isTrusted;
+  }
+
+  constructor({ token = null, engine = ownEngine, onRefused = () => undefined }: SessionOptions = {}) {
     super();
     this.#token = token;
     this.#engine = engine;
+    this.#onRefused = onRefused;
     this.setDebuggerLinesStartAt1(true);
     this.setDebuggerColumnsStartAt1(true);
     // The base class ends the process over a message that is no JSON; that is said. A client that is gone can't be told.
@@ -226,6 +237,7 @@ export class RehearsalSession extends AnsweringSession {
     try {
       playback = await this.#opened(args, request);
     } catch (error) {
+      this.#onRefused(error);
       this.refuse(response, messageOf(error));
       return;
     }
@@ -239,8 +251,9 @@ export class RehearsalSession extends AnsweringSession {
   async #opened(args: object, request: 'launch' | 'attach'): Promise<Playback> {
     if (this.#isOpening || this.#playback) throw new UsageError('this session debugs a rollout already');
     const configuration = readConfiguration(args);
-    if (this.#token !== null && configuration.token !== this.#token)
+    if (this.#token !== null && !isSameToken(configuration.token ?? '', this.#token))
       throw new UsageError('name the token that the adapter printed as "token" in the configuration');
+    this.#isTrusted = true;
     this.#isOpening = true;
     const inspectable = this.#stepsInside(configuration);
     this.#breakpoints.stepsInside = inspectable && !configuration.noDebug;
@@ -248,8 +261,11 @@ export class RehearsalSession extends AnsweringSession {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
         readKey: (name: string) => this.#checkpoint.environment[name],
         checkpoint: this.#checkpoint,
-        askPerson: (seat, { started }, signal) =>
-          this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
+        askPerson: (seat, { started }, signal) => {
+          const turn = this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
+          if (this.#person.awaited) this.#tellAwaited(seat);
+          return turn;
+        },
         log: (text: string) => this.#narrator.print(text),
         onModel: (notice) => this.#heard(notice),
         inspectable,
@@ -283,6 +299,7 @@ export class RehearsalSession extends AnsweringSession {
         },
         onFailure: (text) => this.#narrator.print(text, 'stderr'),
         awaited: () => this.#person.awaited,
+        onAwaited: (seat) => this.#tellAwaited(seat),
       });
       this.#forks = new Forks(this.#playback, {
         onDomain: (domain) => {
@@ -366,6 +383,11 @@ export class RehearsalSession extends AnsweringSession {
     if (notice.type !== 'answered' || !notice.usage) return;
     const { input, output } = notice.usage;
     this.sendEvent(new Event('rehearsal/modelAnswered', { input, output, money: null }));
+  }
+
+  /** The rollout waits for the turn of a person, so it does not stop before that is typed. */
+  #tellAwaited(seat: 'agent' | 'user'): void {
+    this.sendEvent(new Event('rehearsal/turnAwaited', { seat }));
   }
 
   async #close(): Promise<void> {

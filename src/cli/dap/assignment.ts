@@ -47,7 +47,7 @@ export function assigned(expression: string, value: string, step: Step): Edit | 
   const path = pathNamed(expression, step);
   if (typeof path === 'string') return path;
   const variable = variableAt(expression, path, step);
-  if (variable?.value === value) return null;
+  if (variable && [value, JSON.stringify(value)].includes(variable.value)) return null;
   const edit = variable?.edit ?? variable?.whole?.edit;
   return edit?.(value) ?? `${expression} can't be edited: ${editable}`;
 }

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RolloutStarted } from '../../engine/core/event.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 
 /** A file of the domain that reads otherwise than when the rollout began, and the first line that does. */
@@ -85,7 +86,7 @@ function stampOf(file: string): string {
 /** One that is gone, or can't be read, reads as nothing: to load it then says why. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readBoundedText(file, fileLimits.data);
   } catch {
     return '';
   }

@@ -29,10 +29,12 @@ const configurationSchema = z.object({
    * an inspector; `true` says that it may lose them.
    */
   debugTools: z.boolean().optional(),
-  /** A Python that makes the trainer's environment, which serves a checkpoint in the agent's seat. */
-  python: z.string().optional(),
+  /** An existing Python that serves a checkpoint in the agent's seat, as it is: a path, or an argument list. */
+  python: z.union([z.string(), z.array(z.string())]).optional(),
   /** Folder for runs (`.rehearsal/runs` of the workspace). */
   runs: z.string().optional(),
+  /** Folder of the run itself, in place of a new one in `runs`. */
+  run: z.string().optional(),
   /** What a listening adapter printed; over standard input none is asked for. */
   token: z.string().optional(),
 });

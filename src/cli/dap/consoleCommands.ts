@@ -59,7 +59,7 @@ export async function performed(
     case 'resample':
       return said('', await moved(() => playback.resample(frame), 'restartFrame'));
     case 'leave':
-      return said('', person.leave());
+      return said('', await answered(person.leave(), playback));
     case 'turn':
       return said('', await taken(command.text, person, { playback, forks }));
     default:
@@ -70,7 +70,7 @@ export async function performed(
 /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
 async function taken(text: string, person: Person, { playback, forks }: Started): Promise<Then> {
   if (text === '') throw new UsageError('type what is said: /say TEXT');
-  if (person.awaited) return person.say(text);
+  if (person.awaited) return answered(person.say(text), playback);
   if (forks.isPersonNext)
     return playback.claim(() => {
       person.prepare(text);
@@ -79,6 +79,15 @@ async function taken(text: string, person: Person, { playback, forks }: Started)
   const turn = parseTurn(text);
   if (typeof turn === 'string') throw new UsageError(turn);
   return playback.claim(() => playback.fork({ type: 'turn', ...turn }));
+}
+
+/** Gives the turn of a person to the rollout, and resumes it where it was paused meanwhile. */
+function answered(answer: () => void, playback: Playback): Then | Promise<Then> {
+  if (playback.isRunning) return answer;
+  return playback.claim(() => () => {
+    answer();
+    return playback.goOn();
+  });
 }
 
 /** An answer in words. */

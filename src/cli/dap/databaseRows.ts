@@ -82,7 +82,7 @@ function databaseVariable(database: Database, side: Side, path: Path, marks: Mar
 }
 
 /** The path that a console, a watch or a hover reads a value by. */
-function expressionOf(side: Side, path: Path): string {
+export function expressionOf(side: Side, path: Path): string {
   const keys = path.map((key) => {
     if (typeof key === 'number') return `[${key}]`;
     return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;

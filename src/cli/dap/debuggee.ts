@@ -15,6 +15,7 @@ import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } f
 import { forkName, originName } from '../../engine/shell/recordingName.ts';
 import { replayed } from '../../engine/shell/replay.ts';
 import { readTimes } from '../../engine/shell/resume.ts';
+import { runIdIn } from '../../engine/shell/runFile.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import type { Inside, RolloutClosed, Supervisor } from '../../engine/shell/supervisor.ts';
@@ -63,6 +64,8 @@ export class Debuggee {
   /** Who has the seats of the live rollout. */
   #seats: Seats;
   #recording = '';
+  /** The id of the run that its recordings belong to. */
+  #run: string | undefined;
   #sidecar: { readonly recording: string } & ReturnType<typeof readersOf> = { recording: '', ...readersOf('') };
   readonly #options: DebuggeeOptions;
   /** Told of every finished rollout of this session, forks included. */
@@ -161,6 +164,7 @@ export class Debuggee {
     const database = baseHash(this.#ground.setting.world);
     const supervisor = await opening;
     const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
+    this.#run = runIdIn(dirname(recording));
     await this.#begin(supervisor, task, [started], recording, { agent, user });
     if (this.#course.failure !== null) throw this.#course.failure;
   }
@@ -189,6 +193,7 @@ export class Debuggee {
     this.#course.leave();
     this.#course = this.#courseOf(steps);
     this.#recording = recording;
+    this.#run = runIdIn(dirname(recording));
     const last = steps.length - 1;
     if (step > last) this.#options.log(`there is no step ${step} to stand at: the last one is step ${last}`);
     this.#cursor = Math.min(step, last);
@@ -379,6 +384,7 @@ export class Debuggee {
       seats: laneSeats(agent, user),
       outside,
       recording,
+      run: this.#run,
       sidecar,
       pace: 'step',
       reads: true,

@@ -3,26 +3,28 @@ import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { reasonInWords } from '../reasonInWords.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
 
 /** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
-export function explanationOf(steps: readonly Step[]): string {
+export function explanationOf(steps: readonly Step[], domain: LoadedDomain): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { verdicts, ruleVerdicts } = state;
   const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
   return [
-    ...headlineOf(state),
+    ...headlineOf(state, domain),
     ...verdicts.map((verdict) => {
       const { verifier, held, detail, evidence } = verdict;
       return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
     }),
-    ...open.map(
-      ({ rule, verdict, reason, step, gate, evidence }) =>
-        `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}${seen(evidence)}`,
-    ),
+    ...open.map(({ rule, verdict, reason, step, gate, evidence }) => {
+      const { text, quote } = reasonInWords(domain, rule, reason);
+      return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${text}${quote}${seen(evidence)}`;
+    }),
     ...(open.some(({ verdict }) => verdict === 'violated')
       ? []
       : [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`]),
@@ -31,13 +33,23 @@ export function explanationOf(steps: readonly Step[]): string {
 }
 
 /** The reward, or that there is none yet, and how the rollout ended or how far it came. */
-export function headlineOf({ reward, ended, turn, started }: RolloutState): readonly string[] {
+export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly string[] {
+  const { reward, ended, turn, started } = state;
   const end = ended ? `ended by ${ended.reason} after ${turn} turns` : `turn ${turn} of at most ${started.turnCap}`;
   const open = ended ? 'it is being decided' : 'the rollout goes on';
   return [
-    reward ? `REWARD ${reward.value ?? 'none'}  ${reward.reason}` : `no reward yet: ${open}`,
+    reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(state, domain)}` : `no reward yet: ${open}`,
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
   ];
+}
+
+/** The reason of the reward, which ends in that of the rule which decided it. */
+function rewardInWords({ reward, ruleVerdicts }: RolloutState, domain: LoadedDomain): string {
+  const whole = reward?.reason ?? '';
+  const decided = ruleVerdicts.find(({ reason, gate }) => gate && whole.endsWith(`: ${reason}`));
+  if (!decided) return whole;
+  const { text, quote } = reasonInWords(domain, decided.rule, decided.reason);
+  return `${whole.slice(0, -decided.reason.length)}${text}${quote}`;
 }
 
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');

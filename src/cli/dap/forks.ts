@@ -95,7 +95,7 @@ export class Forks {
     const seen = steps.slice(0, stepIn(at) + 1);
     const state = seen.at(-1)?.state;
     return {
-      headline: state ? headlineOf(state).join('\n') : '',
+      headline: state ? headlineOf(state, domain).join('\n') : '',
       chain: chainOf({ domain, task, steps: seen, gold: await this.#debuggee.gold() }),
     };
   }

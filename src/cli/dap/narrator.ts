@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { terminalText } from '../../engine/core/terminalText.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
@@ -55,6 +56,7 @@ export class Narrator {
 
   /** Rows keep their order: behind one that is held every other one is held, too. */
   #send(event: DebugProtocol.OutputEvent): void {
+    event.body.output = terminalText(event.body.output, true);
     const isAsked = this.asksAtOnce && event.body.variablesReference !== undefined;
     if (!isAsked && this.#held.length === 0) {
       this.#sendNow(event);
@@ -74,7 +76,7 @@ export class Narrator {
     for (; this.#told <= debuggee.cursor; this.#told += 1) {
       const step = debuggee.steps[this.#told];
       if (step) this.#say(debuggee, step);
-      if (step?.event.type === 'rewarded') this.print(`\n${explanationOf(debuggee.steps)}`);
+      if (step?.event.type === 'rewarded') this.print(`\n${explanationOf(debuggee.steps, debuggee.domain)}`);
     }
   }
 

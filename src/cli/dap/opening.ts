@@ -8,7 +8,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { UsageError } from '../io.ts';
@@ -48,7 +48,7 @@ export async function launched(configuration: Configuration, host: Host): Promis
 
 async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
-  const task = taskNamed(domain, configuration.task);
+  const task = taskNamed(domain, configuration.task, domain.folder);
   await host.checkpoint.open(configuration, domain.file.dialect);
   const seatOf = seatsOf(configuration, domain, host.checkpoint.environment);
   const agent = seatOf('agent', configuration.agent, task.agent ?? domain.file.agent);
@@ -61,15 +61,20 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   host.onDomain(domain);
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...host });
   const runs = configuration.runs ?? join(domain.folder, workFolders.runs);
-  const run = freeFolder(join(runs, runName(task.id)));
+  const run = configuration.run ?? makeNewRunFolder(runs, task.id);
+  const recording = join(run, recordingName(rolloutName(task, trial)));
+  // A finished recording has a receipt, which a second rollout in its place would make invalid.
+  if (existsSync(recording))
+    throw new UsageError(`${recording} is a recording already. Name a new folder with --out, or debug the recording`);
   const priced = configuration.prices ? { prices: configuration.prices } : {};
   const key = signingKey();
-  const receive = openRun(run, domain, { seed, trials: 1, basis, agent, user, tasks: [task], key, ...priced });
+  const planned = [rolloutName(task, trial)];
+  const open = openRun(run, domain, { seed, trials: 1, basis, agent, user, tasks: [task], planned, key, ...priced });
   debuggee.onClosed = (recording, closed) => {
     const receipt = receiptOfClosed(debuggee.domain, recording, closed);
-    if (receipt) receive(receipt);
+    if (receipt) open.receive(receipt);
+    if (receipt) open.finish();
   };
-  const recording = join(run, recordingName(rolloutName(task, trial)));
   await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
   return debuggee;
 }
@@ -118,12 +123,4 @@ function seatsOf(configuration: Configuration, { folder }: LoadedDomain, environ
 
 function timed(spec: SeatSpec, { timeout }: Configuration): SeatSpec {
   return timeout === undefined ? spec : withModel(spec, (model) => ({ ...model, timeoutMs: timeout * 1000 }));
-}
-
-/** Two sessions of one second are two runs. */
-function freeFolder(folder: string): string {
-  for (let number = 1; ; number += 1) {
-    const path = number === 1 ? folder : `${folder}-${number}`;
-    if (!existsSync(path)) return path;
-  }
 }

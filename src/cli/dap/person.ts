@@ -1,4 +1,4 @@
-import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import { parseTurn, turnFor } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
 
 type Asked = {
@@ -45,10 +45,9 @@ export class Person {
 
   /** Takes a typed turn. What it gives lets the rollout go on. Throws what a person can read. */
   say(text: string): () => void {
-    const turn = parseTurn(text);
+    const { seat = 'agent', canCall = true } = this.#asked ?? {};
+    const turn = turnFor(text, seat, canCall);
     if (typeof turn === 'string') throw new UsageError(turn);
-    if (turn.call && this.#asked?.canCall === false)
-      throw new UsageError(`the ${this.#asked.seat} makes no calls: type what the ${this.#asked.seat} says`);
     return this.#answer(text);
   }
 

@@ -38,6 +38,8 @@ export type Watcher = {
   readonly onFailure: (text: string) => void;
   /** The seat that waits for a person's turn. */
   readonly awaited: () => 'agent' | 'user' | null;
+  /** Receives the seat whose turn a person was asked for before, where a movement reaches that step. */
+  readonly onAwaited: (seat: 'agent' | 'user') => void;
 };
 
 const isRunning = 'the rollout is running: pause it first';
@@ -67,6 +69,11 @@ export class Playback {
   /** Where the session stands, or stood last. */
   get stop(): Stop {
     return this.#stop;
+  }
+
+  /** Whether a movement or a fork is under way. */
+  get isRunning(): boolean {
+    return this.#running !== null;
   }
 
   /** Stops at the start, or goes on to the first stop. */
@@ -214,7 +221,7 @@ export class Playback {
     return async () => {
       this.#watcher.onFork(words);
       if (goesOn) await this.#run(() => null);
-      else this.#stopAt({ reason: 'fork', text: `forked: goes on from ${from}` });
+      else this.#stopAt({ reason: 'fork', text: `forked: continues from ${from}` });
     };
   }
 
@@ -247,6 +254,7 @@ export class Playback {
   /** Goes on by itself, where nobody asked for a movement: a person's turn was typed before it was asked for. */
   goOn(): Promise<void> {
     this.#watcher.onLeave();
+    this.debuggee.moveTo(this.debuggee.steps.length - 1);
     return this.toNextStep();
   }
 
@@ -270,6 +278,8 @@ export class Playback {
     const breathe = breathing();
     for (;;) {
       await breathe();
+      const awaited = debuggee.cursor === debuggee.steps.length - 1 ? this.#watcher.awaited() : null;
+      if (awaited) this.#watcher.onAwaited(awaited);
       const found = await Promise.race([paused, debuggee.ready()]);
       if (this.#isOver || found === false) return null;
       if (found === 'paused') {

@@ -32,7 +32,7 @@ export function signFork(recording: string, receipt: Receipt): string | null {
   const key = signingKey();
   if (run.publicKey !== key.publicKey) return `the receipts of ${folder} are signed with another key than yours`;
   try {
-    openLedger(join(folder, 'ledger.jsonl'), key)(receipt);
+    openLedger(join(folder, 'ledger.jsonl'), key, run.id).receive(receipt);
     return null;
   } catch (error) {
     if (error instanceof Fault) return error.message;

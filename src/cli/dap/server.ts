@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { finished } from 'node:stream';
 import { Fault } from '../../engine/shell/fault.ts';
 import { RehearsalSession } from './adapter.ts';
+import { limitedMessages } from './messageLimit.ts';
 
 /** Serves the Debug Adapter Protocol on standard input and output. Resolves when standard input ends. */
 export async function serveDap(signal: AbortSignal): Promise<void> {
@@ -33,7 +34,11 @@ export async function listenDap(
     socket.once('close', () => sockets.delete(socket));
     const session = new RehearsalSession({ token });
     session.setRunAsServer(true);
-    session.start(socket, socket);
+    const messages = limitedMessages(() => session.isTrusted);
+    messages.once('error', () => socket.destroy());
+    socket.pipe(messages);
+    socket.once('close', () => messages.destroy());
+    session.start(messages, socket);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portFault(port, error)));

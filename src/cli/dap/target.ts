@@ -4,6 +4,7 @@ import type { Side } from '../../engine/core/tool.ts';
 import { baseTask, underId } from '../../engine/core/underPersona.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
@@ -92,8 +93,10 @@ function nearest(
 /** Reads a function breakpoint: `tool:NAME`, `rule:ID`, `task:ID`, `persona:ID`, `role:user`, `turn:5`, `verifier:NAME`, `write:orders.W1`, `read:orders.W1`. Names that the domain lacks are refused. */
 export function parseTarget(domain: LoadedDomain | null, text: string): Target | string {
   const [kind, rest = ''] = text.trim().split(/:(.*)/s);
-  const known = (what: string, names: readonly string[]) =>
-    domain === null || names.includes(rest) ? null : `there is no ${what} "${rest}" in this domain`;
+  const known = (what: string, names: readonly string[]) => {
+    if (domain === null || names.includes(rest)) return null;
+    return `there is no ${what} "${rest}" in this domain${suggestion(rest, names)}`;
+  };
   if (kind === 'tool' && rest) {
     const servers = Object.keys(domain?.file.mcpServers ?? {}).length;
     return (servers > 0 ? null : known('tool', domain?.toolNames ?? [])) ?? { type: 'tool', name: rest };

@@ -7,6 +7,7 @@ import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task, VerifierName } from '../../engine/core/task.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import { stateOutside } from '../../engine/core/verifiers/assertions.ts';
+import { goldLike } from '../../engine/core/verifiers/database.ts';
 import { verdictsOf } from '../../engine/core/verify.ts';
 import { shortened, type Variable } from './variables.ts';
 
@@ -68,8 +69,10 @@ function openReason(name: VerifierName, task: Task, gold: World | string): reado
   }
 }
 
-/** Where the world is not as the gold actions leave it, on both sides. */
-export function differencesFrom(gold: World, { world }: RolloutState): readonly Difference[] {
+/** Where the world is not as the gold actions leave it, on both sides, up to ids that tools created. */
+export function differencesFrom(task: Task, made: World, state: RolloutState): readonly Difference[] {
+  const { world, start } = state;
+  const { world: gold } = goldLike({ task, state }, start, made);
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(gold[side], world[side]).map(({ path, before, after }) => ({
       side,
@@ -84,7 +87,7 @@ export function differencesFrom(gold: World, { world }: RolloutState): readonly 
 /** The rows of the scope: the reward as it would be, and every verifier. */
 export function verifierVariables(task: Task, state: RolloutState, gold: World | string): readonly Variable[] {
   const standings = standingsAt(task, state, gold);
-  const differences = typeof gold === 'string' ? [] : differencesFrom(gold, state);
+  const differences = typeof gold === 'string' ? [] : differencesFrom(task, gold, state);
   return [
     rewardRow(task, state, standings),
     ...standings.map((standing): Variable => {

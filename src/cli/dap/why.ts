@@ -5,6 +5,7 @@ import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { reasonInWords, sentenceOf } from '../reasonInWords.ts';
 import { changesOf } from './explanation.ts';
 import { nameOf, placeOf } from './frames.ts';
 import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.ts';
@@ -63,7 +64,7 @@ function verifierLines(
   const demanded = domain.locations.tasks.get(task.id);
   const parts = { database: demanded?.actions, assertions: demanded?.assertions, communicate: demanded?.communicate };
   const at = Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
-  const differences = verifier === 'database' && typeof gold !== 'string' ? differencesFrom(gold, state) : [];
+  const differences = verifier === 'database' && typeof gold !== 'string' ? differencesFrom(task, gold, state) : [];
   return [
     { text: line },
     ...(at ? [{ text: `${indent}demanded by the task`, at }] : []),
@@ -92,12 +93,14 @@ function ruleLines(
   const said = [...new Set([...evidence, step])].toSorted((a, b) => a - b);
   const { policyFile } = domain.parts;
   const place = stated && { file: policyFile, line: stated.line };
+  const { text, check } = reasonInWords(domain, rule, reason);
   return [
     {
-      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}`,
+      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${text}`,
       ...(place ? { at: place } : {}),
     },
-    ...(stated && isFirst ? [{ text: `${indent}"${stated.text.replaceAll(/\s+/g, ' ')}"` }] : []),
+    ...(stated && isFirst ? [{ text: `${indent}"${sentenceOf(domain, rule)}"` }] : []),
+    ...(check ? [{ text: `${indent}decided by its check`, at: check }] : []),
     ...said.map((n) => evidenceLine(domain, steps, n, rule)),
   ];
 }

@@ -12,6 +12,7 @@ import type { ModelSeat, SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { approveOwn } from '../approveMade.ts';
 
 /** `degraded`: the endpoint answered, and the model did not do what the path needs of it. */
 export type LiveStatus = 'ok' | 'degraded' | 'failed';
@@ -61,6 +62,7 @@ export async function livePaths(options: LiveOptions): Promise<readonly LivePath
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-live-'));
   try {
     const tasks = prepare(folder, options.seat);
+    approveOwn(folder);
     const supervisor = await openSupervisor(loadDomain(folder, { soundness: false }));
     try {
       const paths: LivePath[] = [];

@@ -3,12 +3,15 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, write
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { pythonNames } from '../../engine/shell/python/bridgeProcess.ts';
+import { findSandbox } from '../../engine/shell/sandbox.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
+import { approveOwn } from '../approveMade.ts';
 import type { Io } from '../io.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { oldestNode, runtimeObstacle } from '../runtime.ts';
@@ -22,6 +25,7 @@ export async function machineConditions(io: Io): Promise<readonly Condition[]> {
   return [
     nodeCondition(),
     await laneCondition(),
+    sandboxCondition(),
     await loopbackCondition(),
     runFolderCondition(io.cwd),
     diskCondition(io.cwd),
@@ -58,6 +62,7 @@ async function laneCondition(): Promise<Condition> {
     writeFileSync(join(scratch, 'secret.txt'), 'not for domains');
     writeFileSync(join(folder, 'domain.yaml'), 'name: doctor\n');
     writeFileSync(join(folder, 'tools.ts'), prying(join(scratch, 'secret.txt')));
+    approveOwn(folder);
     const [tool] = await describeCodeTools(loadDomain(folder));
     if (tool?.description === 'ERR_ACCESS_DENIED') return fine('lanes', 'they start, and see only their domain');
     const advice =
@@ -69,6 +74,14 @@ async function laneCondition(): Promise<Condition> {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** The operating system's part in confining a domain's code. */
+function sandboxCondition(): Condition {
+  const sandbox = findSandbox();
+  if (sandbox.name !== null) return fine('sandbox', `${sandbox.name} confines the code of domains`);
+  const risk = 'Until then, run only domains that you trust: Python is not confined, and TypeScript only by Node.';
+  return lacking('sandbox', sandbox.reason, `${sandbox.advice} ${risk}`);
 }
 
 /** Debug adapter, gateway and servers of tools are reached on loopback. */
@@ -158,7 +171,11 @@ const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'an
 
 function pythonVersion(command: string): string | null {
   const script = 'import sys; print(".".join(map(str, sys.version_info[:3])))';
-  const { status, stdout } = spawnSync(command, ['-c', script], { encoding: 'utf8', timeout: quickMs });
+  const { status, stdout } = spawnSync(command, ['-c', script], {
+    encoding: 'utf8',
+    timeout: quickMs,
+    env: withoutKeys(),
+  });
   return status === 0 ? stdout.trim() : null;
 }
 
@@ -177,7 +194,11 @@ function trainerCondition(): Condition {
   const make = `Run "${pythonNames[0]} ${script}", or start a training: it makes what it needs.`;
   if (!existsSync(script)) return broken('trainer', `${script} is missing`, 'Install Rehearsal again.');
   for (const command of pythonNames) {
-    const { status, stdout } = spawnSync(command, [script, '--check'], { encoding: 'utf8', timeout: quickMs });
+    const { status, stdout } = spawnSync(command, [script, '--check'], {
+      encoding: 'utf8',
+      timeout: quickMs,
+      env: withoutKeys(),
+    });
     if (status !== 0 && status !== 1) continue;
     const said = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { python?: string; ready?: boolean };
     if (said.ready) return fine('trainer', `its environment is there (${said.python})`);
@@ -188,7 +209,11 @@ function trainerCondition(): Condition {
 
 function editorCondition(): Condition {
   for (const command of ['code', 'code-insiders', 'codium', 'code-server']) {
-    const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: quickMs });
+    const { status, stdout } = spawnSync(command, ['--version'], {
+      encoding: 'utf8',
+      timeout: quickMs,
+      env: withoutKeys(),
+    });
     if (status === 0) return fine('VS Code', `${command} ${stdout.split(/\s/)[0]}`);
   }
   const advice = 'The command line works without. In a clone, npm start opens a VS Code in the browser.';

@@ -46,7 +46,7 @@ export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, '
     if (found.length === 0) throw new UsageError(`${each}: there is no recording in this folder`);
     if (!isRecording(path) && !statSync(path).isDirectory())
       throw new UsageError(
-        `${each} is no recording (*${recordingEnding}); import the conversations first: rehearsal import chats`,
+        `${each} is not a recording (*${recordingEnding}); import the conversations first: npx rehearsal import chats`,
       );
     return found;
   });

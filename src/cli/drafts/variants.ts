@@ -7,10 +7,11 @@ import { modelVariants } from '../../engine/shell/drafting/modelVariants.ts';
 import { type Sifted, sift } from '../../engine/shell/drafting/soundDrafts.ts';
 import { sourceData } from '../../engine/shell/drafting/sourceData.ts';
 import { type TaskData, variantsOf } from '../../engine/shell/drafting/variants.ts';
+import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { domainFolder, openDomainAt, wholeNumber } from '../rolloutOptions.ts';
+import { domainFolder, openDomainAt, taskNamed, wholeNumber } from '../rolloutOptions.ts';
 import { drafterOf } from './drafter.ts';
 import { freeFile } from './freeFile.ts';
 import { putDrafts } from './putDrafts.ts';
@@ -23,14 +24,9 @@ const mostVariants = 100;
 /** Drafts variants of a task. */
 export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
   const loaded = await describedDomain(openDomainAt(domainFolder(io, given.positionals[0])));
-  const [, id] = given.positionals;
+  const { id } = taskNamed(withDrafts(loaded), given.positionals[1], io.cwd);
   const placed = loaded.parts.tasks.find(({ value }) => value.id === id);
-  if (!placed) {
-    const ids = loaded.parts.tasks.map(({ value }) => value.id);
-    throw new UsageError(
-      `${id === undefined ? 'name a task' : `there is no task "${id}"`}; ${loaded.folder} has ${ids.slice(0, 12).join(', ')}${ids.length > 12 ? ', ...' : ''}`,
-    );
-  }
+  if (!placed) throw new UsageError(`${id}: name the task without a persona; its variants keep their own`);
   const count = wholeNumber(given, 'count') ?? 5;
   if (count > mostVariants) throw new UsageError(`--count is at most ${mostVariants}, not "${count}"`);
   const drafter = drafterOf(given, io);

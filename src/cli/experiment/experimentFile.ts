@@ -96,7 +96,7 @@ function keyProblems(experiment: Experiment, places: Places): readonly Diagnosti
           hint: decided.includes(key)
             ? `Write ${key === 'seed' ? 'seeds' : key} above the arms.`
             : meant === undefined
-              ? `"rehearsal train ${kind} --explain" has them.`
+              ? `"npx rehearsal train ${kind} --explain" has them.`
               : `Did you mean ${meant}?`,
         };
       });

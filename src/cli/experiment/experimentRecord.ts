@@ -8,7 +8,7 @@ const recordSchema = z.strictObject({
   file: z.string(),
   /** Where its stages are trained. */
   target: z.string(),
-  /** The Python of the target that makes the trainer's environment. */
+  /** An existing Python of the target, as `--python` names it. */
   python: z.string().optional(),
 });
 

@@ -55,7 +55,8 @@ export function stagesIn(
     const { trials, ...others } = own;
     const isOption = kind === 'sft' && trials !== undefined;
     // A checkpoint does not say what it began as, and all stages need one profile.
-    const config = { kind, profile: profileFor(model), ...(isOption ? others : own), model: begin };
+    const profile = profileFor(model);
+    const config = { kind, ...(profile ? { profile } : {}), ...(isOption ? others : own), model: begin };
     const file = join(folder, 'stages', `${name}.training.yaml`);
     makeFolder(join(folder, 'stages'));
     replaceFile(file, stringify(config));

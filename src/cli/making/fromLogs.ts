@@ -83,9 +83,9 @@ function tellMade(
     'to fill in:',
     ...open.map((each) => `  ${each}`),
     'next:',
-    `  rehearsal check ${shellWord(shown)}`,
-    `  rehearsal import ${from} ${logs} --domain ${shellWord(shown)} --out ${shellWord(run)}`,
-    `  rehearsal draft from-chats ${shellWord(run)}`,
+    `  npx rehearsal check ${shellWord(shown)}`,
+    `  npx rehearsal import ${from} ${logs} --domain ${shellWord(shown)} --out ${shellWord(run)}`,
+    `  npx rehearsal draft from-chats ${shellWord(run)}`,
   ];
   return `${lines.join('\n')}\n`;
 }

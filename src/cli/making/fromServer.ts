@@ -1,12 +1,18 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import type { StdioServer } from '../../engine/core/domain.ts';
 import { isLeftOut } from '../../engine/core/tool.ts';
+import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
+import { RefusedFile } from '../../engine/shell/boundedFile.ts';
+import { copyFiles } from '../../engine/shell/copyFiles.ts';
 import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
+import { type FoundReader, findReader } from '../../engine/shell/drafting/findReader.ts';
 import {
   declared,
+  draftWrites,
   type GivenServer,
   type Judged,
   judged,
@@ -14,6 +20,9 @@ import {
   serverName,
 } from '../../engine/shell/drafting/mcpDomain.ts';
 import { writeWhole } from '../../engine/shell/drafting/newFolder.ts';
+import { describeEffects, type Effects, serverEffects } from '../../engine/shell/effects.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { approveMade } from '../approveMade.ts';
 import { type Given, text } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { type Io, progress, UsageError } from '../io.ts';
@@ -34,6 +43,8 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   // The client is loaded only for domains that have servers.
   const { listMcpTools } = await import('../../engine/shell/mcp.ts');
   const where = 'url' in server ? server.url : [server.command, ...server.args].join(' ');
+  const starts = serverEffects({ mcpServers: { [key]: whole } });
+  throwUnlessApproved({ name: key, path: where, effects: starts }, io.environment);
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
   const listed = await listMcpTools(key, whole, to !== null && existsSync(to.folder) ? to.folder : tmpdir(), {
     environment: io.environment,
@@ -58,11 +69,73 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
     ),
   );
   if (to === null || given.values['list'] === true) return listTools(tools, given, io);
-  const made = mcpDomainFiles({ name: to.name, now, serverName: key, server, tools });
-  const { written, proof } = await writeWhole(to.folder, made, () =>
-    gate(to.folder, { signal: io.signal, onProgress: progress(io) }),
-  );
-  return tellMade({ ...to, files: written, tools, drafts: proof }, given, io);
+  const plays = given.values['no-play'] !== true;
+  if (plays) askToPlay(to, key, tools, given, io);
+  const files = filesOf(given, server, io);
+  const declaredServer = files === null ? server : { ...server, files: filesFolder };
+  const reader = plays && whole.type === 'stdio' ? await readerOf(key, { server: whole, now, tools, files }, io) : null;
+  const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
+  const { written, proof } = await writeWhole(to.folder, made, async () => {
+    approveMade(to.folder, io);
+    try {
+      if (files !== null) copyStart(files, to.folder, io);
+      return await gate(to.folder, { plays, signal: io.signal, onProgress: progress(io) });
+    } catch (error) {
+      if (files !== null) rmSync(join(to.folder, filesFolder), { recursive: true, force: true });
+      throw error;
+    }
+  });
+  return tellMade({ ...to, files: written, tools, drafts: proof, plays }, given, io);
+}
+
+type Observed = {
+  readonly server: StdioServer;
+  readonly now: string;
+  readonly tools: readonly Judged[];
+  /** The folder of `--files`. */
+  readonly files: string | null;
+};
+
+/** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
+async function readerOf(key: string, { server, now, tools, files }: Observed, io: Io): Promise<FoundReader | null> {
+  const { startMcpServer } = await import('../../engine/shell/mcp.ts');
+  const started = files === null ? server : { ...server, files: basename(files) };
+  const folder = files === null ? tmpdir() : dirname(files);
+  const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
+  const start = () => startMcpServer(key, started, folder, { environment: io.environment, now });
+  const writes = draftWrites(tools);
+  const onProgress = progress(io);
+  try {
+    return await findReader(start, reads, writes, (done) =>
+      onProgress(done, writes.length, 'looking for the tool that shows the state'),
+    );
+  } catch (error) {
+    if (io.signal.aborted) throw new UsageError('cancelled: nothing was made');
+    io.err(`no tool was found that shows the state of the server: ${messageOf(error)}\n`);
+    return null;
+  }
+}
+
+/** Says which calls the drafts make of a server. Throws an `ApprovalQuestion` unless the person approved them. */
+function askToPlay(
+  { folder, name }: NonNullable<Wanted['to']>,
+  key: string,
+  tools: readonly Judged[],
+  given: Given,
+  io: Io,
+) {
+  const by = `MCP server "${key}"`;
+  const calls = draftWrites(tools).map((call) => ({ type: 'call', by, ...call }) as const);
+  const effects: Effects = {
+    name,
+    path: folder,
+    effects: calls,
+    without: 'write the drafts without playing them: --no-play',
+  };
+  throwUnlessApproved(effects, io.environment);
+  if (given.values['json'] === true || calls.length === 0) return;
+  const lines = describeEffects(effects).map((each) => `  ${each}\n`);
+  io.err(`playing the drafts: each of these calls is made up to four times\n${lines.join('')}`);
 }
 
 /** The server that a person named, with paths as they hold from anywhere. */
@@ -84,6 +157,34 @@ function serverOf(given: Given, { cwd }: Io): GivenServer {
   return { command: placed(command), args: args.map(placed), env: pairs(given, 'env') };
 }
 
+/** The folder in a new domain that holds the start state of its server. */
+const filesFolder = 'files';
+
+/** The folder of `--files`; null without one. Throws a `UsageError` where the server would not get the copy. */
+function filesOf(given: Given, server: GivenServer, { cwd }: Io): string | null {
+  const named = text(given, 'files');
+  if (named === undefined) return null;
+  const folder = resolve(cwd, named);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`--files ${named} is not a folder: name the folder whose copy the server works on`);
+  if (!JSON.stringify(server).includes('${instanceFolder}'))
+    throw new UsageError(
+      `--files ${named} is copied to \${instanceFolder}, and the server does not get that folder. Write \${instanceFolder} in --mcp or --env where the server expects its folder`,
+    );
+  return folder;
+}
+
+/** Copies the start state into the domain. Throws a `UsageError` for what is not copied, such as a link. */
+function copyStart(from: string, folder: string, io: Io): void {
+  const to = join(folder, filesFolder);
+  try {
+    io.err(`copied ${counted(copyFiles(from, to), 'file')} to ${relative(io.cwd, to)}; each rollout has a copy\n`);
+  } catch (error) {
+    if (!(error instanceof RefusedFile)) throw error;
+    throw new UsageError(`--files ${from}: ${error.message}. ${error.hint}`);
+  }
+}
+
 function pairs({ values }: Given, name: 'env' | 'header'): Readonly<Record<string, string>> {
   const list = values[name];
   return Object.fromEntries(
@@ -99,6 +200,7 @@ function writesOf(given: Given, known: readonly string[]): readonly string[] | u
   const list = text(given, 'writes');
   if (list === undefined) return undefined;
   const names = list.split(',').flatMap((name) => name.trim() || []);
+  if (names.length === 1 && names[0] === 'none' && !known.includes('none')) return [];
   const stranger = names.find((name) => !known.includes(name));
   if (stranger !== undefined)
     throw new UsageError(`--writes: the server has no tool "${stranger}"; it has ${known.join(', ')}`);
@@ -125,11 +227,13 @@ type Made = {
   readonly files: readonly string[];
   readonly tools: readonly Judged[];
   readonly drafts: readonly Gated[];
+  /** Whether the drafts were played. */
+  readonly plays: boolean;
 };
 
-function tellMade({ folder, name, files, tools, drafts }: Made, given: Given, io: Io): 0 | 1 {
+function tellMade({ folder, name, files, tools, drafts, plays }: Made, given: Given, io: Io): 0 | 1 {
   const shown = relative(io.cwd, folder) || '.';
-  const isWhole = drafts.every(({ passes }) => passes);
+  const isWhole = drafts.every(({ passes, findings }) => passes || (!plays && findings.length === 0));
   if (given.values['json'] === true) {
     io.out(`${JSON.stringify({ folder, name, files, tools: tools.length, drafts: drafts.map(gatedRow) })}\n`);
     return isWhole ? 0 : 1;
@@ -140,11 +244,12 @@ function tellMade({ folder, name, files, tools, drafts }: Made, given: Given, io
     io.out(
       `the server does not say of ${counted(unsure, 'tool')} whether they change anything: look for "review" in ${shown}/domain.yaml\n`,
     );
+  if (!plays) io.out('the drafts were not played, so nothing is known about their calls\n');
   io.out(gatedText(drafts.map(gatedRow), io.cwd));
   const first = drafts.find(({ passes }) => passes) ?? drafts[0];
   if (first)
     io.out(
-      `next: edit the drafts, then\n  rehearsal run ${shellWord(shown)} ${first.draft.placed.value.id}\n  rehearsal draft accept ${shellWord(shown)} ${first.draft.placed.value.id}\n`,
+      `next: edit the drafts, then\n  npx rehearsal run ${shellWord(shown)} ${first.draft.placed.value.id}\n  npx rehearsal draft accept ${shellWord(shown)} ${first.draft.placed.value.id}\n`,
     );
   return isWhole ? 0 : 1;
 }

@@ -33,7 +33,7 @@ export function fromTemplate({ folder, name, template, now }: Wanted, given: Giv
   if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, name, files, drafts: [] })}\n`);
   else
     io.out(
-      `made ${name} in ${shown} (${counted(files.length, 'file')}). Begin with policy.md, then:\n  rehearsal check ${shellWord(shown)} --audit\n  rehearsal eval ${shellWord(shown)}\n`,
+      `made ${name} in ${shown} (${counted(files.length, 'file')}). Begin with policy.md, then:\n  npx rehearsal check ${shellWord(shown)} --audit\n  npx rehearsal eval ${shellWord(shown)}\n`,
     );
   return 0;
 }

@@ -1,5 +1,10 @@
+import type { ChangedRows } from '../../engine/core/changedRows.ts';
+import { counted } from '../../engine/core/counted.ts';
 import type { RunMetrics } from '../../engine/core/metrics.ts';
-import type { RunRecord } from '../../engine/shell/runRecord.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
+import type { Speaker } from '../transcript.ts';
+import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
 import { type Section, sectionsOf } from './sections.ts';
@@ -8,8 +13,9 @@ import { headline } from './text.ts';
 /**
  * A run as one page with nothing outside of it. Each plot is a figure whose caption says in words what it shows, and
  * whose table follows it; a screen reader gets the caption and the table, never the drawing.
+ * @param domain that the run names, as its files are now; null where it is not there
  */
-export function pageText(record: RunRecord, metrics: RunMetrics): string {
+export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedDomain | null): string {
   const { file, rollouts, problems, unfinished } = record;
   const plots: Readonly<Record<string, Plot>> = {
     success: successPlot(metrics),
@@ -41,6 +47,7 @@ export function pageText(record: RunRecord, metrics: RunMetrics): string {
 ${numbers(metrics)}
 </dl>
 ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
+${failuresText(rollouts, domain)}
 ${sectionsOf(metrics, rollouts)
   .map((section) => sectionText(section, plots[section.id]))
   .join('\n')}
@@ -50,6 +57,90 @@ ${sectionsOf(metrics, rollouts)
 </html>
 `;
 }
+
+/** Conversations that the page has. More make it slow, and the table of tasks has all of them. */
+const shownTasks = 40;
+const openTasks = 3;
+const longestText = 2000;
+
+/** Each failed task with its reasons, the data that differs, and the conversation. */
+function failuresText(rollouts: readonly FinishedRollout[], domain: LoadedDomain | null): string {
+  const failed = [...failedTasksOf(rollouts)];
+  if (failed.length === 0) return '';
+  const shown = failed
+    .slice(0, shownTasks)
+    .map(([task, trials]) => failedTask(trials, rollouts.filter((each) => each.task === task).length, domain));
+  const more = failed.length - shown.length;
+  const rest = more > 0 ? `<p>${counted(more, 'more task')} failed. The table of tasks below has all of them.</p>` : '';
+  return `<section aria-labelledby="what-failed">
+<h2 id="what-failed">What failed</h2>
+<p>${escaped(`${counted(failed.length, 'task')} of ${new Set(rollouts.map(({ task }) => task)).size} failed in at least one trial.`)}</p>
+${shown.map(failedTaskText).join('\n')}
+${rest}
+</section>`;
+}
+
+function failedTaskText(failed: FailedTask, at: number): string {
+  const { task, about, trials, trial, reasons, rows, pointer, conversation } = failed;
+  const marked = conversation.find(({ isFailing }) => isFailing);
+  const link =
+    marked === undefined || pointer === null
+      ? ''
+      : `<p>The failing step: <a href="#task-${at}-step-${marked.step}">${escaped(pointer.label)}</a></p>`;
+  const count =
+    trials === 1 ? 'Its only trial failed.' : `${failed.failed} of ${trials} trials failed. This is trial ${trial}.`;
+  return `<article class="failed" aria-labelledby="task-${at}">
+<h3 id="task-${at}">${escaped(task)}</h3>
+${about?.description ? `<p>${escaped(about.description)}</p>` : ''}
+${about ? `<p><b>What the user wanted:</b> ${escaped(about.goal)}</p>` : ''}
+<p class="soft">${escaped(count)}</p>
+<ul class="reasons">
+${reasons.map((reason) => `<li>${escaped(reason)}</li>`).join('\n')}
+</ul>
+${rows === null ? '' : rowsText(rows)}
+${link}
+<details${at < openTasks ? ' open' : ''}>
+<summary>The conversation</summary>
+<ol class="conversation">
+${conversation.map((step) => stepText(step, at)).join('\n')}
+</ol>
+</details>
+</article>`;
+}
+
+function rowsText({ expected, actual }: ChangedRows): string {
+  const side = (title: string, text: string) =>
+    `<div><h4>${title}</h4><pre tabindex="0" role="group" aria-label="${title}">${escaped(cut(text))}</pre></div>`;
+  return `<div class="rows">${side('The data should be', expected)}${side('The data is', actual)}</div>`;
+}
+
+/** A step can be reached by its address. Labels are words, so that no colour has to be seen. */
+function stepText({ step, isFailing, lines }: SpokenStep, at: number): string {
+  const said = lines
+    .map(
+      ({ speaker, text }, index) =>
+        `<div class="line by-${speaker}"><span>${labels[speaker]}${index === 0 ? ` <small>${step}</small>` : ''}</span><p dir="auto">${escaped(cut(text))}</p></div>`,
+    )
+    .join('');
+  const mark = isFailing ? '<p class="mark-failing">The failing step</p>' : '';
+  return `<li id="task-${at}-step-${step}"${isFailing ? ' class="failing"' : ''}>${mark}${said}</li>`;
+}
+
+const cut = (text: string) => (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text);
+
+const labels: Readonly<Record<Speaker, string>> = {
+  user: 'User',
+  refused: 'Refused',
+  agent: 'Agent',
+  call: 'Call',
+  result: 'Result',
+  error: 'Error',
+  rule: 'Rule',
+  violation: 'Rule broken',
+  database: 'Data',
+  note: 'Note',
+  reward: 'Reward',
+};
 
 function numbers({ meanReward, scored, rollouts, passHat, violationRate }: RunMetrics): string {
   const last = passHat.at(-1);
@@ -112,6 +203,27 @@ svg text { fill: var(--text); font: 13px system-ui, sans-serif; }
 .mark { fill: var(--mark); }
 .bad { fill: var(--bad); }
 summary { cursor: pointer; color: var(--soft); }
+h3 { margin: 0 0 .5rem; font-size: 1.05rem; overflow-wrap: anywhere; }
+h4 { margin: 0 0 .25rem; font-size: .85rem; color: var(--soft); }
+a { color: var(--mark); }
+.soft { color: var(--soft); }
+.failed { border: 1px solid var(--line); border-radius: 6px; padding: 1rem 1.25rem; margin: 1rem 0; }
+.failed p { margin: .4rem 0; }
+.reasons { border-left: 4px solid var(--bad); margin: .75rem 0; padding: 0 0 0 1.75rem; overflow-wrap: anywhere; }
+.rows { display: flex; flex-wrap: wrap; gap: 1rem; margin: .75rem 0; }
+.rows > div { flex: 1 1 16rem; min-width: 0; }
+pre { margin: 0; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: 4px; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; }
+.conversation { list-style: none; margin: .5rem 0 0; padding: 0; }
+.conversation li { padding: .1rem .5rem; }
+.line { display: flex; gap: .75rem; }
+.line > span { flex: 0 0 5.5rem; color: var(--soft); font-size: .85rem; padding-top: .1rem; }
+.line > p { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.by-call > p, .by-result > p, .by-error > p, .by-database > p { font: 13px/1.5 ui-monospace, monospace; }
+.by-result > p, .by-note > p, .by-database > p { color: var(--soft); }
+.by-violation > p, .by-error > p, .by-refused > p { color: var(--bad); }
+.failing { border-left: 4px solid var(--bad); }
+.mark-failing { color: var(--bad); font-weight: 600; }
+@media (max-width: 40rem) { .line { display: block; } }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }

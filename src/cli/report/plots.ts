@@ -100,21 +100,16 @@ export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
   };
 }
 
-/** How rollouts ended and, of those that failed, who did it. */
-export function endPlot({ endReasons, failedBy }: RunMetrics): Plot {
-  const rows = [
-    ...Object.entries(endReasons).map(([name, count]) => ({ name, count, kind: 'mark' as const })),
-    ...Object.entries(failedBy)
-      .filter(([, count]) => count > 0)
-      .map(([who, count]) => ({ name: `failed by the ${who}`, count, kind: 'bad' as const })),
-  ];
+/** Draws how rollouts ended. */
+export function endPlot({ endReasons }: RunMetrics): Plot {
+  const rows = Object.entries(endReasons).map(([name, count]) => ({ name, count }));
   const most = Math.max(0, ...rows.map(({ count }) => count));
   return {
-    title: 'How rollouts ended, and who failed',
+    title: 'How rollouts ended',
     description: `${rows.map(({ name, count }) => `${name} ${count}`).join(', ')}.`,
     svg: drawn(
       rows.length,
-      rows.map(({ name, count, kind }, at) => bar(at, name, count, most, String(count), kind)),
+      rows.map(({ name, count }, at) => bar(at, name, count, most, String(count), 'mark')),
     ),
   };
 }

@@ -1,6 +1,6 @@
 import { modelRoles } from '../../engine/core/measure.ts';
 import type { Distribution, RunMetrics } from '../../engine/core/metrics.ts';
-import { mean } from '../../engine/core/statistics.ts';
+import { mean, sum } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
 
 /** One table of a report. The terminal prints it, and the page shows it behind its plot. */
@@ -22,6 +22,7 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
     calls(metrics),
     cost(metrics),
     ends(metrics),
+    failures(metrics),
     simulator(metrics),
     tasks(rollouts),
   ].filter(({ rows }) => rows.length > 0);
@@ -35,7 +36,7 @@ function success(metrics: RunMetrics): Section {
     title: 'Success',
     columns: ['metric', 'value', '95 % interval', 'tasks'],
     rows: [
-      ['reward', reward?.value.toFixed(3) ?? 'none', reward ? interval(reward) : '', String(metrics.tasks)],
+      ['reward', reward?.value.toFixed(3) ?? 'none', reward ? interval(reward) : '', String(passHat[0]?.tasks ?? 0)],
       ...passHat.map((each) => [`pass^${each.k}`, each.value.toFixed(3), interval(each), String(each.tasks)]),
       ['checks met', percent(completionRate), '', ''],
       ['tasks all right', percent(allCorrect), '', ''],
@@ -135,16 +136,20 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
   };
 }
 
-function ends({ endReasons, failedBy }: RunMetrics): Section {
-  const failures = Object.entries(failedBy).filter(([, count]) => count > 0);
+function ends({ endReasons }: RunMetrics): Section {
+  const rows = Object.entries(endReasons).map(([reason, count]) => [reason, String(count)]);
+  return { id: 'ends', title: 'How rollouts ended', columns: ['end', 'rollouts'], rows };
+}
+
+/** Whose failure each rollout was. With those of nobody, it counts every rollout once. */
+function failures({ failedBy, rollouts }: RunMetrics): Section {
+  const counts = Object.entries(failedBy).filter(([, count]) => count > 0);
+  const rest = rollouts - sum(counts.map(([, count]) => count));
   return {
-    id: 'ends',
-    title: 'How rollouts ended',
-    columns: ['end', 'rollouts'],
-    rows: [
-      ...Object.entries(endReasons).map(([reason, count]) => [reason, String(count)]),
-      ...failures.map(([who, count]) => [`failed by the ${who}`, String(count)]),
-    ],
+    id: 'failures',
+    title: 'Who failed',
+    columns: ['who', 'rollouts'],
+    rows: rollouts === 0 ? [] : [...counts.map(([who, count]) => [who, String(count)]), ['nobody', String(rest)]],
   };
 }
 

@@ -37,7 +37,8 @@ function passLine({ scored, rollouts, meanReward, passHat }: RunMetrics): string
     .filter(({ k }) => isShown(k))
     .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
     .join('  ');
-  return `${scored} scored of ${rollouts}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`.trimEnd();
+  const rest = scored < rollouts ? `, ${rollouts - scored} not scored` : '';
+  return `${scored} scored of ${rollouts}${rest}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`.trimEnd();
 }
 
 function failureLine(rollout: FinishedRollout): string {

@@ -8,7 +8,7 @@ import { askTrainer } from '../askTrainer.ts';
 import { type Given, text } from '../command.ts';
 import { dialectIn, trainedDialect } from '../dialect.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { preparePython } from '../pythonEnvironment.ts';
+import { interpreterOf, preparePython } from '../pythonEnvironment.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { modelNamed } from '../servedModel.ts';
 
@@ -23,7 +23,7 @@ export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
   const named = text(given, 'model') ?? 'smollm2';
   const model = modelNamed(named, `--model ${named}`, io);
   const dialect = dialectIn(given) ?? trainedDialect(model) ?? domainDialect(recording);
-  const python = await preparePython(io, text(given, 'python'));
+  const { python } = await preparePython(io, interpreterOf(text(given, 'python'), io.cwd));
   const args = ['preview', '--recording', recording, '--model', model, '--dialect', dialect];
   const said = await askTrainer(io, python, args, { refused });
   const answer = JSON.parse(said) as { readonly pieces: readonly Piece[] };

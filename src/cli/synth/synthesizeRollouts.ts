@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
 import { hostedName } from '../../engine/core/domain.ts';
 import { byRole } from '../../engine/core/measure.ts';
@@ -12,15 +12,15 @@ import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { isPure } from '../../engine/shell/outside.ts';
-import { runName } from '../../engine/shell/runName.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
+import { askAtTerminal } from '../askAtTerminal.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
-import { askAtTerminal, openDomain, type RolloutOptions, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import { inRunFolder, openDomain, type RolloutOptions, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
 
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
@@ -29,8 +29,17 @@ type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; 
 export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode> {
   const played = playedOf(given, io);
   const file = fileOf(given, played);
-  const out = text(given, 'out');
-  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.synth, runName('synth'));
+  const play = (folder: string) => synthesizeIn(folder, played, file, given, io);
+  return inRunFolder(io, given, 'synth', play, workFolders.synth);
+}
+
+async function synthesizeIn(
+  folder: string,
+  played: readonly Played[],
+  file: SynthesisFile,
+  given: Given,
+  io: Io,
+): Promise<ExitCode> {
   expectToGoOn(folder, file);
   const prices = byRole((role) => (role === 'judge' ? undefined : priceOf(given, priceOption(role))));
   const asked = {

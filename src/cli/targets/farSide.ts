@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
 import type { Fault } from '../../engine/shell/fault.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
@@ -15,10 +16,12 @@ const bootstrap =
   'import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "far_side.py", "exec"))';
 
 /**
- * The files that make the program, in this order: the second asks the first which process is at work. Nothing of the
+ * The files that make the program, in this order: the last uses the functions of those before. Nothing of the
  * trainer is there yet, so neither imports any of it.
  */
-const parts = [join('rehearsal_trainer', 'trainer_process.py'), 'far_side.py'];
+const parts = ['child_process.py', 'trainer_process.py']
+  .map((file) => join('rehearsal_trainer', file))
+  .concat('far_side.py');
 
 /** ssh's own exit code where there is no connection, or none any more. */
 const noConnection = 255;
@@ -56,7 +59,11 @@ function sshArguments({ host, port }: SshAddress, command: string): string[] {
  * argument anybody could see.
  */
 export function openSsh(address: SshAddress, command: string, { signal, onWords }: CallOptions = {}): FarCall {
-  const child = spawn('ssh', sshArguments(address, command), { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+  const child = spawn('ssh', sshArguments(address, command), {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: withoutKeys(),
+    windowsHide: true,
+  });
   const cut = () => void child.kill('SIGKILL');
   if (signal?.aborted) cut();
   signal?.addEventListener('abort', cut, { once: true });

@@ -28,8 +28,6 @@ export async function followElsewhere(
   const left = trainerOf(run);
   // This process may have followed the run before, to the end of a trainer that left no last word.
   if (left?.isRunning && left.pid !== process.pid) return isGone(run, io.signal);
-  // After a restart of the machine the number in a lock may be that of another program.
-  if (left) rmSync(join(run, runFiles.lock), { force: true });
   const free = lockRun(run);
   const pid = join(run, runFiles.pid);
   writeFileSync(pid, String(process.pid));

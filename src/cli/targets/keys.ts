@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { hubKeys, trainerEnvironment } from '../pythonEnvironment.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
+import { throwUnlessKeysAllowed } from './userEndpoints.ts';
 
 /** What a model's hub asks for, where a person has it. */
 const optional = ['HF_TOKEN', 'HF_ENDPOINT'];
@@ -13,6 +16,7 @@ const optional = ['HF_TOKEN', 'HF_ENDPOINT'];
  * Throws a `Fault` that names those of the servers which are not set here.
  */
 export function keysOf({ config }: Launch, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  throwUnlessKeysAllowed(config, environment);
   const ofServers = domainsOf(config).flatMap(variablesOf);
   const missing = [...new Set(ofServers.filter((name) => !environment[name]))];
   if (missing.length > 0)
@@ -32,12 +36,31 @@ export function namedKeys(value: unknown): string[] {
   );
 }
 
+/** The variables with keys that trackers read. */
+const trackerKeys: Readonly<Record<string, readonly string[]>> = {
+  mlflow: ['MLFLOW_TRACKING_PASSWORD', 'MLFLOW_TRACKING_TOKEN'],
+  trackio: hubKeys,
+  wandb: ['WANDB_API_KEY'],
+};
+
+/**
+ * Returns the environment of the trainer on this machine, with the keys of the model's hub, of the trackers that the run
+ * reports to, of the models that play its users, and of the servers of its domains. The engine gets the last two.
+ */
+export function localEnvironment(config: Launch['config']): NodeJS.ProcessEnv {
+  const { report_to: trackers } = config;
+  const ofTrackers = Array.isArray(trackers) ? trackers.flatMap((each) => trackerKeys[String(each)] ?? []) : [];
+  const ofEngine = [...namedKeys(config), ...domainsOf(config).flatMap(variablesOf)];
+  const environment = trainerEnvironment([...hubKeys, ...ofTrackers, ...ofEngine]);
+  return { ...environment, REHEARSAL_ENGINE_KEYS: ofEngine.join(' ') };
+}
+
 /** The folders of the domains that a configuration names. */
 export function domainsOf(config: Launch['config']): readonly string[] {
   return [...new Set(pathsIn(config))].filter((path) => existsSync(join(path, 'domain.yaml')));
 }
 
 function variablesOf(domain: string): string[] {
-  const text = readFileSync(join(domain, 'domain.yaml'), 'utf8');
+  const text = readBoundedText(join(domain, 'domain.yaml'), fileLimits.text);
   return [...text.matchAll(/\$\{env:(\w+)\}/g)].flatMap(([, name]) => name ?? []);
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
@@ -9,14 +10,16 @@ import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Io, UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
-import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
+import { type Interpreter, preparePython, type ReadyPython } from '../pythonEnvironment.ts';
+import { ownEngine } from '../training/engineCommand.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
-import { gpusHere, throwUnlessGpus } from './gpus.ts';
-import { domainsOf } from './keys.ts';
+import { gpusHere, planFor, throwUnlessGpus, withProfile } from './gpus.ts';
+import { domainsOf, localEnvironment } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, type Ending, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
+import { pathsIn } from './trees.ts';
 import { throwUnlessUsersServed } from './userEndpoints.ts';
 
 /** Training on this machine. */
@@ -25,22 +28,29 @@ export function localTarget(): Target {
   let child: ChildProcess | undefined;
   return {
     name: 'this machine',
-    preflight: async (launch, io) => {
+    preflight: async (asked, io) => {
+      const gpus = gpusHere();
+      const { launch, reason } = withProfile(asked, gpus);
       const { run, disk } = launch;
       const throwUnlessRoom = (bytes: number) =>
         throwUnlessRoomFor(bytes, freeAt(run), `for ${run}`, 'name another folder with --out');
       throwUnlessRoom(disk ?? 0);
-      throwUnlessGpus('this machine', gpusHere, launch);
-      const python = await preparePython(io, launch.python);
+      throwUnlessGpus('this machine', gpus, launch);
+      const { python, node } = await preparePython(io, launch.python, [
+        ...ownEngine().filter(isAbsolute).slice(1),
+        nearest(run),
+        ...pathsIn(launch.config),
+      ]);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
       await throwUnlessUsersServed(launch.config, process.env, io.signal);
       for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
       const begin = async () => {
-        child = await start(python, launch, io);
+        child = await start({ python, node }, launch, io);
         return { pid: child.pid };
       };
-      return { prepare: async () => ({ start: begin }) };
+      const plan = { ...planFor('this machine', launch, gpus, reason), needs };
+      return { launch, plan, prepare: async () => ({ start: begin }) };
     },
     follow: async (run, io) => {
       if (child) throwIfFailed(run, await closed(child));
@@ -55,14 +65,25 @@ export function localTarget(): Target {
 }
 
 function freeAt(folder: string): number {
-  let known = folder;
-  while (!existsSync(known)) known = dirname(known);
-  const { bavail, bsize } = statfsSync(known);
+  const { bavail, bsize } = statfsSync(nearest(folder));
   return bavail * bsize;
 }
 
+/** The folder itself, or the first one above it that exists. */
+function nearest(folder: string): string {
+  let known = folder;
+  while (!existsSync(known)) known = dirname(known);
+  return known;
+}
+
+/** A container may have no Node.js at this machine's path: its own runs the engine then. */
+function engineWith(node: string, { engine_command: command }: Launch['config']): readonly string[] {
+  if (node === process.execPath || !Array.isArray(command)) return [];
+  return ['--set', `engine_command=${JSON.stringify([node, ...command.slice(1)])}`];
+}
+
 /** Lets the trainer read a configuration and look for its model without starting anything. */
-async function checkConfiguration(python: string, launch: Launch, io: Io): Promise<Needs> {
+async function checkConfiguration(python: Interpreter, launch: Launch, io: Io): Promise<Needs> {
   const told = await askTrainer(io, python, [launch.kind, '--config', '-', '--check'], {
     input: JSON.stringify(launch.config),
     refused: (words) => refusedOptions(launch, words),
@@ -74,17 +95,30 @@ async function checkConfiguration(python: string, launch: Launch, io: Io): Promi
  * Starts the trainer and waits until it says that it has begun. Its words go to log.txt in the run's folder, so that
  * closing a window loses nothing.
  */
-async function start(python: string, { kind, run, isResumed, isDetached }: Launch, io: Io): Promise<ChildProcess> {
+async function start(
+  { python: [program, ...rest], node }: ReadyPython,
+  { kind, run, config: asked, isResumed, isDetached }: Launch,
+  io: Io,
+): Promise<ChildProcess> {
   const log = openSync(join(run, runFiles.log), 'a');
   const said = sizeOf(join(run, runFiles.events));
   const config = join(run, runFiles.launch);
-  const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(isResumed ? ['--resume'] : [])];
-  const environment = trainerEnvironment();
-  const child = spawn(python, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
+  const args = [
+    ...rest,
+    '-m',
+    'rehearsal_trainer',
+    kind,
+    '--config',
+    config,
+    ...(isResumed ? ['--resume'] : []),
+    ...engineWith(node, asked),
+  ];
+  const environment = localEnvironment(asked);
+  const child = spawn(program, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
   closeSync(log);
   const failed = new Promise<never>((_resolve, reject) =>
     child.once('error', (error) =>
-      reject(environmentFault('python/start', `${python} can't be started: ${error.message}`)),
+      reject(environmentFault('python/start', `${program} can't be started: ${error.message}`)),
     ),
   );
   if (isDetached) child.unref();
@@ -106,7 +140,7 @@ async function isUp(run: string, child: ChildProcess, said: number, signal: Abor
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     if (hasEnded(child)) {
       const log = join(run, runFiles.log);
-      throw didNotStart(lastLineOf(readFileSync(log, 'utf8')), { file: log });
+      throw didNotStart(lastLineOf(readBoundedText(log)), { file: log });
     }
     await new Promise((later) => setTimeout(later, 200));
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, lstatSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
@@ -87,10 +87,15 @@ async function write(
   }
 }
 
-/** A machine elsewhere writes into the run's folder and nowhere else. */
+/** A machine elsewhere writes into the run's folder and nowhere else, also where the folder has links. */
 export function inside(folder: string, path: string): string {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
     throw environmentFault('target/path', `the target sends a file that has no place in a run's folder: ${path}`);
+  const link = parts
+    .map((_, at) => join(folder, ...parts.slice(0, at + 1)))
+    .find((each) => lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink());
+  if (link !== undefined)
+    throw environmentFault('target/path', `${link} is a symbolic link, and nothing is written through it. Remove it`);
   return join(folder, ...parts);
 }

@@ -1,20 +1,29 @@
+import * as z from 'zod';
 import { Fault } from '../../engine/shell/fault.ts';
 
-/** What the trainer's check says that a run needs of the disk where its folder lies, in bytes. */
-export type Needs = {
-  readonly disk: number;
+const needsSchema = z.object({
+  /** What the run writes to the disk where its folder is. */
+  disk: z.number(),
   /** What is free there. */
-  readonly free: number;
-};
+  free: z.number(),
+  /** Weights, gradients and optimizer; absent where another machine trains. */
+  memory: z.object({ needed: z.number(), available: z.number() }).optional(),
+  parameters: z.number().optional(),
+  /** The weights that the model's hub sends first. */
+  download: z.number().optional(),
+});
 
-/** Reads it out of what the check printed; libraries of the trainer may have spoken before. */
+/** What the trainer's check reports about a run, in bytes. */
+export type Needs = z.infer<typeof needsSchema>;
+
+/** Reads it from the output of the check. Libraries may print before it. */
 export function needsOf(printed: string): Needs {
   const line = printed.split('\n').findLast((each) => each.startsWith('{"disk"'));
   if (line === undefined)
     throw new Fault({
       who: 'environment',
       code: 'trainer/check',
-      message: "the trainer's check of the options ended without saying what the run needs: install Rehearsal again",
+      message: "the trainer's check of the options ended without its result: install Rehearsal again",
     });
-  return JSON.parse(line) as Needs;
+  return needsSchema.parse(JSON.parse(line));
 }

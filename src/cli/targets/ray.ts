@@ -6,6 +6,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { engineCommand } from '../training/engineCommand.ts';
+import { approvedThere } from './approved.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { domainsOf } from './keys.ts';
 import { needsOf } from './needs.ts';
@@ -19,7 +20,11 @@ import type { Launch, Prepared, Target } from './target.ts';
 import { didNotStart, refusedOptions } from './targetFaults.ts';
 import { broughtBy, programTrees } from './trees.ts';
 
-const module = 'rehearsal_trainer.backends.verl.job';
+/** What a job runs, by what is trained. */
+const modules = {
+  grpo: 'rehearsal_trainer.backends.verl.job',
+  sft: 'rehearsal_trainer.backends.verl.sft_job',
+} as const;
 
 /**
  * Ray kills a job three seconds after it asked it to end, which is too short for a busy machine to write the last event
@@ -37,14 +42,19 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
   return {
     name: jobs.name,
     ending: 'at once, and goes on from its last checkpoint when it is resumed',
-    preflight: async (launch, io) => {
-      if (launch.kind !== 'grpo')
-        throw new UsageError(`a Ray cluster trains with grpo; run ${launch.kind} on this machine or over SSH`);
+    preflight: async (asked, io) => {
+      const launch = withClusterProfile(asked);
+      if (launch.kind === 'evaluate')
+        throw new UsageError('a Ray cluster trains with sft and grpo; run evaluate on this machine or over SSH');
+      approvedThere(launch, io.environment);
       io.err(`looking at ${jobs.name}\n`);
       await throwIfGoesOn(launch.run, jobs);
       const { gpus, nodes } = await lookAtCluster(jobs, launch, io.signal);
       io.err(`${jobs.name}: ${nodes} machines, ${gpus} GPUs\n`);
-      return { prepare: () => prepare(jobs, launch, io) };
+      const profile = String(launch.config['profile']);
+      const reason = launch === asked ? 'You or the configuration chose it.' : 'The cluster trains on GPUs.';
+      const plan = { target: jobs.name, device: `${gpus} GPUs`, profile, reason, downloads: [] };
+      return { launch, plan, prepare: () => prepare(jobs, launch, io) };
     },
     follow: async (run, io) => {
       const job = jobOf(run, jobs);
@@ -64,13 +74,18 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
   };
 }
 
+/** On a cluster a run that names no profile gets that of one GPU; `paper` is for 32. */
+function withClusterProfile(launch: Launch): Launch {
+  return launch.config['profile'] === undefined ? { ...launch, config: { profile: 'gpu', ...launch.config } } : launch;
+}
+
 /** Throws a `UsageError` where a job of the run is not over: a second one would take its place. */
 async function throwIfGoesOn(run: string, jobs: RayJobs): Promise<void> {
   const left = jobOfRun(run);
   const job = left && (await jobs.find(left.job));
   if (job && !isOver(job))
     throw new UsageError(
-      `${run} goes on as job ${left.job} of ${jobs.name}: follow it with rehearsal train follow ${shellWord(run)}, or stop it first`,
+      `${run} is still running as job ${left.job} of ${jobs.name}: follow it with npx rehearsal train follow ${shellWord(run)}, or stop it first`,
     );
 }
 
@@ -80,21 +95,29 @@ function jobOf(run: string, jobs: RayJobs): string {
   return submitted.job;
 }
 
-function commandOf({ isResumed }: Launch, ...more: readonly string[]): string {
+function commandOf({ kind, isResumed }: Launch, ...more: readonly string[]): string {
+  const module = kind === 'sft' ? modules.sft : modules.grpo;
   return ['python', '-m', module, '--config', 'launch.json', ...(isResumed ? ['--resume'] : []), ...more].join(' ');
 }
 
 async function prepare(jobs: RayJobs, launch: Launch, io: Io): Promise<Prepared> {
-  const brought = await packageFor(launch);
-  io.err(`sending ${(brought.content.length / 1e6).toFixed(1)} MB to ${jobs.name}\n`);
-  const uploaded = await jobs.upload(brought.name, brought.content);
+  const uploaded = await send(jobs, launch, io);
   const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
   const { job, logs } = await jobs.run(check, io.signal);
   const words = wordsOfJob(job, logs);
   if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
   const { disk, free } = needsOf(logs);
   throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
-  return { start: () => start(jobs, launch, uploaded, io) };
+  // What SFT learns from is played only now, where no recordings were named.
+  const complete = async () => (launch.kind === 'sft' ? send(jobs, launch, io) : uploaded);
+  return { start: async () => start(jobs, launch, await complete(), io) };
+}
+
+/** Makes the package of a run known to the cluster. */
+async function send(jobs: RayJobs, launch: Launch, io: Io): Promise<string> {
+  const { name, content } = await packageFor(launch);
+  io.err(`sending ${(content.length / 1e6).toFixed(1)} MB to ${jobs.name}\n`);
+  return jobs.upload(name, content);
 }
 
 /** What a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
@@ -121,7 +144,10 @@ async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io):
     {
       entrypoint: commandOf(launch),
       submission_id: id,
-      runtime_env: { working_dir: workingDir, env_vars: jobEnvironment },
+      runtime_env: {
+        working_dir: workingDir,
+        env_vars: { ...jobEnvironment, ...approvedThere(launch, io.environment) },
+      },
     },
     io.signal,
   );

@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import type { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
@@ -90,7 +91,10 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
 function nameBase(run: string, adapter: string): void {
   const file = join(adapter, 'adapter_config.json');
   const { model: base } = readJson(join(run, runFiles.launch));
-  const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
+  const config = {
+    ...JSON.parse(readBoundedText(file, fileLimits.text)),
+    ...(base ? { base_model_name_or_path: base } : {}),
+  };
   replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
 }
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import * as z from 'zod';
 import { jsonOf } from '../../engine/core/json.ts';
+import { answerTooLong, longestAnswer } from '../../engine/shell/boundFetch.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
@@ -156,14 +156,12 @@ export class RayJobs {
       return await new Promise<Answer>((answered, failed) => {
         const ask = url.protocol === 'https:' ? httpsRequest : httpRequest;
         const request = ask(url, { method, headers, signal }, (response) => {
-          buffer(response).then(
-            (words) => answered({ status: response.statusCode ?? 0, words: words.toString() }),
-            failed,
-          );
+          textOf(response, this.address).then((words) => answered({ status: response.statusCode ?? 0, words }), failed);
         });
         request.on('error', failed).end(body);
       });
     } catch (error) {
+      if (error instanceof Fault) throw error;
       throw this.#unreachable((error as NodeJS.ErrnoException).code ?? messageOf(error));
     }
   }
@@ -197,6 +195,18 @@ export class RayJobs {
       message: `${this.name} can't be reached (${reason}): is it the address of the cluster's dashboard (ray start --head prints it), and is the port open from here? ssh -L 8265:localhost:8265 HEAD brings it here`,
     });
   }
+}
+
+/** The body of a response, up to the limit of every other one. */
+async function textOf(response: IncomingMessage, origin: string): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > longestAnswer) throw answerTooLong(origin);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 /** The token as Ray itself looks for it: a variable, the file that another names, the file in the home folder. */

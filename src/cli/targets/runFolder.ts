@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json, jsonOf } from '../../engine/core/json.ts';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -18,7 +19,7 @@ export function sizeOf(path: string): number {
 /** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is none. */
 export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
-  const value = jsonOf(readFileSync(path, 'utf8')) as Json | undefined;
+  const value = jsonOf(readBoundedText(path)) as Json | undefined;
   if (isObject(value)) return value;
   throw new UsageError(`${path} is no JSON object: it was changed after Rehearsal wrote it`);
 }
@@ -39,8 +40,8 @@ export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0,
     who: 'environment',
     code: 'training/failed',
     message: hasWords
-      ? `training ended with an error: ${lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message}`
-      : `training ${endedBy(signal)}; go on from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: rehearsal train resume ${shellWord(run)}`,
+      ? `training ended with an error: ${lastLineOf(existsSync(log) ? readBoundedText(log) : '') || message}`
+      : `training ${endedBy(signal)}; go on from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: npx rehearsal train resume ${shellWord(run)}`,
     file: log,
   });
 }

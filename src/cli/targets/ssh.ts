@@ -3,16 +3,19 @@ import { basename, join } from 'node:path';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { byStep } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
+import type { Interpreter } from '../pythonEnvironment.ts';
 import { engineCommand } from '../training/engineCommand.ts';
+import { approvedThere } from './approved.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
+import { planFor } from './gpus.ts';
 import { domainsOf, keysOf } from './keys.ts';
 import { had, mirror } from './mirror.ts';
 import { needsOf } from './needs.ts';
 import { throwIfFailed } from './runFolder.ts';
 import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
-import { farPython, lookAt, type Machine, roomElsewhere } from './sshPreflight.ts';
+import { environmentDownload, farPython, lookAt, type Machine, roomElsewhere } from './sshPreflight.ts';
 import type { Launch, Prepared, Target } from './target.ts';
 import { didNotStart, environmentFault, noCheckpoint, refusedOptions } from './targetFaults.ts';
 import { type Brought, broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
@@ -20,7 +23,7 @@ import { type Brought, broughtBy, bytesIn, listed, placeOfTree, programTrees, se
 /** A machine that was looked at for a launch. */
 type Found = {
   readonly address: SshAddress;
-  /** The Python there that makes the trainer's environment. */
+  /** The Python there that runs the far side and makes the trainer's environment. */
   readonly python: string;
   readonly machine: Machine;
   readonly programs: ReturnType<typeof programTrees>;
@@ -30,8 +33,8 @@ type Found = {
 
 /** What was made ready there. */
 type Ready = {
-  /** Of the trainer's environment. */
-  readonly python: string;
+  /** Starts the trainer. */
+  readonly python: readonly string[];
   readonly node: string;
   readonly engine: string;
   readonly trainer: string;
@@ -40,9 +43,9 @@ type Ready = {
 /**
  * Training on another machine, with the system's ssh: so with the user's own configuration, keys and agents.
  * @param name its address
- * @param given the Python there that makes the trainer's environment
+ * @param given an existing Python there that trains as it is
  */
-export function sshTarget(name: string, given: string | undefined): Target {
+export function sshTarget(name: string, given: Interpreter | undefined): Target {
   const address = readAddress(name);
   const { host } = address;
   let found: Promise<string> | undefined;
@@ -56,16 +59,22 @@ export function sshTarget(name: string, given: string | undefined): Target {
   const farRun = (run: string): FarRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
   return {
     name: host,
-    preflight: async (launch, io) => {
+    preflight: async (asked, io) => {
       io.err(`looking at ${host}\n`);
-      const keys = keysOf(launch, io.environment);
+      const approved = approvedThere(asked, io.environment);
+      const keys = { ...keysOf(asked, io.environment), ...approved };
       const programs = programTrees();
       const command = await python();
-      const brought = broughtBy(launch);
+      const brought = broughtBy(asked);
       const bytes = bytesIn([programs.engine, programs.trainer, ...brought.trees]);
-      const machine = await lookAt(address, command, launch, bytes, keys);
+      const { machine, launch, reason } = await lookAt(address, command, asked, bytes, keys);
       const found = { address, python: command, machine, programs, brought, keys };
-      return { prepare: () => prepare(found, launch, io) };
+      const environment = environmentDownload(machine, launch);
+      const plan = {
+        ...planFor(host, launch, machine.gpus, reason),
+        downloads: [{ what: `copied to ${host}`, bytes }, ...environment],
+      };
+      return { launch, plan, prepare: () => prepare(found, launch, io) };
     },
     follow: async (run, io) => {
       if (await followFarRun(run, farRun(run), io)) throwIfFailed(run);
@@ -103,23 +112,27 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
   const making = await callFarSide(
     address,
     python,
-    { do: 'environment', ...programs },
+    { do: 'environment', ...programs, ...(launch.python ? { existing: launch.python } : {}) },
     {
       signal,
-      onWords: (line) => io.err(`${line}\n`),
+      ...(launch.python ? {} : { onWords: (line: string) => io.err(`${line}\n`) }),
     },
   );
   const made = await making.answers.line();
   await making.end();
-  const { python: own } = JSON.parse(made ?? '{}') as { readonly python: string };
+  const { python: own, node } = JSON.parse(made ?? '{}') as {
+    readonly python: readonly string[];
+    readonly node: string;
+  };
   io.err(`trying out what the run needs on ${address.host}\n`);
-  const tried = await askFarSide<{ readonly node: string; readonly failed?: string; readonly words: string }>(
+  const tried = await askFarSide<{ readonly failed?: string; readonly words: string }>(
     address,
     python,
     {
       do: 'try',
       ...programs,
       python: own,
+      node,
       kind: launch.kind,
       config: { ...placedIn(folder, launch.config), run: runThere(found, launch) },
       domains: placedIn(folder, domainsOf(launch.config)),
@@ -130,7 +143,7 @@ async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> 
   if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch);
   const { disk, free } = needsOf(tried.words);
   throwUnlessRoomFor(launch.disk ?? disk, free, `in ${folder} on ${address.host}`, roomElsewhere);
-  const ready = { ...programs, python: own, node: tried.node };
+  const ready = { ...programs, python: own, node };
   return { start: () => start(found, ready, launch, io) };
 }
 

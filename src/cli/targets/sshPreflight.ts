@@ -1,12 +1,13 @@
 import { isAbsolute } from 'node:path';
 import type { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Interpreter } from '../pythonEnvironment.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, openSsh } from './farSide.ts';
-import { type Gpus, throwUnlessGpus } from './gpus.ts';
+import { type Gpus, throwUnlessGpus, withProfile } from './gpus.ts';
 import { domainsOf } from './keys.ts';
 import type { SshAddress } from './sshAddress.ts';
-import type { Launch } from './target.ts';
+import type { Launch, Plan } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 
 /** What the far side says of its machine. */
@@ -32,28 +33,32 @@ export type Machine = {
 export const roomElsewhere = 'name a folder on another disk in the address';
 /** What the trainer's environment takes; PyTorch brings the libraries of CUDA for a GPU. */
 const environmentDisk = { cpu: 3 * 2 ** 30, gpu: 10 * 2 ** 30 };
+/** What pip downloads for it: as measured for a CPU; an estimate for a GPU, where PyTorch requires packages of CUDA. */
+const environmentBytes = { cpu: 617e6, gpu: 3.5e9 };
 /** Node comes with the trainer's environment. */
 const broughtCommands = ['node', 'npm', 'npx'];
 
-const search =
-  'for p in python3 python3.14 python3.13 python3.12 python3.11; do "$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && { echo "python: $p"; exit 0; }; done; echo "python: none"';
+const usual = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
 
-/** The Python of the target: the one that was named, else the first one there that is new enough. */
-export async function farPython(address: SshAddress, given: string | undefined): Promise<string> {
-  if (given !== undefined && !/^[\w./~+-]+$/.test(given))
-    throw environmentFault(
-      'python/missing',
-      `--python ${given}: name a command or a path of ${address.host}, without blanks`,
-    );
-  const test = `"$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && echo "python: $p" || echo "python: none"`;
-  const command = given === undefined ? search : `p=${given}; ${test}`;
-  const call = openSsh(address, `sh -c '${command}'`);
+/**
+ * The Python of the target that runs the far side: the first one there that is new enough. It outlives the connection,
+ * which a container does not, so one that was named with arguments is only used to train.
+ */
+export async function farPython(address: SshAddress, given: Interpreter | undefined): Promise<string> {
+  if (given?.some((word) => /['"`$\\\n]/.test(word)))
+    throw environmentFault('python/missing', `--python ${given.join(' ')}: name it without quotes, $ and backslashes`);
+  const isNew = '-c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null';
+  const words = given?.map((word) => (/^[\w./~+=:,-]+$/.test(word) ? word : `"${word}"`)).join(' ');
+  const tried = words === undefined ? '' : `${words} ${isNew} || { echo "python: none"; exit 0; }; `;
+  const named = given?.length === 1 && /^[\w./~+-]+$/.test(given[0]) ? [given[0]] : [];
+  const search = `for p in ${[...usual, ...named].join(' ')}; do "$p" ${isNew} && { echo "python: $p"; exit 0; }; done; echo "python: none"`;
+  const call = openSsh(address, `sh -c '${tried}${search}'`);
   let line = await call.answers.line();
   while (line !== null && !line.startsWith('python: ')) line = await call.answers.line();
   await call.end();
   const found = line?.slice('python: '.length);
   if (found !== undefined && found !== 'none') return found;
-  const what = given ?? 'python3';
+  const what = words ?? 'python3';
   throw environmentFault(
     'python/missing',
     `${what} on ${address.host} is no Python 3.11 or newer: install one there, or name it with --python (in the editor: "python" of the target in the settings)`,
@@ -68,16 +73,17 @@ export async function farPython(address: SshAddress, given: string | undefined):
 export async function lookAt(
   address: SshAddress,
   python: string,
-  launch: Launch,
+  asked: Launch,
   bytes: number,
   keys: Readonly<Record<string, string>>,
-): Promise<Machine> {
+): Promise<{ readonly machine: Machine; readonly launch: Launch; readonly reason: string }> {
   const { host } = address;
-  const commands = domainsOf(launch.config).flatMap(serverCommands);
-  const model = hubModelOf(launch);
+  const commands = domainsOf(asked.config).flatMap(serverCommands);
+  const model = hubModelOf(asked);
   const request = { do: 'look', commands: commands.map(({ command }) => command), model, environment: keys };
   const machine = await askFarSide<Machine>(address, python, request);
-  if (!machine.canMakeEnvironments)
+  const { launch, reason } = withProfile(asked, machine.gpus);
+  if (!machine.canMakeEnvironments && !launch.python)
     throw environmentFault(
       'python/venv',
       `Python ${machine.python} on ${host} can't make environments: install its venv module there (on Debian and Ubuntu the package python3-venv)`,
@@ -88,14 +94,14 @@ export async function lookAt(
       `${machine.at} on ${host} can't be written: name a folder of your own in the target's address, such as ssh://${host}/~/rehearsal`,
     );
   throwUnlessRoomFor(bytes + (launch.disk ?? 0), machine.free, `in ${machine.at} on ${host}`, roomElsewhere);
-  if (!machine.hasEnvironment)
+  if (!machine.hasEnvironment && !launch.python)
     throwUnlessRoomFor(
       typeof machine.gpus === 'string' ? environmentDisk.cpu : environmentDisk.gpu,
       machine.cacheFree,
       `for Python packages in the home folder on ${host}`,
       'set REHEARSAL_CACHE there to another disk',
     );
-  throwUnlessGpus(host, () => machine.gpus, launch);
+  throwUnlessGpus(host, machine.gpus, launch);
   if (machine.refusal) throw modelFault(String(launch.config['model']), machine.refusal);
   for (const { server, command } of commands)
     if (machine.commands[command] === false && !broughtCommands.includes(command))
@@ -103,7 +109,14 @@ export async function lookAt(
         'mcp/command',
         `the MCP server ${server} is started with ${command}, which is not on the PATH of ${host}: install it there`,
       );
-  return machine;
+  return { machine, launch, reason };
+}
+
+/** What the trainer's environment downloads there, by what pip reported for each device. */
+export function environmentDownload({ hasEnvironment, gpus }: Machine, { python }: Launch): Plan['downloads'] {
+  if (hasEnvironment || python) return [];
+  const bytes = typeof gpus === 'string' ? environmentBytes.cpu : environmentBytes.gpu;
+  return [{ what: "the trainer's Python environment", bytes }];
 }
 
 /** The model's name on the Hugging Face hub; null for one that Rehearsal or this machine brings. */

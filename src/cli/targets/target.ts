@@ -1,5 +1,7 @@
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import type { Io } from '../io.ts';
+import type { Interpreter } from '../pythonEnvironment.ts';
+import type { Needs } from './needs.ts';
 
 /** A training run that is to be started or gone on with, in the words of this machine. */
 export type Launch = {
@@ -14,14 +16,32 @@ export type Launch = {
   readonly isResumed: boolean;
   /** Whether the command line returns once it runs. */
   readonly isDetached: boolean;
-  /** A Python of the target to make the trainer's environment with. */
-  readonly python: string | undefined;
+  /** An existing Python of the target that trains as it is; undefined: the trainer's own environment, made on first use. */
+  readonly python: Interpreter | undefined;
   /** What the run needs of the target's disk beside what is copied, in bytes; undefined: what the trainer reckons. */
   readonly disk: number | undefined;
 };
 
+/** What a run is expected to need, as it is shown before the run starts. Sizes are in bytes. */
+export type Plan = {
+  /** The target's name. */
+  readonly target: string;
+  /** The device that trains; absent where only the cluster knows. */
+  readonly device?: string;
+  readonly profile: string;
+  /** Why this profile, as a full sentence. */
+  readonly reason: string;
+  /** Copied or downloaded before the run starts. */
+  readonly downloads: readonly { readonly what: string; readonly bytes: number }[];
+  /** What the trainer reports about the model. Absent until its Python environment exists. */
+  readonly needs?: Needs;
+};
+
 /** A target that was looked at for a launch. */
 export type Inspected = {
+  /** The launch with the profile that the run gets. */
+  readonly launch: Launch;
+  readonly plan: Plan;
   /** Brings what the run needs, makes its environment, and lets the trainer read the configuration there. */
   readonly prepare: () => Promise<Prepared>;
 };

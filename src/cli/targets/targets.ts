@@ -4,6 +4,7 @@ import { replaceFile } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { UsageError } from '../io.ts';
 import { readKept } from '../keptFile.ts';
+import { interpreterOf } from '../pythonEnvironment.ts';
 import { localTarget } from './local.ts';
 import { rayTarget } from './ray.ts';
 import { sshTarget } from './ssh.ts';
@@ -21,7 +22,7 @@ export function targetAt({ target, python }: Place): Target {
     case 'local':
       return localTarget();
     case 'ssh':
-      return sshTarget(target, python);
+      return sshTarget(target, interpreterOf(python, undefined));
     case 'ray':
     case 'rays':
       return rayTarget(target);

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isWithin } from '../../engine/shell/boundedFile.ts';
 import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
@@ -28,7 +29,7 @@ const chunkSize = 1 << 20;
 export function treeOf(path: string, isWanted: (file: string) => boolean = () => true): Tree {
   const name = basename(path);
   const isFile = statSync(path).isFile();
-  const found = isFile ? [path] : filesIn(path);
+  const found = isFile ? [path] : filesIn(path, rootsOf(path), []);
   const files = new Map<string, TreeFile>();
   for (const from of found.sort()) {
     const inside = relative(isFile ? dirname(path) : path, from)
@@ -41,13 +42,37 @@ export function treeOf(path: string, isWanted: (file: string) => boolean = () =>
   return { hash: digest.digest('hex').slice(0, 32), name, files };
 }
 
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(({ name }) => {
+/** The folders that a tree's links may lead to: its own, and the blobs that a model in the cache of a hub links to. */
+function rootsOf(folder: string): readonly string[] {
+  const real = realpathSync(folder);
+  const blobs = join(real, '..', '..', 'blobs');
+  return basename(dirname(real)) === 'snapshots' && existsSync(blobs) ? [real, realpathSync(blobs)] : [real];
+}
+
+/**
+ * @param above the real paths of the folders that it is in: a link to one of them has no end
+ */
+function filesIn(folder: string, roots: readonly string[], above: readonly string[]): string[] {
+  const real = realpathSync(folder);
+  if (above.includes(real)) return [];
+  return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     if (leftOut.has(name)) return [];
     const stat = statSync(path, { throwIfNoEntry: false });
-    return stat?.isDirectory() ? filesIn(path) : stat?.isFile() ? [path] : [];
+    if (!stat?.isDirectory() && !stat?.isFile()) return [];
+    throwUnlessInside(path, roots);
+    return stat.isDirectory() ? filesIn(path, roots, [...above, real]) : [path];
   });
+}
+
+/** A link would send a file of this machine that nobody named to another one. */
+function throwUnlessInside(path: string, roots: readonly string[]): void {
+  const real = realpathSync(path);
+  if (roots.some((root) => real === root || isWithin(root, real))) return;
+  throw environmentFault(
+    'target/link',
+    `${path} is a link to ${real}, outside of ${roots[0]}, so it is not sent to another machine. Put a copy in its place, or remove it`,
+  );
 }
 
 function fileOf(from: string): TreeFile {
@@ -85,7 +110,7 @@ export function programTrees(): { readonly engine: Tree; readonly trainer: Tree 
   const isOfEngine = (file: string) =>
     /^(bridge|personas)\//.test(file) || (/^[^/]+\.mjs$/.test(file) && !/^(extension|language)\.mjs$/.test(file));
   const isOfTrainer = (file: string) =>
-    /^(rehearsal_trainer\/.*\.py|requirements\/[^/]+\.txt|pyproject\.toml|setup_environment\.py)$/.test(file);
+    /^(rehearsal_trainer\/.*\.(py|jinja)|requirements\/[^/]+\.txt|pyproject\.toml|setup_environment\.py)$/.test(file);
   return { engine: treeOf(engine, isOfEngine), trainer: treeOf(trainer, isOfTrainer) };
 }
 
@@ -131,7 +156,7 @@ export function placeOfTree(folder: string, { hash, name }: Tree): string {
 }
 
 /** These name the command line of this machine and its working folder, or a place of the target itself. */
-const notBrought = new Set(['run', 'engine_command', 'engine_cwd', 'storage', 'vllm_python']);
+const notBrought = new Set(['run', 'engine_command', 'engine_cwd', 'storage', 'python', 'vllm_python']);
 
 /** Every absolute path of this machine in a configuration. */
 export function pathsIn(value: unknown): string[] {

@@ -1,3 +1,4 @@
+import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
 import { type Endpoint, endpointSchema } from '../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
 
@@ -12,9 +13,20 @@ export async function throwUnlessUsersServed(
   if (found.size === 0) return;
   const { throwUnlessServed } = await import('../../engine/shell/seats/openai.ts');
   for (const { base_url: baseUrl, model, api_key_env: keyName = null } of found.values()) {
+    allowed(baseUrl, keyName, environment);
     const key = (keyName !== null && environment[keyName]) || '';
     await throwUnlessServed({ type: 'openai', model, baseUrl, keyName }, key, signal);
   }
+}
+
+/** Throws a `Fault` where a configuration would send a key to an address that it does not belong to. */
+export function throwUnlessKeysAllowed(config: Launch['config'], environment: NodeJS.ProcessEnv): void {
+  for (const { base_url: baseUrl, api_key_env: keyName = null } of endpointsIn(config, () => true))
+    allowed(baseUrl, keyName, environment);
+}
+
+function allowed(url: string, name: string | null, environment: NodeJS.ProcessEnv): void {
+  if (name !== null) throwUnlessAllowed({ name, url, namedBy: 'base_url of the training configuration' }, environment);
 }
 
 function endpointsIn(value: unknown, isAsked: (key: string) => boolean): readonly Endpoint[] {

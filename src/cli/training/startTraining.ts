@@ -1,5 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Json } from '../../engine/core/json.ts';
 import type { Task } from '../../engine/core/task.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
@@ -13,9 +14,11 @@ import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
+import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { askAtTerminal, trialsOf } from '../rolloutOptions.ts';
+import { interpreterOf } from '../pythonEnvironment.ts';
+import { trialsOf } from '../rolloutOptions.ts';
 import { shellWord } from '../shellWord.ts';
 import { sizeOf } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
@@ -24,15 +27,27 @@ import { launchTrainer } from './trainerLaunch.ts';
 import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
 import { readTrainingFile } from './trainingFile.ts';
 import { diskOf } from './trainingOperations.ts';
+import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
 
 /**
  * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
  * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
  */
 export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
-  const { request, place, target, lesson, launch } = asked(given, io, placed);
+  const { request, place, target, lesson, launch: asking } = asked(given, io, placed);
+  const isJson = given.values['json'] === true;
+  if (given.values['plan'] === true) {
+    const plan = await planOf(asking, place, target, io);
+    io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
+    return 0;
+  }
+  const inspected = await target.preflight(asking, io);
+  const { launch } = inspected;
   const { run, config } = launch;
-  const inspected = await target.preflight(launch, io);
+  io.err(planText({ ...inspected.plan, ...expectedOf(launch) }));
+  // Another command may have planned a run with the same name in the same second.
+  if (text(given, 'out') === undefined && existsSync(run))
+    throw new UsageError(`${run} belongs to a run that started in the same second. Run the command again`);
   makeRunFolder(run);
   const prepared = await inspected.prepare();
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
@@ -40,7 +55,7 @@ export async function startTraining(given: Given, io: Io, placed?: Launch['place
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   keepPlace(run, place);
-  return launchTrainer(io, target, launch, prepared, given.values['json'] === true);
+  return launchTrainer(io, target, launch, prepared, isJson);
 }
 
 /** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */
@@ -56,9 +71,15 @@ function asked(given: Given, io: Io, placed?: Launch['placed']) {
   const request = trainingRequest(given, io, file);
   const { kind } = request;
   const run = runFolder(given, io, kind);
-  const place = placeOf(run, text(given, 'target'), text(given, 'python'));
+  const { target: address } = placeOf(run, text(given, 'target'));
+  const python = text(given, 'python') ?? pythonIn(file?.values['python']);
+  const place = { target: address, ...(python === undefined ? {} : { python }) };
   const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
-  const config = trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []);
+  const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);
+  const config = {
+    ...trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []),
+    ...(interpreter ? { python: interpreter } : {}),
+  };
   const launch: Launch = {
     kind,
     run,
@@ -66,16 +87,28 @@ function asked(given: Given, io: Io, placed?: Launch['placed']) {
     placed: placed ?? ((words) => file?.placed(words, { ...config, ...request.ofFile }) ?? words),
     isResumed: false,
     isDetached: given.values['detach'] === true,
-    python: text(given, 'python'),
+    python: interpreter,
     disk: diskOf(given),
   };
   throwIfForRay(launch, place);
   return { request, place, target: targetAt(place), lesson, launch };
 }
 
+/** What a file says of the interpreter, as `--python` says it. */
+function pythonIn(value: Json | undefined): string | undefined {
+  return value === undefined || value === null || typeof value === 'string'
+    ? (value ?? undefined)
+    : JSON.stringify(value);
+}
+
 /** Throws a `UsageError` for a key that only a Ray cluster has, where training is to be elsewhere. */
 function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { target }: Place): void {
-  if (/^rays?:/.test(target)) return;
+  if (/^rays?:/.test(target)) {
+    if (config['python'] === undefined) return;
+    throw new UsageError(
+      placed('python: a Ray cluster trains with its own Python: take it out, and put what is needed in its image'),
+    );
+  }
   const key = trainingKeys(kind).find(({ name, isForRay }) => isForRay && name in config);
   if (key)
     throw new UsageError(
@@ -90,7 +123,7 @@ function runFolder(given: Given, io: Io, kind: TrainingKind): string {
   const run = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
   if (sizeOf(join(run, runFiles.metrics)) > 0 || partsPlayed(run).length > 0)
     throw new UsageError(
-      `--out ${out} holds a run already: go on with it (rehearsal train resume ${shellWord(run)}), or name a folder that is new`,
+      `--out ${out} holds a run already: go on with it (npx rehearsal train resume ${shellWord(run)}), or name a folder that is new`,
     );
   return run;
 }

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
@@ -42,7 +44,9 @@ export async function launchTrainer(
 export async function followDetached(run: string): Promise<void> {
   if (placeOf(run).target === 'local') return;
   const args = [process.argv[1] ?? '', 'train', 'follow', run];
-  const follower = spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true });
+  // A Ray cluster may ask for a token; what follows over SSH needs no key.
+  const env = withoutKeys(['RAY_AUTH_TOKEN']);
+  const follower = spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true, env });
   follower.unref();
   while (!trainerOf(run)?.isRunning && follower.exitCode === null) await new Promise((later) => setTimeout(later, 100));
 }
@@ -50,15 +54,14 @@ export async function followDetached(run: string): Promise<void> {
 /** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
 export function outcome(run: string, json: boolean): string {
   const result = join(run, runFiles.result);
-  if (existsSync(result))
-    return json ? readFileSync(result, 'utf8') : readFileSync(join(run, runFiles.resultText), 'utf8');
+  if (existsSync(result)) return json ? readBoundedText(result) : readBoundedText(join(run, runFiles.resultText));
   if (json) return `${JSON.stringify({ run })}\n`;
   const { type, message } = lastWordOf(run);
   if (type === 'paused')
-    return `paused by an alarm: ${message}. Go on with: rehearsal train resume ${shellWord(run)}\n`;
+    return `paused by an alarm: ${message}. Go on with: npx rehearsal train resume ${shellWord(run)}\n`;
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
   if (placeOf(run).target === 'local') return `${word}\n`;
-  return `${word}; bring a checkpoint here with: rehearsal train fetch ${shellWord(run)}\n`;
+  return `${word}; bring a checkpoint here with: npx rehearsal train fetch ${shellWord(run)}\n`;
 }

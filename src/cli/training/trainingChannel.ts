@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { EventType } from '../../engine/core/event.ts';
 import { measureOf } from '../../engine/core/measure.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
 import { resultOf } from '../../engine/shell/batch.ts';
@@ -9,7 +10,12 @@ import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outsi
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import { type LiveRollout, openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
+import {
+  type LiveRollout,
+  openSupervisor,
+  type RolloutClosed,
+  type Supervisor,
+} from '../../engine/shell/supervisor.ts';
 import { version } from '../../engine/shell/version.ts';
 import { factsOf } from './rolloutFacts.ts';
 import {
@@ -194,6 +200,9 @@ async function rollout(
         toolCalls: result.toolCalls,
         violations: result.violations,
         toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError && !event.by).length,
+        agentSeconds: secondsOf('agentReplied', closed),
+        userSeconds: secondsOf('userReplied', closed),
+        toolSeconds: secondsOf('toolReturned', closed),
       },
       ...factsOf(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
       user_tokens: userTokens,
@@ -203,6 +212,11 @@ async function rollout(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Returns the wall time that a rollout waited for events of a type, in seconds. */
+function secondsOf(type: EventType, { arrived }: RolloutClosed): number {
+  return arrived.reduce((sum, event) => (event.type === type ? sum + event.ms / 1000 : sum), 0);
 }
 
 /** How long one reply may take where nothing says how long a rollout may. */

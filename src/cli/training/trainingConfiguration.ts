@@ -69,8 +69,9 @@ export function trainingConfiguration(
   const steps = wholeNumber(given, 'steps');
   const counted = kind === 'evaluate' ? trialsIn(given, loaded) : {};
   const isCounted = text(given, 'trials') !== undefined;
+  const ofModel = profileFor(model);
   const common = {
-    profile: profileFor(model),
+    ...(ofModel ? { profile: ofModel } : {}),
     dialect: dialectOf(domains, model, written['dialect']),
     ...counted,
     ...file?.values,
@@ -220,11 +221,12 @@ function modelOf(model: Json, io: Io): Json {
 /** What the command line has words of its own for, which it looks through. */
 const saidOtherwise: ReadonlyMap<string, string> = new Map([
   ['run', 'name the folder of the run with --out'],
-  ['domain', 'name the folder of the domain, as in: rehearsal train grpo parcel-desk'],
+  ['domain', 'name the folder of the domain, as in: npx rehearsal train grpo parcel-desk'],
   ['held_out', 'name the folders with --held-out'],
   ['recordings', 'name what to learn from with --recordings'],
   ['engine_command', 'the command line fills it in'],
   ['engine_cwd', 'the command line fills it in'],
+  ['python', 'name it with --python'],
 ]);
 
 /** What `--set` says, by key. Throws a `UsageError` for what it can't say. */

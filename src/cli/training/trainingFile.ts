@@ -28,7 +28,7 @@ export function readTrainingFile(path: string, cwd: string): TrainingFile {
   const at = (key: string) => `${path}:${places.key([key]).line}`;
   if (!isObject(value as Json))
     throw new UsageError(
-      `${path}:1: expected keys and values, such as kind: grpo. "rehearsal train --explain" has them`,
+      `${path}:1: expected keys and values, such as kind: grpo. "npx rehearsal train --explain" has them`,
     );
   const { kind: named, ...written } = value as Values;
   const kind = trainingKinds.find((each) => each === named);

@@ -1,11 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Json } from '../../engine/core/json.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { interpreterOf } from '../pythonEnvironment.ts';
 import { readJson } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
 import { type Place, placeOf, targetAt } from '../targets/targets.ts';
@@ -35,8 +37,8 @@ export async function runOperation(operation: (typeof operations)[number], given
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const launch = resumedLaunch(run, place, given, io.cwd);
-      const inspected = await target.preflight(launch, io);
+      const inspected = await target.preflight(resumedLaunch(run, place, given, io.cwd), io);
+      const { launch } = inspected;
       const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
       return launchTrainer(io, target, launch, prepared, json);
@@ -63,7 +65,7 @@ export async function runOperation(operation: (typeof operations)[number], given
 
 function runOf(given: Given, io: Io): string {
   const [operation, name] = given.positionals;
-  if (!name) throw new UsageError(`say which run: rehearsal train ${operation} RUN`);
+  if (!name) throw new UsageError(`say which run: npx rehearsal train ${operation} RUN`);
   const places = [resolve(io.cwd, name), resolve(io.cwd, workFolders.training, name)];
   const run = places.find((folder) => existsSync(join(folder, runFiles.launch)));
   if (run) return run;
@@ -76,14 +78,21 @@ function resumedLaunch(run: string, place: Place, given: Given, cwd: string): La
   // The engine that began the run may have been replaced since.
   const engine = { engine_command: ownEngine() };
   const kind = kindOf(run);
+  const named = text(given, 'python') ?? (asked['python'] as Json | undefined) ?? place.python;
+  const python = interpreterOf(named, place.target === 'local' ? cwd : undefined);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {
     kind,
     run,
-    config: { ...asked, ...('engine_command' in asked ? engine : {}), ...wholePaths(kind, settingsOf(given), cwd) },
+    config: {
+      ...asked,
+      ...('engine_command' in asked ? engine : {}),
+      ...wholePaths(kind, settingsOf(given), cwd),
+      ...(python ? { python } : {}),
+    },
     isResumed: true,
     isDetached: given.values['detach'] === true,
-    python: text(given, 'python') ?? place.python,
+    python,
     disk: diskOf(given),
   };
 }

@@ -5,7 +5,7 @@ import { fieldsOf } from './message.ts';
 import type { Deed } from './ownTools.ts';
 import type { Persona } from './persona.ts';
 import type { Random } from './random.ts';
-import { fromTemplate } from './template.ts';
+import { fromTemplate, resultSlots } from './template.ts';
 
 type Style = Persona['style'];
 type Told = { readonly label: string; readonly say: string };
@@ -111,7 +111,11 @@ function told(
   const result = fieldsOf(content);
   const slots = Object.entries({ ...values, ...result, result: content }).map(([name, each]) => [name, spoken(each)]);
   const lead = random.pick(deedLeads[style]);
-  const written = fromTemplate(lexicon.tools[tool]?.tell, Object.fromEntries(slots), random);
+  const written = fromTemplate(
+    lexicon.tools[tool]?.tell,
+    { ...resultSlots(content), ...Object.fromEntries(slots) },
+    random,
+  );
   if (written !== null) return `${lead}${written}`;
   const fields = Object.entries(result).map(([name, value]) => `${name.replaceAll('_', ' ')} ${spoken(value)}`);
   return `${lead}${ended(fields.length > 0 ? `It says: ${fields.join(', ')}` : `It says: ${content}`)}`;

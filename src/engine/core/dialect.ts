@@ -1,6 +1,6 @@
-/** How a trained model is shown its tools and writes its calls: as JSON, or as signatures, for small models. */
-export const dialects = ['hermes', 'compact'] as const;
+/** How tools and calls are written for a trained model: by its own chat template, or briefly, for small models. `auto`: the template, where it shows the model its tools. */
+export const dialects = ['auto', 'template', 'compact'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** The dialect where nobody says one. */
-export const usualDialect: Dialect = 'hermes';
+/** The dialect where none is named. */
+export const usualDialect: Dialect = 'auto';

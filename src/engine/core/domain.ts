@@ -3,6 +3,7 @@ import { benchmarks } from './benchmark.ts';
 import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
+import { linearPattern } from './linearPattern.ts';
 import type { Persona } from './persona.ts';
 import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
@@ -18,6 +19,14 @@ const outsideState = z
   .describe(
     'How a fork gets back to an earlier state: a snapshot is restored, the recorded calls are made again, or not at all.',
   );
+
+function hasGroups(source: string): boolean {
+  try {
+    return linearPattern(source).groupNames.length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const serverKeys = {
   state: outsideState,
@@ -39,10 +48,25 @@ const serverKeys = {
     .strictObject({
       tool: z.string().describe('Name of the tool.'),
       arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+      lines: z
+        .string()
+        .refine(hasGroups, 'expected a regular expression with named groups, such as "^(?<kind>\\w+) (?<name>.+)$"')
+        .optional()
+        .describe(
+          'For a result that is a text: a regular expression with named groups. Each line that it matches is an object of the state, which is then a list; the groups are its fields.',
+        ),
     })
     .optional()
-    .describe('A read tool whose result is the state of this server; assertions look into it.'),
+    .describe(
+      'A read tool whose result is the state of this server; assertions look into it. A result in JSON, or as Python prints lists and dictionaries, is read as data.',
+    ),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
+  volatile: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Fields of its results and its state that differ from rollout to rollout, such as ids, clocks and hashes: names, or paths such as notes.*.etag. The audit compares them up to a renaming, and the rows of a list that is named here in any order. The name of a tool means that its result differs each time, such as that of a random number; the audit does not compare two calls of it.',
+    ),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
   timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
@@ -56,11 +80,16 @@ const stdioServerSchema = z.strictObject({
   command: z
     .string()
     .describe(
-      '`${domainFolder}`, `${instanceFolder}` (a fresh folder for each rollout) and `${env:NAME}` are filled in here, in args, env and cwd.',
+      '`${domainFolder}`, `${instanceFolder}` (a fresh folder for each rollout), `${now}` (the date and time of the rollout) and `${env:NAME}` are filled in here, in args, env and cwd.',
     ),
   args: z.array(z.string()).default([]).describe('Arguments of the command.'),
   env: z.record(z.string(), z.string()).default({}).describe('Environment variables of the server.'),
   cwd: z.string().optional().describe('Where the command is started.'),
+  files: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A folder in the domain whose files are copied into `${instanceFolder}` before the server starts.'),
   ...serverKeys,
 });
 
@@ -73,6 +102,25 @@ const httpServerSchema = z.strictObject({
     .describe('Sent with every request. `${env:NAME}` is the value of an environment variable and is never recorded.'),
   ...serverKeys,
 });
+/** What a task sets up in an MCP server: `setUp.NAME` of the task. */
+export const serverSetUpSchema = z.strictObject({
+  files: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A folder in the domain whose files `${instanceFolder}` has, in place of those of the server.'),
+  args: z.array(z.string()).optional().describe('Arguments of the command, in place of those of the server.'),
+  calls: z
+    .array(
+      z.strictObject({
+        tool: z.string().describe('Name of the tool.'),
+        arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+      }),
+    )
+    .default([])
+    .describe('Calls that are made before the conversation begins. They are not part of it.'),
+});
+
 export type StdioServer = z.infer<typeof stdioServerSchema>;
 export type HttpServer = z.infer<typeof httpServerSchema>;
 export type McpServer = StdioServer | HttpServer;
@@ -115,6 +163,12 @@ export const domainFileSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('Calls of one response that are made; those behind them are dropped. All by default.'),
+  unreadableCalls: z
+    .enum(['fail', 'endTurn', 'endRollout'])
+    .optional()
+    .describe(
+      'What happens to a response with a call whose arguments are not a JSON object. `fail`, the default: that call fails. `endTurn`: none of its calls is made, and the user speaks next. `endRollout`: the rollout ends with reward 0.',
+    ),
   userEnds: z
     .boolean()
     .optional()
@@ -129,6 +183,18 @@ export const domainFileSchema = z.strictObject({
     .string()
     .optional()
     .describe('Words with which either seat ends the conversation, except in its first three messages.'),
+  guard: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether answers of a model that plays the user are checked before they become a turn. True by default; imports have `false`, as their benchmarks check nothing.',
+    ),
+  stopWords: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Words by which a model that plays the user ends the conversation, exactly as written and wherever they are, in place of the usual ones. The engine then takes no stop back.',
+    ),
   policy: z.string().default('policy.md').describe('What the agent must follow, in Markdown.'),
   rules: z
     .string()
@@ -141,6 +207,12 @@ export const domainFileSchema = z.strictObject({
   tools: z.string().default('tools.ts').describe('Code tools, when the file is there.'),
   pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
   python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
+  network: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether code of the domain (TypeScript, Python, environments) needs the network. Its sandbox then has the network of the machine, which a person approves before the first start. Not by default.',
+    ),
   simulatedTools: z.string().default('tools').describe('Folder of tools that a model simulates, *.tool.yaml.'),
   simulator: z
     .string()
@@ -172,7 +244,12 @@ export const domainFileSchema = z.strictObject({
     ])
     .default('agenda')
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
-  dialect: z.enum(dialects).default(usualDialect).describe('How a trained model is shown the tools.'),
+  dialect: z
+    .enum(dialects)
+    .default(usualDialect)
+    .describe(
+      'How tools and calls are written for a trained model: its own chat template, a short form for small models (compact), or the template where it shows tools (auto).',
+    ),
   toolTimeoutMs: timeLimitSchema.default(10_000).describe('Milliseconds until a call of a tool counts as hung.'),
   greeting: z.string().optional().describe("The agent's first words, said before the user's; none by default."),
   lexicon: lexiconSchema.prefault({}).describe('How facts, proposals and refusals are worded in this domain.'),

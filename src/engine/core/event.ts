@@ -25,7 +25,7 @@ const writtenSchema = z.object({
   side: sideSchema,
   patches: z.array(patchSchema).describe('Changes in the order in which they apply.'),
 });
-const writesSchema = z.array(writtenSchema).describe('What changed in the databases, by side.');
+export const writesSchema = z.array(writtenSchema).describe('What changed in the databases, by side.');
 const callIdSchema = z.string().describe('The `id` of the call in `toolCalls` of the reply that makes it.');
 
 export const endReasons = [
@@ -173,6 +173,10 @@ export const rolloutStartedSchema = z
         'Responses with calls that the agent may give to one message of the user; absent where nothing limits them.',
       ),
     callsPerResponse: z.int().optional().describe('Calls of one response that are made; absent where all are.'),
+    unreadableCalls: z
+      .enum(['fail', 'endTurn', 'endRollout'])
+      .optional()
+      .describe('What happens to a response with arguments that are not a JSON object; absent where the call fails.'),
     userEnds: z.boolean().optional().describe('The user still answers the response that reaches the cap on turns.'),
     messageCap: z
       .int()

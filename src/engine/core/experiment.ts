@@ -11,9 +11,11 @@ const keys = z.record(z.string(), z.json());
 const stageKeys = {
   sft: keys
     .optional()
-    .describe('Keys of SFT, as `rehearsal train sft --explain` has them; trials: rollouts of the gold seat a task.'),
-  grpo: keys.optional().describe('Keys of GRPO, as `rehearsal train grpo --explain` has them.'),
-  evaluate: keys.optional().describe('Keys of the evaluation, as `rehearsal train evaluate --explain` has them.'),
+    .describe(
+      'Keys of SFT, as `npx rehearsal train sft --explain` has them; trials: rollouts of the gold seat a task.',
+    ),
+  grpo: keys.optional().describe('Keys of GRPO, as `npx rehearsal train grpo --explain` has them.'),
+  evaluate: keys.optional().describe('Keys of the evaluation, as `npx rehearsal train evaluate --explain` has them.'),
 };
 
 /** `*.experiment.yaml`: what is the same in all arms, the arms, and what is compared. */
@@ -22,7 +24,7 @@ export const experimentFileSchema = z.strictObject({
   model: z
     .string()
     .default('smollm2')
-    .describe('The model that every arm begins with, as in `rehearsal train --model`.'),
+    .describe('The model that every arm begins with, as in `npx rehearsal train --model`.'),
   seeds: z
     .array(z.int())
     .min(1)

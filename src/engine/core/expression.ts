@@ -3,7 +3,7 @@ import { arityOf } from './expression/signature.ts';
 import { type Expression, parse, type SyntaxProblem } from './expression/syntax.ts';
 import type { JsonObject } from './json.ts';
 
-export { equalJson, type Scope } from './expression/evaluate.ts';
+export { type Evaluated, equalJson, type Scope } from './expression/evaluate.ts';
 
 /**
  * The one expression language of the project: conditions in rules.yaml, assertions of tasks, and what the debugger
@@ -73,7 +73,9 @@ function collect(expression: Expression, bound: ReadonlySet<string>): readonly N
       const [variable] = rest;
       const own = rest.length === 2 && variable?.type === 'name' ? variable.name : 'it';
       const inner = arityOf(expression.name)?.binds ? new Set([...bound, own]) : bound;
-      return [...(list ? collect(list, bound) : []), ...rest.flatMap((each) => collect(each, inner))];
+      // `last` looks into the calls without naming them.
+      const calls: NamedPath[] = expression.name === 'last' ? [{ name: 'calls', keys: [], at: expression.at }] : [];
+      return [...calls, ...(list ? collect(list, bound) : []), ...rest.flatMap((each) => collect(each, inner))];
     }
   }
 }

@@ -6,7 +6,9 @@ import { goldSpeech, instructionOf, proposalOf, reportOf } from './goldSpeech.ts
 import type { Json, JsonObject } from './json.ts';
 import { utterancesOf } from './message.ts';
 import type { AgentReply, PureAgent, SeatView } from './seat.ts';
+import { saysName, slotsBeside } from './seenRows.ts';
 import type { GoldAction } from './task.ts';
+import { resultSlots } from './template.ts';
 
 /**
  * The gold seat: an agent without a model that does the task's gold actions as the policy wants them done.
@@ -74,20 +76,23 @@ function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string)
   const required = Object.fromEntries(
     plan.namesToConfirm(action.tool).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
-  const text = proposalOf(action.tool, values, required, view.domain.lexicon, labelOf, isProposal, view.random);
+  const slots = { ...values, ...slotsBeside(view.messages, values) };
+  const text = proposalOf(action.tool, slots, required, view.domain.lexicon, labelOf, isProposal, view.random);
   return saying(`${lead}${news(view, plan)}${text}`);
 }
 
 /** Whether the user's last words are a yes to a proposal of exactly this call, not used up by another. */
-function isAgreed({ messages }: SeatView, plan: Plan, action: GoldAction): boolean {
-  const spoken = utterancesOf(messages);
+function isAgreed(view: SeatView, plan: Plan, action: GoldAction): boolean {
+  const spoken = utterancesOf(view.messages);
   const [proposal, answer] = [spoken.at(-2), spoken.at(-1)];
   if (proposal?.role !== 'agent' || answer?.role !== 'user') return false;
   if (!isProposal(proposal.content) || !isConfirmation(answer.content, proposal.content)) return false;
   const values = valuesOf(action.arguments);
   const names = plan.namesToConfirm(action.tool).filter((name) => values[name] !== undefined);
-  const isNamed = names.every((name) =>
-    leavesOf(action.arguments[name]).every((leaf) => namesValue(proposal.content, leaf)),
+  const isNamed = names.every(
+    (name) =>
+      leavesOf(action.arguments[name]).every((leaf) => namesValue(proposal.content, leaf)) ||
+      saysName(proposal.content, name, slotsBeside(view.messages, values)),
   );
   return isNamed && (names.length > 0 || !plan.hasWrittenSince(answer.step));
 }
@@ -152,7 +157,11 @@ function news(view: SeatView, plan: Plan): string {
 function reports(view: SeatView, plan: Plan): string {
   const { labelOf } = recogniserOf(view.domain, view.task);
   return plan.unreported
-    .map(({ tool, arguments: values }) => reportOf(tool, valuesOf(values), view.domain.lexicon, labelOf, view.random))
+    .map(({ action: { tool, arguments: values }, content }) => {
+      const own = valuesOf(values);
+      const slots = { ...slotsBeside(view.messages, own), ...resultSlots(content) };
+      return reportOf(tool, own, slots, view.domain.lexicon, labelOf, view.random);
+    })
     .join(' ');
 }
 
@@ -161,8 +170,9 @@ function valuesOf(values: Readonly<Record<string, Json>>): Record<string, string
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, leavesOf(value).join(', ')]));
 }
 
-function calling({ messages }: SeatView, { tool, arguments: values }: GoldAction): AgentReply {
-  return { content: null, toolCalls: [{ id: `call_${messages.length}`, name: tool, arguments: values as JsonObject }] };
+function calling({ messages }: SeatView, { tool, arguments: values, floats }: GoldAction): AgentReply {
+  const call = { id: `call_${messages.length}`, name: tool, arguments: values as JsonObject };
+  return { content: null, toolCalls: [{ ...call, ...(floats ? { floats } : {}) }] };
 }
 
 function saying(content: string): AgentReply {

@@ -6,6 +6,7 @@ import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } f
 import { canonicalJson, isObject, type Json, type JsonObject } from './json.ts';
 import { type Message, utterancesOf } from './message.ts';
 import { instructedIn } from './ownTools.ts';
+import { isExpression } from './rules/confirmed.ts';
 import { binds } from './rules/seen.ts';
 import type { SeatView } from './seat.ts';
 import { factOf, type GoldAction, type Task } from './task.ts';
@@ -40,7 +41,7 @@ export type Plan = {
   readonly namesToConfirm: (tool: string) => readonly string[];
   readonly hasWrittenSince: (step: number) => boolean;
   /** Successful writes that the agent has not spoken about yet. */
-  readonly unreported: readonly GoldAction[];
+  readonly unreported: readonly Pick<Made, 'action' | 'content'>[];
   readonly isRefusalDue: boolean;
   /** All the agent has said. */
   readonly spoken: string;
@@ -97,7 +98,7 @@ export function planOf(view: SeatView): Plan {
     denials: (action) => denialsOf(view, action),
     namesToConfirm: (tool) => namesToConfirm(view, tool),
     hasWrittenSince: (step) => written.some((each) => each.step > step),
-    unreported: written.filter(({ step }) => step > lastSpoken).map(({ action }) => action),
+    unreported: written.filter(({ step }) => step > lastSpoken),
     isRefusalDue: isRefusalDue(view, isWrite),
     get spoken() {
       return utterancesOf(messages)
@@ -208,7 +209,9 @@ function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): nu
 
 function namesToConfirm({ domain, task }: SeatView, tool: string): readonly string[] {
   const names = domain.rules.flatMap((rule) =>
-    rule.check === 'confirmed' && binds(rule.tools, tool, domain.tools) ? rule.names : [],
+    rule.check === 'confirmed' && binds(rule.tools, tool, domain.tools)
+      ? rule.names.filter((name) => !isExpression(name))
+      : [],
   );
   if (names.length > 0) return names;
   return [...new Set(task.actions.flatMap((action) => (action.tool === tool ? Object.keys(action.arguments) : [])))];

@@ -2,6 +2,7 @@ import { joined, possessive } from './agendaSpeech.ts';
 import { namesValue } from './dialogue.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { Random } from './random.ts';
+import { saysName } from './seenRows.ts';
 import { fromTemplate } from './template.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -81,18 +82,25 @@ function yours(label: string): string {
   return possessive(label).replace(/^my /, 'your ');
 }
 
-/** A text that proposes the call: it names every one of these values and ends in a question for a yes. */
+/**
+ * A text that proposes the call: it names each required value, or the title or name of its row, and ends in a question
+ * for a yes.
+ * @param slots the values of the arguments, and what tools returned beside them
+ */
 export function proposalOf(
   tool: string,
-  values: Values,
+  slots: Values,
   required: Values,
   lexicon: Lexicon,
   labelOf: (name: string) => string,
   isProposal: (text: string) => boolean,
   random: Random,
 ): string {
-  const text = fromTemplate(lexicon.tools[tool]?.propose, values, random) ?? generic(tool, values, labelOf, random);
-  const missing = Object.entries(required).filter(([, value]) => !namesValue(text, value));
+  const values = Object.fromEntries(Object.entries(slots).filter(([name]) => !name.includes('.')));
+  const text = fromTemplate(lexicon.tools[tool]?.propose, slots, random) ?? generic(tool, values, labelOf, random);
+  const missing = Object.entries(required).filter(
+    ([name, value]) => !namesValue(text, value) && !saysName(text, name, slots),
+  );
   const named =
     missing.length === 0 ? '' : ` That is with ${joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`))}.`;
   const needsQuestion = !isProposal(text) || named !== '';
@@ -113,15 +121,16 @@ export function instructionOf(
   return `Please ${tool.replace(/[_-]/g, ' ')}${details === '' ? '' : ` with ${details}`}, and tell me what you see.`;
 }
 
-/** A text that reports the call as done. */
+/** A text that reports the call as done. A template can quote the call's result, and what tools returned beside an argument. */
 export function reportOf(
   tool: string,
   values: Values,
+  quoted: Values,
   lexicon: Lexicon,
   labelOf: (name: string) => string,
   random: Random,
 ): string {
-  const written = fromTemplate(lexicon.tools[tool]?.done, values, random);
+  const written = fromTemplate(lexicon.tools[tool]?.done, { ...values, ...quoted }, random);
   if (written !== null) return written;
   const details = detailsOf(values, labelOf);
   const deed = tool.replace(/[_-]/g, ' ');

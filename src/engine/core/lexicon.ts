@@ -23,8 +23,13 @@ export const lexiconSchema = z.strictObject({
         propose: z
           .array(z.string())
           .default([])
-          .describe('How the gold seat proposes the call; {argument} stands for the value of an argument.'),
-        done: z.array(z.string()).default([]).describe('How the gold seat reports that the call was made.'),
+          .describe('How the gold seat proposes the call; {argument} is the value of an argument.'),
+        done: z
+          .array(z.string())
+          .default([])
+          .describe(
+            'How the gold seat reports that the call was made; {argument} as above, {result.field} for a field of the result.',
+          ),
         instruct: z
           .array(z.string())
           .default([])
@@ -37,7 +42,7 @@ export const lexiconSchema = z.strictObject({
           .array(z.string())
           .default([])
           .describe(
-            "Of a tool of the user's: how the user tells what came of it; {argument}, a {field} of the result, or {result}.",
+            "Of a tool of the user's: how the user tells what came of it; {argument}, a {field} of the result, or {result}, as above.",
           ),
       }),
     )

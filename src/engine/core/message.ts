@@ -69,10 +69,10 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
   });
 }
 
-/** The arguments of a call as an object, or their raw text where they are none, or are nested too deep for anybody. */
+/** Returns the arguments of a call as an object, or their raw text where that is not an object that can be recorded. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
-    const value: Json = text.trim() === '' ? {} : JSON.parse(text);
+    const value: Json = text.trim() === '' ? {} : JSON.parse(text, finite);
     if (isTooDeep(value)) return text;
     return isObject(value) ? value : text;
   } catch {
@@ -80,10 +80,33 @@ export function parsedArguments(text: string): JsonObject | string {
   }
 }
 
+/** Refuses a number such as 1e400, which a recording would turn into null. */
+function finite(_key: string, value: Json): Json {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('the number is too large');
+  return value;
+}
+
 /** The arguments of a call that was written as a JSON text, with its floats where it has some. */
 export function callArguments(text: string): Pick<ToolCall, 'arguments' | 'floats'> {
   const floats = wholeFloats(text);
   return { arguments: parsedArguments(text), ...(floats.length > 0 ? { floats } : {}) };
+}
+
+/**
+ * Parses a JSON text that holds calls. An object whose `arguments` have whole numbers that were written as floats gets
+ * their places as `floats`. Throws a SyntaxError for a text that is not JSON.
+ */
+export function parsedCalls(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  for (const place of wholeFloats(text)) {
+    const [, before = '', inside] = /^(.*?)\/arguments(\/.*)$/.exec(place) ?? [];
+    if (inside === undefined) continue;
+    const keys = before.split('/').slice(1);
+    const call = keys.reduce((at, key) => (at as never)[key.replaceAll('~1', '/').replaceAll('~0', '~')], value);
+    const { floats = [] } = call as Pick<ToolCall, 'floats'>;
+    Object.assign(call as object, { floats: [...floats, inside] });
+  }
+  return value;
 }
 
 /** JSON Pointers of the whole numbers in a JSON text that were written as floats, such as 5.0 or 5e3. */
@@ -106,6 +129,32 @@ function* floatPlaces(value: unknown, place: string): Iterable<string> {
   for (const [key, each] of Object.entries(value))
     yield* floatPlaces(each, `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 }
+
+/** Whether the arguments of a call of this message are not a JSON object. */
+export function isUnreadable(message: Message | undefined): boolean {
+  return (
+    message !== undefined &&
+    message.role !== 'tool' &&
+    callsIn(message).some(({ arguments: each }) => typeof each === 'string')
+  );
+}
+
+/** Returns the last response of the agent. */
+export function lastResponse(messages: readonly Message[]): Message | undefined {
+  return messages.findLast(({ role }) => role === 'agent');
+}
+
+/** Returns the results of the response that is under way, in the order of its calls. */
+export function resultsSoFar(messages: readonly Message[]): readonly ToolResult[] {
+  const results: ToolResult[] = [];
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'tool') break;
+    results.unshift({ content: message.content, isError: message.isError });
+  }
+  return results;
+}
+
+export type ToolResult = { readonly content: string; readonly isError: boolean };
 
 /** The fields of a tool's result that is a JSON object; none of any other. */
 export function fieldsOf(content: string): JsonObject {

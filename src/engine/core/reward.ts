@@ -9,8 +9,8 @@ export type Credit = 'product' | 'partial';
 
 /**
  * The reward: 1 only if the rollout ended properly, every verifier of the basis holds and no gated rule was violated;
- * null when infrastructure failed or a verifier could not tell, since that says nothing about the agent (MUA-RL,
- * arXiv 2508.18669). With partial credit what the verifiers miss costs its share; the gates stay.
+ * null when infrastructure failed, or when a verifier or a gated rule could not be evaluated, since that says nothing
+ * about the agent (MUA-RL, arXiv 2508.18669). With partial credit what the verifiers miss costs its share; the gates stay.
  */
 export function rewardOf(state: RolloutState, credit: Credit = 'product'): Reward {
   const { ended, ruleVerdicts } = state;
@@ -20,10 +20,21 @@ export function rewardOf(state: RolloutState, credit: Credit = 'product'): Rewar
     return { value: 0, reason: `the rollout did not end properly: ${describe(ended.reason)}` };
   const broken = ruleVerdicts.find(({ gate, verdict }) => gate && verdict === 'violated');
   if (broken) return { value: 0, reason: `rule ${broken.rule} was violated at step ${broken.step}: ${broken.reason}` };
-  return rewardFrom(
+  const reward = rewardFrom(
     state.verdicts.filter(({ diagnostic }) => !diagnostic),
     credit,
   );
+  const open = openGateOf(state);
+  if (open === undefined || reward.value === 0 || reward.value === null) return reward;
+  return {
+    value: null,
+    reason: `not scored: the gated rule ${open.rule} could not be evaluated at step ${open.step}: ${open.reason}`,
+  };
+}
+
+/** The first verdict of a gated rule that could not be evaluated: such a rule has not held. */
+export function openGateOf({ ruleVerdicts }: RolloutState): RolloutState['ruleVerdicts'][number] | undefined {
+  return ruleVerdicts.find(({ gate, verdict }) => gate && verdict === 'unknown');
 }
 
 function rewardFrom(verdicts: readonly Verdict[], credit: Credit): Reward {

@@ -4,7 +4,15 @@ import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
-import { callsIn, callsInARow, exchangedIn, responsesInARow, type ToolCall } from './message.ts';
+import {
+  callsIn,
+  callsInARow,
+  exchangedIn,
+  isUnreadable,
+  lastResponse,
+  responsesInARow,
+  type ToolCall,
+} from './message.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
@@ -208,6 +216,7 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...(messageId === undefined ? {} : { messageId }),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
+  if (state.started.unreadableCalls === 'endRollout' && isUnreadable(message)) return endsUnread(spoken);
   const over = toolCalls.length > 0 ? overBy(spoken) : null;
   if (over !== null) return ending(spoken, over);
   if (toolCalls.length > 0) return nextCall(setting, spoken, 'agent');
@@ -310,7 +319,7 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   if (call === undefined) {
     if (by === 'user') return to(state, { type: 'userAwaited' }, { type: 'askUser' });
     const { callCap = Number.POSITIVE_INFINITY } = state.started;
-    return responsesInARow(state.messages) >= callCap
+    return responsesInARow(state.messages) >= callCap || isTurnEnded(state)
       ? afterUtterance(state)
       : afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
   }
@@ -319,6 +328,21 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   return verdicts.length > 0
     ? to(waiting, { type: 'rulesAwaited', call }, { type: 'noteRules', callId: call.id, verdicts })
     : to(waiting, { type: 'callAwaited', call, by }, { type: 'callTool', call, by });
+}
+
+/** Whether the last response ends the turn of the agent because its calls could not be read. */
+export function isTurnEnded({ started, messages }: RolloutState): boolean {
+  return started.unreadableCalls === 'endTurn' && isUnreadable(lastResponse(messages));
+}
+
+function endsUnread(state: RolloutState): Advanced {
+  const failure = {
+    who: 'agent' as const,
+    code: 'agent/arguments',
+    message: 'the arguments of a call are not a JSON object, which ends a rollout of this domain (unreadableCalls)',
+  };
+  const reason = 'agentFailed' as const;
+  return to({ ...state, queue: [] }, { type: 'endAwaited', reason, failure }, { type: 'stop', reason, failure });
 }
 
 function neverSpeaks(state: RolloutState): Advanced {

@@ -35,7 +35,12 @@ export const ruleSchema = z.discriminatedUnion('check', [
     ...common,
     check: z.literal('confirmed').describe('The user has agreed to the call before.'),
     tools: tools.default('writes'),
-    names: z.array(z.string()).default([]).describe('Arguments whose values the proposal must name.'),
+    names: z
+      .array(z.string())
+      .default([])
+      .describe(
+        'Arguments whose values the proposal must name, or expressions for what it must name instead, such as db.books[args.book_id].title.',
+      ),
   }),
   z.strictObject({
     ...common,

@@ -54,6 +54,12 @@ export const assertionSchema = z.strictObject({
   equals: z.json().optional().describe('The value that stands there.'),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
   exists: z.boolean().optional().describe('Whether something stands there.'),
+  sameAs: z
+    .literal('gold')
+    .optional()
+    .describe(
+      '`gold`: the state of a tool source, or what is at the path, is as after the gold actions on a fresh instance, up to ids that tools created and fields that are declared as volatile.',
+    ),
 });
 export type Assertion = z.infer<typeof assertionSchema>;
 
@@ -167,7 +173,9 @@ export const taskSchema = z.strictObject({
   setUp: z
     .record(z.string(), z.json())
     .optional()
-    .describe('What differs at the start in an environment of domain.yaml, by its name; rows by table and key.'),
+    .describe(
+      'What differs at the start in an environment of domain.yaml, by its name: rows by table and key. In an MCP server: files, args and calls.',
+    ),
   faults: z.array(seededFaultSchema).optional().describe('Faults that strike calls of tools, by seed.'),
   actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
@@ -179,7 +187,7 @@ export const taskSchema = z.strictObject({
     .enum(['tau2', 'tau1'])
     .optional()
     .describe(
-      '`tau2`: as the evaluator of tau2-bench reads it: also what stands beside a call counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, the greeting aside.',
+      '`tau2`: as the evaluator of tau2-bench reads it: text that is sent with a call also counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, the greeting aside.',
     ),
   origin: z
     .strictObject({

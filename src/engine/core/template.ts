@@ -1,4 +1,19 @@
+import { leavesOf } from './dialogue/value.ts';
+import { isObject, type Json } from './json.ts';
+import { fieldsOf } from './message.ts';
 import type { Random } from './random.ts';
+
+/** The slots that a template has for the result of a call: `{result}`, and for a field of it `{result.due}`. */
+export function resultSlots(content: string): Record<string, string> {
+  return { ...Object.fromEntries(slotsOf('result', fieldsOf(content))), result: content };
+}
+
+function slotsOf(name: string, value: Json): readonly (readonly [name: string, value: string])[] {
+  if (isObject(value)) return Object.entries(value).flatMap(([key, each]) => slotsOf(`${name}.${key}`, each));
+  return value === null ? [] : [[name, leavesOf(value).join(', ')]];
+}
+
+const slot = /\{([\w.]+)\}/g;
 
 /** One of these templates of a lexicon whose every `{slot}` has a value, filled in; null where there is none. */
 export function fromTemplate(
@@ -7,8 +22,8 @@ export function fromTemplate(
   random: Random,
 ): string | null {
   const usable = (templates ?? []).filter((template) =>
-    [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => Object.hasOwn(values, name)),
+    [...template.matchAll(slot)].every(([, name = '']) => Object.hasOwn(values, name)),
   );
   if (usable.length === 0) return null;
-  return random.pick(usable).replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  return random.pick(usable).replace(slot, (whole, name: string) => values[name] ?? whole);
 }

@@ -1,4 +1,4 @@
-/** The profile that a model trains with where nobody says one: `tiny` has nothing to learn, and only shows that all works. */
-export function profileFor(model: unknown): 'cpu' | 'trial' {
-  return model === 'tiny' ? 'trial' : 'cpu';
+/** Returns the profile that a model alone decides: `tiny` has nothing to learn. The target's device decides for others. */
+export function profileFor(model: unknown): 'trial' | undefined {
+  return model === 'tiny' ? 'trial' : undefined;
 }

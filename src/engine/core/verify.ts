@@ -3,7 +3,7 @@ import type { Verdict } from './event.ts';
 import type { RolloutState } from './state.ts';
 import type { Task, VerifierName } from './task.ts';
 import { actionsVerdict } from './verifiers/actions.ts';
-import { assertionsVerdict, stateOutside } from './verifiers/assertions.ts';
+import { assertionsVerdict, stateOutside, type VolatileOf } from './verifiers/assertions.ts';
 import { communicateVerdict } from './verifiers/communicate.ts';
 import { databaseVerdict } from './verifiers/database.ts';
 import { endStateVerdicts } from './verifiers/endState.ts';
@@ -32,6 +32,8 @@ export type Evidence = {
   /** What each gold action came to, where the basis looks at the turns. */
   readonly goldSteps?: readonly GoldStep[];
   readonly custom: readonly CustomResult[];
+  /** Fields of tool sources that differ from rollout to rollout. */
+  readonly volatileOf?: VolatileOf;
 };
 
 /**
@@ -51,13 +53,13 @@ export function verdictsOf(basis: readonly VerifierName[], evidence: Evidence): 
 
 function verdicts(
   verifier: VerifierName,
-  { task, state, start, gold, goldSteps = [], custom }: Evidence,
+  { task, state, start, gold, goldSteps = [], custom, volatileOf }: Evidence,
 ): readonly Verdict[] {
   switch (verifier) {
     case 'database':
-      return [databaseVerdict(state, start, gold)];
+      return [databaseVerdict(task, state, start, gold)];
     case 'assertions':
-      return [assertionsVerdict(task.assertions, state)];
+      return [assertionsVerdict(task.assertions, state, volatileOf)];
     case 'communicate':
       return [communicateVerdict(task, state)];
     case 'receipts':

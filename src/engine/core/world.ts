@@ -1,4 +1,4 @@
-import { applyPatches, diffDatabases, hashOf, keysAt, type Patch } from './database.ts';
+import { applyPatches, diffDatabases, hashOf, keysAt, type Patch, patchesOf } from './database.ts';
 import type { World } from './domain.ts';
 import type { Writes } from './event.ts';
 import { contentHash } from './hash.ts';
@@ -13,6 +13,14 @@ export function withWrites(world: World, writes: Writes): World {
   const now = { ...world };
   for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
   return now;
+}
+
+/** The writes that make one world of another. */
+export function writesBetween(before: World, after: World): Writes {
+  return (['agent', 'user'] as const).flatMap((side) => {
+    const patches = patchesOf(before[side], after[side]);
+    return patches.length > 0 ? [{ side, patches: patches as never }] : [];
+  });
 }
 
 /** Hash of what differs between the domain's base database and the end, on both sides. */

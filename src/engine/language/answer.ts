@@ -1,5 +1,6 @@
 import type { Location } from '../shell/diagnostic.ts';
 import { completionsAt } from './completion.ts';
+import { type Contents, contentsOfDomain, type ListedItem, tasksOfPage } from './contents.ts';
 import { type Fold, foldsOf } from './folding.ts';
 import { formatted } from './format.ts';
 import { type Hover, hoverAt } from './hover.ts';
@@ -24,6 +25,7 @@ export type Anchor = { readonly name: string; readonly line: number };
 
 type At = { readonly at: Position };
 type In = { readonly file: string };
+type Between = { readonly from: number; readonly to: number };
 
 /** What can be asked of a domain's texts, and what the answer is. */
 type Catalogue = {
@@ -43,6 +45,8 @@ type Catalogue = {
   readonly symbols: readonly [{ readonly query: string }, readonly NamedSymbol[]];
   readonly tasks: readonly [In, readonly Anchor[]];
   readonly rules: readonly [In, readonly Anchor[]];
+  readonly contents: readonly [object, Contents];
+  readonly taskPage: readonly [Between, readonly ListedItem[]];
 };
 
 export type QuestionType = keyof Catalogue;
@@ -89,6 +93,10 @@ export function answer(domain: LanguageDomain, question: Question): Answer {
       return anchorsIn(domain.loaded.locations.tasks, question.file);
     case 'rules':
       return anchorsIn(domain.loaded.locations.policyRules, question.file);
+    case 'contents':
+      return contentsOfDomain(domain.loaded);
+    case 'taskPage':
+      return tasksOfPage(domain.loaded, question);
     default:
       return question satisfies never;
   }

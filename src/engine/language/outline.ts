@@ -19,6 +19,9 @@ export type OutlineItem = {
   readonly children: readonly OutlineItem[];
 };
 
+/** A file with more entries than this has only the entries in its outline, without their keys. */
+const entriesWithKeys = 200;
+
 /** The parts of a file: tasks, personas, checks and keys of YAML, and the rules of a policy. */
 export function outlineOf(domain: LanguageDomain, file: string): readonly OutlineItem[] {
   const text = textOf(domain, file);
@@ -26,7 +29,12 @@ export function outlineOf(domain: LanguageDomain, file: string): readonly Outlin
   if (text.kind === 'policy') return rulesOf(domain, text);
   if (!isYaml(text.kind)) return [];
   const { kind } = text;
-  return partsOf(text.source).flatMap((part) => outlineOfPart(kind, part.source).map((item) => itemInFile(item, part)));
+  const parts = partsOf(text.source);
+  return parts.flatMap((part) =>
+    outlineOfPart(kind, part.source).map((item) =>
+      itemInFile(parts.length > entriesWithKeys ? { ...item, children: [] } : item, part),
+    ),
+  );
 }
 
 function itemInFile(item: OutlineItem, part: FilePart): OutlineItem {

@@ -6,6 +6,7 @@ import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
 import { yamlScalar } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
 import { argumentsOf } from '../shell/load/note.ts';
+import { memberOf } from '../shell/load/typeMember.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
 import { saysIdentifier } from './mention.ts';
 import { isReservedIn, isReservedInExpressions } from './reservedWords.ts';
@@ -13,7 +14,6 @@ import { isYaml, type SymbolKind } from './roles.ts';
 import { lastPart, placeOfName, type Shape, walk } from './shape.ts';
 import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols.ts';
 import { placeOfSpan } from './text.ts';
-import { memberOf } from './typeMember.ts';
 
 /** Why something can't be renamed, in one sentence and what to do instead. */
 export type Refusal = { readonly refusal: string };

@@ -1,3 +1,4 @@
+import { isTable, sample } from '../core/expression/type.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { remembered } from '../shell/load/source.ts';
 
@@ -17,8 +18,6 @@ export type Side = 'agent' | 'user';
 /** The forms of both sides of a world. */
 export type Shapes = { readonly agent: Shape; readonly user: Shape };
 
-/** Rows of a table that are looked at: enough to see every field, few enough for a database of any size. */
-const sampled = 200;
 /** Values of a field that are remembered, to be offered. */
 const kept = 60;
 
@@ -46,26 +45,6 @@ function objectShape(objects: readonly JsonObject[]): Shape {
   for (const object of objects)
     for (const [key, value] of Object.entries(object)) fields.set(key, [...(fields.get(key) ?? []), value]);
   return { type: 'object', fields: new Map([...fields].map(([key, values]) => [key, merged(sample(values))])) };
-}
-
-/** Whether the keys of an object are names of rows: its values are objects of one form, or the keys have digits. */
-function isTable(object: JsonObject): boolean {
-  const keys = Object.keys(object);
-  if (keys.length === 0) return false;
-  const rows = sample(Object.values(object));
-  const haveDigits = sample(keys).every((key) => /\d/.test(key));
-  if (!rows.every(isObject)) return haveDigits;
-  if (rows.length === 1) return haveDigits;
-  const [first = {}, ...rest] = rows as readonly JsonObject[];
-  const common = Object.keys(first).filter((key) => rest.every((row) => Object.hasOwn(row, key)));
-  return common.length > 0 || haveDigits || rows.every((row) => isTable(row as JsonObject));
-}
-
-/** Some of many, spread over all of them. */
-function sample<T>(all: readonly T[]): readonly T[] {
-  if (all.length <= sampled) return all;
-  const stride = all.length / sampled;
-  return Array.from({ length: sampled }, (_, index) => all[Math.floor(index * stride)] as T);
 }
 
 /** A part of a place: a name or a number that is written there, or null where it is computed. */

@@ -5,6 +5,7 @@ import { remembered } from '../shell/load/source.ts';
 import { databaseMentionAt, databaseMentions } from './databaseText.ts';
 import { type LanguageDomain, shapesOf, textOf, toolsOf } from './languageDomain.ts';
 import { type Mention, type MentionContext, mentionsByName, mentionsIn } from './mention.ts';
+import { pageSize } from './pages.ts';
 import type { SymbolKind } from './roles.ts';
 import type { Side } from './shape.ts';
 import { offsetOf, placeOfSpan, touches } from './text.ts';
@@ -140,7 +141,7 @@ export type NamedSymbol = {
 
 const sought: readonly SymbolKind[] = ['tool', 'rule', 'persona', 'task', 'verifier', 'fact', 'phrases'];
 
-/** What the domain declares whose name has the letters of a query in their order. */
+/** What the domain declares whose name has the letters of a query in their order; of thousands, the first. */
 export function workspaceSymbols(domain: LanguageDomain, query: string): readonly NamedSymbol[] {
   const wanted = [...query.toLowerCase()];
   const matches = (name: string) => {
@@ -152,11 +153,15 @@ export function workspaceSymbols(domain: LanguageDomain, query: string): readonl
     });
   };
   const container = domain.loaded.domain.name;
-  return [...domain.loaded.parts.texts.values()].flatMap((text) =>
-    mentionsIn(text, mentionContext(domain)).flatMap((mention): NamedSymbol[] => {
+  const found: NamedSymbol[] = [];
+  const texts = Map.groupBy(domain.loaded.parts.texts.values(), ({ kind }) => kind === 'task');
+  for (const text of [...(texts.get(false) ?? []), ...(texts.get(true) ?? [])]) {
+    for (const mention of mentionsIn(text, mentionContext(domain))) {
       const { kind, name, declares } = mention;
-      if (!declares || !sought.includes(kind) || !matches(name)) return [];
-      return [{ kind, name, container, at: placeOfMention({ ...mention, text }) }];
-    }),
-  );
+      if (!declares || !sought.includes(kind) || !matches(name)) continue;
+      found.push({ kind, name, container, at: placeOfMention({ ...mention, text }) });
+      if (found.length === pageSize) return found;
+    }
+  }
+  return found;
 }

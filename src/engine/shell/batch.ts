@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
@@ -78,7 +79,7 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 }
 
 async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
-  const receive = openRun(options.folder, supervisor.loaded, options);
+  const run = openRun(options.folder, supervisor.loaded, options);
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
@@ -90,11 +91,12 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const results: TrialResult[] = [];
   const play = async ({ task, trial }: (typeof waiting)[number]) => {
     if (options.meter?.isSpent()) return;
-    const result = await runTrial(supervisor, options, metered, database, task, trial, receive);
+    const result = await runTrial(supervisor, options, metered, database, task, trial, run);
     results.push(result);
     options.onFinished?.(result);
   };
   await forEach(waiting, options.concurrency, play, options.signal);
+  run.finish();
   return results;
 }
 
@@ -105,7 +107,7 @@ async function runTrial(
   database: string,
   task: Task,
   trial: number,
-  receive: (receipt: Receipt) => void,
+  run: OpenRun,
 ): Promise<TrialResult> {
   const { onEvents } = options;
   const name = rolloutName(task, trial);
@@ -113,7 +115,13 @@ async function runTrial(
   const live = supervisor.start(
     {
       task,
-      ...resumePoint(recording, startOf(supervisor.domain, database, task, { ...options, trial }), supervisor.domain),
+      ...resumePoint(
+        recording,
+        startOf(supervisor.domain, database, task, { ...options, trial }),
+        supervisor.domain,
+        run.id,
+      ),
+      run: run.id,
       seats: laneSeats(options.agent, options.user),
       outside,
       recording,
@@ -125,7 +133,7 @@ async function runTrial(
   try {
     const closed = await live.closed;
     if (closed.endReason !== 'cancelled')
-      receive(receiptOf(supervisor.domain.policy.hash, options, name, task, trial, closed));
+      run.receive(receiptOf(supervisor.domain.policy.hash, options, name, task, trial, closed));
     return resultOf(task, trial, recording, closed);
   } finally {
     options.signal?.removeEventListener('abort', stop);
@@ -182,9 +190,11 @@ export function receiptOf(
  * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
  * on keeps its tasks; a folder with another run, or one that can't be read, stays as it is and is a `Fault`.
  */
-export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
+export function openRun(path: string, domain: LoadedDomain, options: RunOptions): OpenRun {
   const policyChange = policyChangeSince(path, domain);
-  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key, options.tasks);
+  const trials = Array.from({ length: options.trials }, (_, trial) => trial);
+  const planned = options.planned ?? options.tasks.flatMap((task) => trials.map((trial) => rolloutName(task, trial)));
+  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, planned, options.key, options.tasks);
 }
 
 /**
@@ -199,29 +209,64 @@ function hashed(tasks: readonly Task[]) {
   return tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
 }
 
-/** The same as `openRun` for a run that is described already. */
+/** A run whose folder is open for receipts. */
+export type OpenRun = {
+  /** Undefined where the run was begun by a version that gave none. */
+  readonly id: string | undefined;
+  readonly receive: (receipt: Receipt) => void;
+  /**
+   * Signs in the ledger that the run is finished, where each planned rollout has its receipt.
+   * @param refused planned rollouts that turned out to be impossible
+   */
+  readonly finish: (refused?: readonly string[]) => void;
+};
+
+/**
+ * The same as `openRun` for a run that is described already.
+ * @param planned the names of the rollouts that belong to it
+ */
 export function openRunOf(
   path: string,
   file: RunFile,
+  planned: readonly string[],
   key: SigningKey,
   tasks: readonly Task[] = [],
-): (receipt: Receipt) => void {
+): OpenRun {
   const before = runToGoOn(path, file, hashed(tasks));
+  // A run without an id keeps none: its earlier receipts would look like those of another run.
+  const id = before ? before.id : randomUUID();
+  const all = [...new Set([...(before?.planned ?? []), ...planned])];
   makeRunFolder(path);
-  const runHash = writeRunFile(path, {
+  const hash = writeRunFile(path, {
     ...file,
+    id,
+    planned: id === undefined ? undefined : all,
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
     policyChange: before ? before.policyChange : file.policyChange,
   });
-  return openLedger(join(path, 'ledger.jsonl'), key, runHash);
+  const ledgerPath = join(path, 'ledger.jsonl');
+  const ledger = openLedger(ledgerPath, key, id);
+  ledger.vouchFor({ hash });
+  return {
+    id,
+    receive: ledger.receive,
+    finish: (refused = []) => {
+      const done = new Set([...finishedRollouts(ledgerPath).map(({ rollout }) => rollout), ...refused]);
+      if (id !== undefined && all.every((name) => done.has(name)))
+        ledger.vouchFor({ hash, finished: true, ...(refused.length > 0 ? { refused } : {}) });
+    },
+  };
 }
 
 type RunOptions = Pick<
   BatchOptions,
   'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
->;
+> & {
+  /** The names of its rollouts, where they are not all trials of all tasks. */
+  readonly planned?: readonly string[];
+};
 
 /** Who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one. */
 export function simulatorsOf(
@@ -230,7 +275,8 @@ export function simulatorsOf(
 ): NonNullable<RunFile['simulators']> {
   const nameOf = (purpose: 'train' | 'evaluate') => {
     if (purpose === basis) return seatName(user);
-    const own = parseSeat(userSeatFor(file, purpose), 'user', 'domain');
+    // Only its name is wanted: nothing is sent.
+    const own = parseSeat(userSeatFor(file, purpose), 'user', 'domain', {});
     return typeof own === 'string' ? userSeatFor(file, purpose) : seatName(own);
   };
   return { train: nameOf('train'), evaluate: nameOf('evaluate') };

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Tool } from '../core/tool.ts';
+import { type Approval, approvalFor } from './approvals.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from './diagnostic.ts';
+import { effectsOfDomain, isOfCode } from './effects.ts';
 import { completeDomain } from './load/completeDomain.ts';
 import { loadDomain } from './load/loadDomain.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
@@ -20,27 +22,43 @@ export type CheckResult = {
   readonly loaded: LoadedDomain;
   readonly diagnostics: readonly Diagnostic[];
   readonly ok: boolean;
+  /** Whether something was skipped because nobody approved it yet. */
+  readonly isUnapproved: boolean;
 };
 
-/** Everything that can be found wrong with a domain before a rollout. */
+/** Everything that can be found wrong with a domain before a rollout. Starts nothing that needs approval and has none. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { folder, overlay, describeTools, describeOutside } = options;
   const loaded = loadDomain(folder, overlay ? { overlay } : {});
   const hasCode = loaded.toolsFile !== null;
   const hasOutside = hasOutsideTools(loaded);
   if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded);
+  const effects = effectsOfDomain(loaded);
+  const approval = approvalFor(effects);
+  const skipped = approval ? [notApproved(loaded, approval)] : [];
+  if (approval && effects.effects.some(isOfCode)) return resultOf(loaded, skipped, true);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
-    const outsideTools = hasOutside ? ((await describeOutside?.(loaded)) ?? null) : [];
-    return resultOf(completeDomain(loaded, codeTools, outsideTools));
+    const outsideTools = hasOutside ? ((approval ? null : await describeOutside?.(loaded)) ?? null) : [];
+    return resultOf(completeDomain(loaded, codeTools, outsideTools), skipped, approval !== null);
   } catch (error) {
-    return resultOf(loaded, [loadFailure(loaded, error)]);
+    return resultOf(loaded, [...skipped, loadFailure(loaded, error)], approval !== null);
   }
 }
 
-function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = []): CheckResult {
+function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = [], isUnapproved = false): CheckResult {
   const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
-  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0 };
+  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0, isUnapproved };
+}
+
+function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diagnostic {
+  return {
+    ...startOf(parts.file.file),
+    code: 'domain/not-approved',
+    severity: 'warning',
+    message: `Nobody approved what this domain does outside of the sandbox, so it was not started: ${effects.join('; ')}.`,
+    hint: `Add --approve ${hash}, or choose "Rehearsal: Approve Domain…" in the editor.`,
+  };
 }
 
 /** The place of a failure is what it says itself, else the first line of its stack that lies in the domain. */

@@ -1,5 +1,7 @@
 import type { DomainFile } from '../core/domain.ts';
 import type { Tool } from '../core/tool.ts';
+import { throwUnlessApproved } from './approvals.ts';
+import { effectsOfDomain, isOfCode } from './effects.ts';
 import { Fault } from './fault.ts';
 import { startLane } from './lane/laneProcess.ts';
 import { completeDomain } from './load/completeDomain.ts';
@@ -18,10 +20,12 @@ export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomai
 }
 
 /** The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line. */
-export function describeCodeTools({ folder, file }: Described): Promise<readonly Tool[]> {
+export async function describeCodeTools({ folder, file }: Described): Promise<readonly Tool[]> {
+  const effects = effectsOfDomain({ folder, file });
+  if (effects.effects.some(isOfCode)) throwUnlessApproved(effects);
   const { promise, resolve, reject } = Promise.withResolvers<readonly Tool[]>();
   const lane = startLane(
-    { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs },
+    { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, network: file.network },
     {
       onMessage: (message) => {
         if (message.type === 'described') resolve(message.tools);

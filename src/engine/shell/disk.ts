@@ -1,5 +1,6 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { fileLimits, RefusedFile, readBounded } from './boundedFile.ts';
 import { Fault } from './fault.ts';
 import { workFolder } from './workFolders.ts';
 
@@ -17,7 +18,9 @@ export function onDisk<T>(path: string, act: () => T): T {
       code: full ? 'disk/full' : 'disk/write',
       message: full
         ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
-        : `${path}: can't be written (${message.split(', ')[0]}); what was recorded before is kept`,
+        : error instanceof RefusedFile
+          ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
+          : `${path}: can't be written (${message.split(', ')[0]}); what was recorded before is kept`,
       file: path,
     });
   }
@@ -30,28 +33,46 @@ export function fromDisk<T>(path: string, read: () => T): T {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    const isFolder = code === 'EISDIR';
     throw new Fault({
       who: 'infrastructure',
       code: 'disk/read',
-      message: isFolder
-        ? `${path}: is a folder, and a file is expected here. Name a file, or move the folder away`
-        : `${path}: can't be read (${message.split(', ')[0]}). Check that it is there and that you may read it`,
+      message:
+        error instanceof RefusedFile
+          ? `${path}: ${message}. ${error.hint.replace(/\.$/, '')}`
+          : `${path}: can't be read (${message.split(', ')[0]}). Check that it is there and that you may read it`,
       file: path,
     });
   }
 }
 
+/**
+ * Throws a `Fault` where a link or a pipe has the name of a file that is about to be written: whoever made the folder
+ * would choose what is overwritten.
+ */
+export function requireWritable(path: string): void {
+  const stat = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }));
+  if (!stat?.isSymbolicLink() && !stat?.isFIFO()) return;
+  const kind = stat.isFIFO() ? 'a pipe' : 'a symbolic link';
+  const message = `${path}: is ${kind}, and nothing is written through it. Move it elsewhere`;
+  throw new Fault({ who: 'infrastructure', code: 'disk/write', message, file: path });
+}
+
 /** Writes a file whole or not at all, in place of the one that is there. */
 export function replaceFile(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
+  writeAnew(`${path}.new`, text);
   renameSync(`${path}.new`, path);
+}
+
+/** Writes a new file. A link that has its name is removed and not followed. */
+function writeAnew(path: string, content: string | Buffer, mode = 0o666): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, content, { mode, flag: 'wx' });
 }
 
 /** Makes a file whole or not at all; false where there is one, also one that another process makes meanwhile. */
 export function makeOnce(path: string, content: string | Buffer, mode = 0o666): boolean {
   const own = `${path}.${process.pid}`;
-  writeFileSync(own, content, { mode });
+  writeAnew(own, content, mode);
   try {
     linkSync(own, path);
     return true;
@@ -65,7 +86,7 @@ export function makeOnce(path: string, content: string | Buffer, mode = 0o666): 
 
 /** Reads a text. One that can't be read, or is none in UTF-8, is a `Fault` that names it. */
 export function readText(path: string): string {
-  const bytes = fromDisk(path, () => readFileSync(path));
+  const bytes = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -111,7 +132,7 @@ export function makeRunFolder(path: string): void {
     for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
       if (basename(folder) !== workFolder) continue;
       const ignore = join(folder, '.gitignore');
-      if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+      if (!existsSync(ignore)) makeOnce(ignore, '*\n');
       return;
     }
   });

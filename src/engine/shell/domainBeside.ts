@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readBoundedText } from './boundedFile.ts';
 import { runFiles } from './runFiles.ts';
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
@@ -26,7 +27,7 @@ type Config = {
 /** A run says `folder`, a training run `domain`: one, or several whose names its recordings carry. */
 function folderIn(file: string, recording: string): string | undefined {
   try {
-    const { folder, domain, held_out: heldOut = [] } = JSON.parse(readFileSync(file, 'utf8')) as Config;
+    const { folder, domain, held_out: heldOut = [] } = JSON.parse(readBoundedText(file)) as Config;
     const shares = [...(Array.isArray(domain) ? (domain as readonly Share[]) : []), ...heldOut];
     const own = shares.find(({ folder: each, name }) => {
       const called = name ?? basename(each);

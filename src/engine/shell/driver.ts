@@ -1,25 +1,26 @@
 import { draft, type Patch } from '../core/database.ts';
 import { type Domain, hostedName, type World } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
-import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
+import type { RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import { messagesOf, type ToolCall } from '../core/message.ts';
+import { messagesOf, resultsSoFar, type ToolCall, type ToolResult } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
-import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
+import { advance, begin, isTurnEnded, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import { type Offered, offeredAs, type Side, strangeTool, type Tool } from '../core/tool.ts';
+import { type Side, strangeTool, type Tool } from '../core/tool.ts';
 import { personaOf } from '../core/underPersona.ts';
 import { withWrites } from '../core/world.ts';
+import { agentReplied, byOf, decidedEvent, ended, toolsBrought, userReplied } from './effectEvents.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
 import { syncWrites } from './sync.ts';
-import { type VerificationPorts, verification } from './verification.ts';
+import { type Conclusive, type VerificationPorts, verification } from './verification.ts';
 
 /**
  * What a call came to. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
@@ -39,6 +40,8 @@ export type ToolContext = {
   readonly random: Random;
   /** Number of the event before the call: the same for every attempt of one call. */
   readonly step: number;
+  /** Results of the calls before it in the same response, where an environment of a benchmark is asked. */
+  readonly earlier?: readonly ToolResult[];
 };
 
 /** Everything a rollout needs of the outside. A port that can't do its part throws a `Fault`. */
@@ -57,6 +60,8 @@ export type Ports = {
   /** Asks the judge; absent where there is none, and its answers are then unknown. */
   readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
   readonly verifyBy?: VerificationPorts['verifyBy'];
+  /** Receives what the verdicts depend on instead of making them here. The loop then ends before them. */
+  readonly conclude?: (evidence: Conclusive) => void;
   /** Lets time pass, for a seeded latency; without it none passes. */
   readonly wait?: (ms: number) => Promise<void>;
 };
@@ -91,7 +96,9 @@ export function* play(
   }
   for (let [effect] = effects; effect !== undefined; [effect] = effects) {
     const performed = performSafely(rollout, effect, state);
-    for (const event of performed instanceof Promise ? ((yield performed) ?? []) : performed) {
+    const events = performed instanceof Promise ? ((yield performed) ?? []) : performed;
+    if (events.length === 0) return;
+    for (const event of events) {
       [state, effects] = advance(setting, state, event);
       yield { n: state.next - 1, event, state };
     }
@@ -138,31 +145,16 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
       return whenThere(syncWrites(rollout, state), (writes) => [{ type: 'worldSynced', writes }]);
     case 'askUser':
       return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [
-        userReplied(reply, toolsBrought(rollout, state)),
+        userReplied(reply, toolsBrought(rollout.setting.domain, rollout.task, state)),
       ]);
     case 'askAgent':
       return whenThere(rollout.ports.agent(viewOf(rollout, state, 'agent')), (reply) => [agentReplied(reply)]);
     case 'noteRules':
-      return [
-        {
-          type: 'rulesChecked',
-          callId: effect.callId,
-          verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
-        },
-      ];
     case 'callTool':
-      // The event comes back as the effect `finishCall`, so that it is on the disk before the tool acts.
-      return [
-        {
-          type: 'toolCalled',
-          call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'],
-          ...byOf(effect),
-        },
-      ];
+    case 'stop':
+      return [decidedEvent(effect)];
     case 'finishCall':
       return resultOf(rollout, effect, state);
-    case 'stop':
-      return [ended(effect.reason, effect.failure)];
     case 'askJudge':
       return judged(rollout, effect.question);
     case 'verify':
@@ -212,10 +204,6 @@ function resultEvents(
   ];
 }
 
-function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
-  return by === 'user' ? { by } : {};
-}
-
 function struckOutcome(
   rollout: Rollout,
   { call, by }: Extract<Effect, { type: 'finishCall' }>,
@@ -224,28 +212,37 @@ function struckOutcome(
 ): Promise<ToolOutcome> {
   const faults = strikes.map(({ fault }) => fault);
   const { wait = async () => undefined } = rollout.ports;
-  const timeoutMs = toolNamed(rollout, call.name, by)?.timeoutMs ?? 0;
+  const timeoutMs = calledTool(rollout.setting.domain, call.name, by)?.timeoutMs ?? 0;
   return underFaults(faults, call, (given) => outcome(rollout, given, by, state), { timeoutMs, wait });
 }
 
 function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
-  const tool = toolNamed(rollout, call.name, by) ?? unknownTool(rollout, call.name, by);
-  if (!tool) return failed(`there is no tool named "${call.name}"`);
-  if (typeof call.arguments === 'string')
-    return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
+  const tool = calledTool(rollout.setting.domain, call.name, by);
+  const refusal = refusalOf(call, tool) ?? (by === 'agent' && isTurnEnded(state) ? notMade : null);
+  if (!tool || refusal !== null) return failed(refusal ?? '');
   const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, state.next);
-  return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random, step: state.next });
+  const { world, started, next: step, messages } = state;
+  const earlier = rollout.setting.domain.hosted ? { earlier: resultsSoFar(messages) } : {};
+  return rollout.ports.callTool(tool, call, { world, now: started.now, random, step, ...earlier });
 }
 
-/** Neither seat reaches the tools of the other. */
-function toolNamed({ setting }: Rollout, called: string, by: Side): Tool | undefined {
-  return setting.domain.tools.find(({ name, owner }) => name === called && owner === by);
+const notMade = 'another call of this response has arguments that are not a JSON object, so none of its calls is made';
+
+/** Neither seat reaches the tools of the other. What a benchmark's environment answers to a tool that it has not is its own. */
+export function calledTool(
+  { tools, hosted }: Pick<Domain, 'tools' | 'hosted'>,
+  name: string,
+  by: Side,
+): Tool | undefined {
+  const own = tools.find((tool) => tool.name === name && tool.owner === by);
+  return own ?? (hosted && strangeTool(hosted.name, name, by));
 }
 
-/** What a benchmark's environment answers to a tool that it has not is its own. */
-function unknownTool({ setting }: Rollout, name: string, by: Side): Tool | undefined {
-  const { hosted } = setting.domain;
-  return hosted && strangeTool(hosted.name, name, by);
+/** Why a call never reaches a tool, or null. */
+export function refusalOf(call: ToolCall, tool: Tool | undefined): string | null {
+  if (!tool) return `there is no tool named "${call.name}"`;
+  if (typeof call.arguments !== 'string') return null;
+  return `the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`;
 }
 
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
@@ -260,6 +257,7 @@ function verify(rollout: Rollout, state: RolloutState): Performed {
     readSource: ports.readSource,
     ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
     goldWorld: () => goldWorld(rollout, state),
+    ...(ports.conclude ? { conclude: ports.conclude } : {}),
   });
 }
 
@@ -342,34 +340,6 @@ export function viewOf(
 /** What names the streams of a seat that answers anew, from its first new answer on. */
 function sampleOf({ parent }: RolloutStarted, next: number): readonly (string | number)[] {
   return parent?.sample !== undefined && next > parent.event ? ['sample', parent.sample] : [];
-}
-
-function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply): RolloutEvent {
-  return {
-    type: 'agentReplied',
-    content,
-    ...(reasoning === undefined ? {} : { reasoning }),
-    toolCalls: toolCalls as never,
-    ...(messageId === undefined ? {} : { messageId }),
-  };
-}
-
-/** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
-function userReplied({ content, stop, toolCalls = [] }: UserReply, tools: readonly Offered[]): RolloutEvent {
-  const brought = tools.length === 0 || stop !== null ? {} : { tools: tools as never };
-  return toolCalls.length === 0
-    ? { type: 'userReplied', content, stop, ...brought }
-    : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never };
-}
-
-/** The tools that the agent is offered from the user's next message on. */
-function toolsBrought({ task, setting }: Rollout, { heard }: RolloutState): readonly Offered[] {
-  const names = (task.laterTools ?? []).flatMap(({ turn, tools }) => (turn === heard.length ? tools : []));
-  return names.length === 0 ? [] : setting.domain.tools.filter(({ name }) => names.includes(name)).map(offeredAs);
-}
-
-function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
-  return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
 }
 
 function failed(message: string): ToolOutcome {

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import type { Recorded } from '../core/event.ts';
 import { measureOf } from '../core/measure.ts';
 import { type EvaluationPart, evaluationParts, trainingKinds } from '../core/trainingKind.ts';
+import { readBoundedText } from './boundedFile.ts';
 import { fromDisk } from './disk.ts';
 import { messageOf } from './fault.ts';
 import { loadDomain } from './load/loadDomain.ts';
@@ -35,7 +36,7 @@ export function partsPlayed(run: string): readonly EvaluationPart[] {
 /** The rollouts of a part of an evaluation, a line each; undefined for one that can't be read. */
 export function evaluationLines(run: string, part: EvaluationPart): readonly (RolloutLine | undefined)[] {
   const path = evaluationFile(run, part);
-  const texts = existsSync(path) ? fromDisk(path, () => readFileSync(path, 'utf8')).split('\n') : [];
+  const texts = existsSync(path) ? fromDisk(path, () => readBoundedText(path)).split('\n') : [];
   return texts.filter(Boolean).map(rolloutOfLine);
 }
 
@@ -44,7 +45,7 @@ export function trainingConfigIn(run: string): Config | string | null {
   const path = join(run, runFiles.config);
   if (!existsSync(path)) return null;
   try {
-    const { data, error } = configSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    const { data, error } = configSchema.safeParse(JSON.parse(readBoundedText(path)));
     if (data) return data;
     const [issue] = error.issues;
     return `${path}:1: is no configuration of a training run (${issue?.path.join('.')}: ${issue?.message})`;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { fileLimits, readBoundedText } from './boundedFile.ts';
 import type { Diagnostic, Edit, Fix } from './diagnostic.ts';
 import { replaceFile } from './disk.ts';
 
@@ -27,25 +27,25 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return made + text.slice(at);
 }
 
-export type Mended = { readonly count: number; readonly files: readonly string[] };
+export type Mended = { readonly mended: readonly Diagnostic[]; readonly files: readonly string[] };
 
 /**
  * Makes the fixes of the findings in their files, each file whole or not at all. Fixes that touch the same place are
  * left for the next round, so that each is made on what it was found in.
  */
 export function applyFixes(found: readonly Diagnostic[]): Mended {
-  const chosen = fixesTogether(found);
+  const chosen = new Set(fixesTogether(found));
   const byFile = Map.groupBy(
-    chosen.flatMap(({ edits }) => edits),
+    [...chosen].flatMap(({ edits }) => edits),
     ({ file }) => file,
   );
   for (const [file, edits] of byFile) {
-    const text = readFileSync(file, 'utf8');
+    const text = readBoundedText(file, fileLimits.data);
     const hasReturns = text.includes('\r\n');
     const mended = edited(hasReturns ? text.replaceAll('\r\n', '\n') : text, edits);
     replaceFile(file, hasReturns ? mended.replaceAll('\n', '\r\n') : mended);
   }
-  return { count: chosen.length, files: [...byFile.keys()] };
+  return { mended: found.filter(({ fix }) => fix && chosen.has(fix)), files: [...byFile.keys()] };
 }
 
 /** The fixes that can be made at once: of two that touch the same place the first. */

@@ -1,4 +1,5 @@
 import type { World } from '../core/domain.ts';
+import type { Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import { observedStream, randomStream, rolloutKey } from '../core/random.ts';
 import { advance, begin, type Setting, stateHash } from '../core/rollout.ts';
@@ -9,8 +10,8 @@ import type { GoldStep } from '../core/verifiers/turns.ts';
 import type { Rollout } from './driver.ts';
 import { syncWrites } from './sync.ts';
 
-/** The world after the gold actions, and what each of them came to. */
-export type Gold = { readonly world: World; readonly steps: readonly GoldStep[] };
+/** The world after the gold actions, and what each of them came to and wrote, with what `sync` wrote after it. */
+export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
 
 /** Gold worlds that no random number went into: a lane works each out once. */
 const goldWorlds = new WeakMap<Setting, Map<Task, Gold & { readonly now: string }>>();
@@ -29,7 +30,7 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
   const { setting, task, ports } = rollout;
   const { hosted } = setting.domain;
   let isRandom = false;
-  const steps: GoldStep[] = [];
+  const steps: Gold['steps'][number][] = [];
   const callTool = ports.callGold ?? ports.callTool;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
   for (const [index, action] of task.actions.entries()) {
@@ -44,11 +45,12 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const { tool: name, arguments: values, floats } = action;
     const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...(floats ? { floats } : {}) };
     const context = { world: state.world, now: started.now, random, step: index };
-    const { writes, isError, content } = await callTool(tool, call, context);
-    [state] = advance(setting, state, { type: 'worldEdited', writes });
-    if (setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false)
-      [state] = advance(setting, state, { type: 'worldEdited', writes: await syncWrites(rollout, state) });
-    steps.push({ turn: action.turn ?? 0, content, world: state.world });
+    const { writes: called, isError, content } = await callTool(tool, call, context);
+    [state] = advance(setting, state, { type: 'worldEdited', writes: called });
+    const isSynced = setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false;
+    const synced = isSynced ? await syncWrites(rollout, state) : [];
+    [state] = advance(setting, state, { type: 'worldEdited', writes: synced });
+    steps.push({ turn: action.turn ?? 0, content, world: state.world, writes: [...called, ...synced] });
   }
   const gold = { world: state.world, steps };
   if (isRandom) return gold;

@@ -1,17 +1,19 @@
 import type { Domain, HostedEnvironment } from '../core/domain.ts';
-import type { Failure } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
+import type { GoldCache } from './checkedRollout.ts';
 import { errorsOf, unfitness } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import type { FromInspector, FromLane } from './lane/laneMessage.ts';
-import { type LaneProcess, startLane } from './lane/laneProcess.ts';
+import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
 /** One child process and the rollouts that it folds. */
 export type Lane<Rollout> = {
   readonly process: LaneProcess;
   readonly rollouts: Map<number, Rollout>;
+  /** Gold worlds by the numbers that it gave them. */
+  readonly golds: GoldCache;
   /** Resolves when the lane knows the domain; rejects with the `Fault` that kept it from that. */
   readonly prepared: Promise<void>;
   isPrepared: boolean;
@@ -22,11 +24,9 @@ export type LaneWord = Exclude<FromLane, FromInspector | { readonly type: 'descr
 
 type Described = Extract<FromLane, { readonly type: 'described' }>;
 
-/** A lane that is gone, with what it leaves behind. `culprit` is the rollout that was last in domain code. */
-export type LaneDeath<Rollout> = {
+/** A lane that is gone, with what it leaves behind. */
+export type LaneDeath<Rollout> = LaneEnded & {
   readonly orphans: readonly Rollout[];
-  readonly failure: Failure;
-  readonly culprit: number | null;
   /** A lane that never came up would not come up again: it has no successor. */
   readonly hasSuccessor: boolean;
 };
@@ -72,13 +72,20 @@ export class Lanes<Rollout> {
 
   leastBusy(): Lane<Rollout> {
     const [lane] = this.#lanes.toSorted((a, b) => a.rollouts.size - b.rollouts.size);
-    if (!lane) throw new Error('a supervisor has at least one lane');
+    if (!lane) throw new Error(this.#closed ? 'The supervisor is closed.' : 'No lane is running.');
     return lane;
+  }
+
+  /** Ends a lane that said something which cannot have happened. */
+  condemn(lane: Lane<Rollout>, message: string): void {
+    if (!this.#lanes.includes(lane)) return;
+    lane.process.kill();
+    this.#died(lane, { failure: forgedFailure(message), culprit: null, isForged: true });
   }
 
   close(): void {
     this.#closed = true;
-    for (const lane of this.#lanes) lane.process.kill();
+    for (const lane of this.#lanes.splice(0)) lane.process.kill();
   }
 
   #start(): Lane<Rollout> {
@@ -86,6 +93,7 @@ export class Lanes<Rollout> {
     const { folder, file } = this.#static;
     const lane: Lane<Rollout> = {
       rollouts: new Map(),
+      golds: new Map(),
       prepared: promise,
       isPrepared: false,
       process: startLane(
@@ -94,6 +102,7 @@ export class Lanes<Rollout> {
           toolsFile: file.tools,
           timeoutMs: file.toolTimeoutMs,
           inspectable: this.#options.inspectable,
+          network: file.network,
         },
         {
           onMessage: (message) => {
@@ -104,9 +113,9 @@ export class Lanes<Rollout> {
               resolve();
             } else this.#options.onWord(lane, message);
           },
-          onDeath: ({ failure, culprit }) => {
-            reject(new Fault(failure));
-            this.#died(lane, failure, culprit);
+          onDeath: (death) => {
+            reject(new Fault(death.failure));
+            this.#died(lane, death);
           },
         },
       ),
@@ -138,12 +147,12 @@ export class Lanes<Rollout> {
     });
   }
 
-  #died(lane: Lane<Rollout>, failure: Failure, culprit: number | null): void {
-    this.#lanes.splice(this.#lanes.indexOf(lane), 1);
+  #died(lane: Lane<Rollout>, death: LaneEnded): void {
     if (this.#closed) return;
+    this.#lanes.splice(this.#lanes.indexOf(lane), 1);
     const orphans = [...lane.rollouts.values()];
     lane.rollouts.clear();
     if (lane.isPrepared && (orphans.length > 0 || this.#lanes.length === 0)) this.#start();
-    this.#options.onDeath({ orphans, failure, culprit, hasSuccessor: lane.isPrepared });
+    this.#options.onDeath({ ...death, orphans, hasSuccessor: lane.isPrepared });
   }
 }

@@ -7,12 +7,12 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { appendFileSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { fromDisk, makeFolder, makeOnce, onDisk } from './disk.ts';
+import { fileLimits, readBounded, readBoundedText, readBoundedTextAsync } from './boundedFile.ts';
+import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable } from './disk.ts';
 import { Fault, messageOf } from './fault.ts';
 import { wholeLines } from './recording.ts';
 import { rolloutName } from './recordingName.ts';
@@ -32,11 +32,21 @@ export const receiptSchema = z.strictObject({
   databaseDiff: z.string(),
   chain: z.string(),
   sidecarChain: z.string(),
+  /** The `id` in run.json; absent in runs that older versions wrote. */
+  run: z.string().optional(),
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** Vouches for the run's own file as it was when the run was begun, or went on with more. */
-const runSchema = z.strictObject({ file: z.literal('run.json'), hash: z.string() });
+/** Vouches for the run's own file as it was when the run was begun, or went on with more, and when it was finished. */
+const runSchema = z.strictObject({
+  file: z.literal('run.json'),
+  hash: z.string(),
+  /** Each planned rollout has its receipt. */
+  finished: z.literal(true).optional(),
+  /** Planned rollouts that turned out to be impossible, so that there is no receipt of them. */
+  refused: z.array(z.string()).readonly().optional(),
+});
+export type RunVoucher = z.infer<typeof runSchema>;
 
 const signedSchema = { before: z.string(), signature: z.string() };
 const ledgerLineSchema = z.union([
@@ -44,7 +54,7 @@ const ledgerLineSchema = z.union([
   z.strictObject({ run: runSchema, ...signedSchema }),
 ]);
 type LedgerLine = z.infer<typeof ledgerLineSchema>;
-type Signed = Receipt | z.infer<typeof runSchema>;
+type Signed = Receipt | RunVoucher;
 
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
 
@@ -82,7 +92,7 @@ function makeSigningKey(path: string): void {
 }
 
 function readSigningKey(path: string): SigningKey {
-  const text = fromDisk(path, () => readFileSync(path));
+  const text = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
   const privateKey = keyIn(() => createPrivateKey(text));
   if (!privateKey)
     throw keyFault(
@@ -121,17 +131,26 @@ function publicKeyText(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
+/** Appends to a ledger. */
+export type Ledger = {
+  readonly receive: (receipt: Receipt) => void;
+  /** Signs a line for `run.json`, unless the last such line says the same already. */
+  readonly vouchFor: (run: Omit<RunVoucher, 'file'>) => void;
+};
+
 /**
  * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
  * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
- * @param runHash of `run.json` as it is now: a signed line vouches for it, unless the last such line does already
+ * Each receipt names the run, where that has an id.
  */
-export function openLedger(path: string, key: SigningKey, runHash?: string): (receipt: Receipt) => void {
+export function openLedger(path: string, key: SigningKey, run?: string): Ledger {
+  requireWritable(path);
   mendLedger(path);
   const lines = ledgerLines(path);
+  let vouched = vouchedRun(lines);
   let before = lines.at(-1)?.signature ?? '';
   let size = sizeOf(path);
-  const append = (signed: { readonly receipt: Receipt } | { readonly run: z.infer<typeof runSchema> }) => {
+  const append = (signed: { readonly receipt: Receipt } | { readonly run: RunVoucher }) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
     if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
     const content = 'receipt' in signed ? signed.receipt : signed.run;
@@ -141,12 +160,18 @@ export function openLedger(path: string, key: SigningKey, runHash?: string): (re
     before = signature;
     size = sizeOf(path);
   };
-  if (runHash !== undefined && vouchedRun(lines) !== runHash) append({ run: { file: 'run.json', hash: runHash } });
-  return (receipt) => append({ receipt });
+  return {
+    receive: (receipt) => append({ receipt: run === undefined ? receipt : { ...receipt, run } }),
+    vouchFor: (next) => {
+      if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;
+      vouched = { file: 'run.json', ...next };
+      append({ run: vouched });
+    },
+  };
 }
 
-function vouchedRun(lines: readonly LedgerLine[]): string | null {
-  return lines.flatMap((line) => ('run' in line ? line.run.hash : [])).at(-1) ?? null;
+function vouchedRun(lines: readonly LedgerLine[]): RunVoucher | null {
+  return lines.flatMap((line) => ('run' in line ? line.run : [])).at(-1) ?? null;
 }
 
 function sizeOf(path: string): number {
@@ -155,7 +180,7 @@ function sizeOf(path: string): number {
 
 function mendLedger(path: string): void {
   if (!existsSync(path)) return;
-  const bytes = fromDisk(path, () => readFileSync(path));
+  const bytes = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
   const whole = bytes.lastIndexOf(10) + 1;
   if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
 }
@@ -164,8 +189,8 @@ export type LedgerReading = {
   readonly receipts: readonly Receipt[];
   /** The line (from 1) of each receipt. */
   readonly lines: readonly number[];
-  /** What the newest line about `run.json` says its hash is; null where no line vouches for it. */
-  readonly runHash: string | null;
+  /** The newest line about `run.json`; null where no line vouches for it. */
+  readonly run: RunVoucher | null;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 };
 
@@ -204,7 +229,7 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
     receipts.push(line.receipt);
     lines.push(at);
   }
-  return { receipts, lines, runHash: vouchedRun(read), problems: problem ? [...problems, problem] : problems };
+  return { receipts, lines, run: vouchedRun(read), problems: problem ? [...problems, problem] : problems };
 }
 
 /** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
@@ -232,7 +257,7 @@ export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
   const path = join(folder, 'ledger.jsonl');
   const newest = new Map<string, Receipt>();
   let from = performance.now();
-  for (const raw of (existsSync(path) ? await readFile(path, 'utf8') : '').split('\n')) {
+  for (const raw of (existsSync(path) ? await readBoundedTextAsync(path) : '').split('\n')) {
     const line = raw === '' ? null : parseLedgerLine(raw);
     if (line && 'receipt' in line) newest.set(line.receipt.rollout, line.receipt);
     if (performance.now() - from < sliceMs) continue;
@@ -260,7 +285,7 @@ function ledgerLines(path: string): readonly LedgerLine[] {
 }
 
 function textOf(path: string): string {
-  return existsSync(path) ? fromDisk(path, () => readFileSync(path, 'utf8')) : '';
+  return existsSync(path) ? fromDisk(path, () => readBoundedText(path)) : '';
 }
 
 function parseLedgerLine(raw: string): LedgerLine | null {

@@ -1,25 +1,46 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { HttpServer, McpServer, StdioServer } from '../core/domain.ts';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { Ajv } from 'ajv';
+import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { linearPattern } from '../core/linearPattern.ts';
+import { pythonLiteral } from '../core/pythonLiteral.ts';
+import { withTexts } from '../core/texts.ts';
 import { declaredLimits, type Tool } from '../core/tool.ts';
+import { RefusedFile } from './boundedFile.ts';
 import { childEnvironment } from './childEnvironment.ts';
+import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
+import { withoutPage } from './htmlPage.ts';
 import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
+import { schemaSettings } from './load/schemaPatterns.ts';
+import { inside } from './load/source.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
+import { type ProcessGroup, startGroup } from './processGroup.ts';
+import { redactedValue } from './secrets.ts';
 import { watchedFetch } from './streamWatch.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
 import { version } from './version.ts';
 
+/** Checks what a tool answers against its output schema, whose patterns are the server's. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator(
+  new Ajv({ ...schemaSettings, validateSchema: false, allErrors: true }),
+);
+
+/** The name of the folder of an instance in declarations, calls and results. */
+const instanceFolder = '${instanceFolder}';
 const broken = 'the connection broke before the answer';
+/** Milliseconds for a first start that downloads the server. */
+const downloadMs = 120_000;
 /** More pages of tools than any server has. */
 const mostPages = 1000;
 
@@ -27,21 +48,24 @@ type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
   /** Where the server is declared, for what is said of its faults. */
   readonly at?: Location | undefined;
+  /** The date and time of the rollout, for servers that can be given one. */
+  readonly now?: string;
 };
 
 /**
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets a session of its own. The server's JSON Schemas are kept verbatim.
- * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone) and `${env:NAME}` are filled in.
+ * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
+ * in. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
  * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
   name: string,
   server: McpServer,
   folder: string,
-  { environment = process.env, at }: McpStart = {},
+  options: McpStart = {},
 ): Promise<ToolSource> {
-  const instance = new McpInstance(name, server, folder, environment, at);
+  const instance = new McpInstance(name, server, folder, options);
   await instance.open();
   return instance;
 }
@@ -56,7 +80,7 @@ export async function listMcpTools(
   folder: string,
   options: McpStart = {},
 ): Promise<readonly ListedTool[]> {
-  const instance = new McpInstance(name, server, folder, options.environment ?? process.env, options.at);
+  const instance = new McpInstance(name, server, folder, options);
   await instance.open();
   await instance.close();
   return instance.tools.map((tool) => ({ tool, isReadOnly: instance.readOnlyHints.get(tool.name) }));
@@ -69,24 +93,27 @@ class McpInstance implements ToolSource {
   readonly snapshot?: () => Promise<Json>;
   readonly restore?: (saved: Json) => Promise<void>;
   readonly #name: string;
-  readonly #server: McpServer;
+  #server: McpServer;
   readonly #folder: string;
   readonly #at: Location | undefined;
   readonly #filled: Filled;
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
+  /** Its paths, as a server may write them: the folder of temporary files can be a link. */
+  readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch])];
   /** Rejections of the calls under way, for a connection that breaks without the client noticing. */
   readonly #pending = new Set<(error: Error) => void>();
   #client: Client | null = null;
+  #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
 
-  constructor(name: string, server: McpServer, folder: string, environment: NodeJS.ProcessEnv, at?: Location) {
+  constructor(name: string, server: McpServer, folder: string, { environment = process.env, at, now }: McpStart) {
     this.#name = name;
     this.#server = server;
     this.#folder = folder;
     this.#at = at;
-    const folders = { domainFolder: folder, instanceFolder: this.#scratch };
-    this.#filled = fillPlaceholders(folders, environment, (missing) =>
+    const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
+    this.#filled = fillPlaceholders(values, environment, (missing) =>
       this.#fault(
         'mcp/variable',
         `it needs the environment variable ${missing}, which is not set. Set it, and start again`,
@@ -103,8 +130,9 @@ class McpInstance implements ToolSource {
   }
 
   async open(): Promise<void> {
-    const client = new Client({ name: 'rehearsal', version });
+    const client = new Client({ name: 'rehearsal', version }, { jsonSchemaValidator });
     client.onerror = (error) => {
+      if (isTooLong(error)) this.#endTooLong(client.transport);
       if (error instanceof SyntaxError || error.name === 'ZodError')
         this.#rubbish = '; it prints text that is no MCP message on its standard output';
       if (/^Maximum reconnection attempts/.test(error.message)) this.#cut();
@@ -112,13 +140,14 @@ class McpInstance implements ToolSource {
     try {
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
-      await client.connect(transport, { timeout: server.timeoutMs });
-      this.tools = await this.#listed(client);
+      const connected = client.connect(transport, { timeout: startLimitOf(server) }).then(() => this.#listed(client));
+      // A server may echo what it was given in a description or a schema.
+      this.tools = redactedValue(withTexts(await this.#unlessCut(connected), (text) => this.#masked(text)));
       this.#client = client;
     } catch (error) {
       await client.close().catch(() => undefined);
       await this.close();
-      throw error instanceof Fault ? error : this.#startFault(error);
+      throw error instanceof Fault ? this.#named(error) : this.#startFault(error);
     }
   }
 
@@ -155,7 +184,37 @@ class McpInstance implements ToolSource {
         'mcp/no-reader',
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#name}`,
       );
-    return this.#ask('reader', reader.tool, reader.arguments as JsonObject);
+    const state = await this.#ask('reader', reader.tool, reader.arguments as JsonObject);
+    if (typeof state !== 'string') return state;
+    return reader.lines === undefined ? (pythonLiteral(state) ?? state) : rowsIn(state, reader.lines);
+  }
+
+  /** Starts the server again where its files or arguments are other ones, and makes the calls. */
+  async setUp(data: Json): Promise<void> {
+    const read = serverSetUpSchema.safeParse(data);
+    if (!read.success) throw this.#setUpFault(read.error.issues.map(({ message }) => message).join('; '));
+    const { files, args, calls } = read.data;
+    if (files !== undefined || args !== undefined) {
+      const server = this.#server;
+      if (server.type === 'http')
+        throw this.#setUpFault('a server that runs already gets calls, but no files and args');
+      await this.#drop();
+      this.#server = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
+      if (files !== undefined) {
+        rmSync(this.#scratch, { recursive: true, force: true });
+        mkdirSync(this.#scratch, { mode: 0o700 });
+        this.#hasFiles = false;
+      }
+      await this.open();
+    }
+    for (const { tool, arguments: given } of calls) {
+      const { content, isError } = await this.call(tool, given as JsonObject);
+      if (isError) throw this.#setUpFault(`${tool} failed: ${content}`);
+    }
+  }
+
+  #setUpFault(what: string): Fault {
+    return this.#fault('mcp/set-up', `setUp of the task: ${what}. Correct setUp.${this.#name} of the task`);
   }
 
   async close(): Promise<void> {
@@ -166,21 +225,34 @@ class McpInstance implements ToolSource {
   async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
     const argument = this.tools.find((tool) => tool.name === name)?.idempotencyKey;
-    const keyed = argument && idempotencyKey ? { ...args, [argument]: idempotencyKey } : args;
+    const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
+    const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
     const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
-    const cut = Promise.withResolvers<never>();
-    this.#pending.add(cut.reject);
     try {
       if (!this.#client) throw new Error('its connection is closed');
       const answer = this.#client.callTool(request, undefined, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
-      const result = await Promise.race([answer, cut.promise]);
-      return { content: this.#filled.redact(textOf(result)), isError: result.isError === true };
+      const result = await this.#unlessCut(answer);
+      return { content: this.#masked(this.#filled.redact(textOf(result))), isError: result.isError === true };
     } catch (error) {
       if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
-        return { content: `Error: ${this.#filled.redact(error.message)}`, isError: true };
+        return { content: `Error: ${this.#masked(this.#filled.redact(error.message))}`, isError: true };
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
+    }
+  }
+
+  /** A text of the server with the placeholder in place of the folder of this instance. */
+  #masked(text: string): string {
+    return this.#scratchPaths.reduce((masked, path) => masked.replaceAll(path, instanceFolder), text);
+  }
+
+  /** An answer, unless the connection that it comes over breaks first. */
+  async #unlessCut<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const cut = Promise.withResolvers<never>();
+    this.#pending.add(cut.reject);
+    try {
+      return await Promise.race([answer, cut.promise]);
     } finally {
       this.#pending.delete(cut.reject);
     }
@@ -202,42 +274,69 @@ class McpInstance implements ToolSource {
     return ((properties as JsonObject | undefined)?.[argument] as JsonObject | undefined)?.type === 'string';
   }
 
+  /** Copies the start state once: a server that is started again in the same rollout keeps its files. */
+  #copyFiles(files: string): void {
+    if (this.#hasFiles) return;
+    const from = inside(this.#folder, files);
+    if (from === null) throw this.#fault('mcp/files', `files: ${files} is outside of the domain's folder`);
+    try {
+      copyFiles(from, this.#scratch, this.#folder);
+      this.#hasFiles = true;
+    } catch (error) {
+      const hint = error instanceof RefusedFile ? error.hint : 'Check that the folder exists and can be read.';
+      throw this.#fault('mcp/files', `files: ${files} cannot be copied (${messageOf(error)}). ${hint}`);
+    }
+  }
+
   #stdio(server: StdioServer): Transport {
     const { fill } = this.#filled;
+    if (server.files !== undefined) this.#copyFiles(server.files);
     const declared = Object.entries(server.env).map(([key, value]) => [key, fill(value)]);
-    const transport = new StdioClientTransport({
+    const program = {
       command: fill(server.command),
-      args: server.args.map(fill),
+      args: server.args.map((arg) => fill(arg)),
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
-      stderr: 'pipe',
+    };
+    return new StdioTransport(program, (text) => {
+      this.#lastWords = (this.#lastWords + text).slice(-400);
     });
-    transport.stderr?.on('data', (chunk: Buffer) => {
-      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-400);
-    });
-    return transport;
   }
 
   #http(server: HttpServer): Transport {
     const { fill } = this.#filled;
-    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value)]));
+    const at = this.#at ? `${this.#at.file}:${this.#at.line}` : 'domain.yaml';
+    const sent = { url: server.url, namedBy: `${at}: a header of the MCP server "${this.#name}"` };
+    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value, sent)]));
     return new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers },
-      fetch: watchedFetch(() => this.#cut()),
+      fetch: watchedFetch((error) => this.#cut(error)),
     }) as Transport;
   }
 
-  #cut(): void {
-    for (const reject of this.#pending) reject(new Error(broken));
+  /** Ends a server that writes without a line feed at once: the client would read on until the server obeys. */
+  #endTooLong(transport: Transport | undefined): void {
+    this.#rubbish = `; it printed more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024} MB without a line feed`;
+    if (transport instanceof StdioTransport) transport.kill();
+  }
+
+  #cut(error: Error = new Error(broken)): void {
+    for (const reject of this.#pending) reject(error);
   }
 
   #startFault(error: unknown): Fault {
-    if (this.#server.type === 'http') return this.#httpFault(null, error);
+    const server = this.#server;
+    if (server.type === 'http') return this.#httpFault(null, error);
+    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout && downloads(server))
+      return this.#fault(
+        'mcp/start',
+        `could not be started: it did not answer within ${startLimitOf(server) / 1000} s. ${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`,
+      );
     return this.#fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
-    if (error instanceof Fault) return error;
+    if (error instanceof Fault) return this.#named(error);
     if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
       return this.#fault('mcp/timeout', `${tool} did not answer within ${timeoutMs / 1000} s`);
     // The server said so itself: the connection is whole.
@@ -273,7 +372,7 @@ class McpInstance implements ToolSource {
         `${what}it no longer knows this session, so what it kept for the rollout is gone`,
       );
     if (status !== undefined && status > 0)
-      return this.#fault('mcp/error', `${what}it answers ${status} (${messageOf(error)})`);
+      return this.#fault('mcp/error', `${what}it answers ${status} (${withoutPage(messageOf(error))})`);
     const cause = (error as { cause?: { code?: string } }).cause?.code;
     if (cause === 'ECONNREFUSED' || cause === 'ENOTFOUND')
       return this.#fault(
@@ -281,7 +380,12 @@ class McpInstance implements ToolSource {
         `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
       );
     const isBroken = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
-    return this.#fault('mcp/died', `${what}${isBroken ? broken : messageOf(error)}`);
+    return this.#fault('mcp/died', `${what}${isBroken ? broken : withoutPage(messageOf(error))}`);
+  }
+
+  /** An answer that is too long is the failure of this server. */
+  #named(fault: Fault): Fault {
+    return fault.failure.code === 'http/too-long' ? this.#fault('mcp/too-long', fault.message) : fault;
   }
 
   #fault(code: string, what: string): Fault {
@@ -296,6 +400,99 @@ class McpInstance implements ToolSource {
     const client = this.#client;
     this.#client = null;
     await client?.close().catch(() => undefined);
+  }
+}
+
+/** Returns whether a command may download the server before it starts it. */
+function downloads({ command }: StdioServer): boolean {
+  return /(?:^|[\\/])(?:npx|bunx|pnpx|pnpm|npm|yarn|uvx|uv|pipx|docker|podman)(?:\.(?:cmd|exe))?$/i.test(command);
+}
+
+/** Returns how long a server may take to start: a download takes longer than a call. */
+function startLimitOf(server: McpServer): number {
+  return server.type !== 'http' && downloads(server) ? Math.max(server.timeoutMs, downloadMs) : server.timeoutMs;
+}
+
+/** The rows of a state in text: the named groups of each line that the pattern matches. */
+function rowsIn(text: string, lines: string): Json {
+  const pattern = linearPattern(lines);
+  return text.split(/\r?\n/).flatMap((line) => {
+    const row = pattern.groups(line);
+    return row ? [row] : [];
+  });
+}
+
+/** Whether a server printed more than the client keeps of one line. */
+const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceeded');
+
+type Message = Parameters<Transport['send']>[0];
+
+/** A server on standard input and output. The SDK's own transport does not end what a wrapper such as npx started. */
+class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: Message) => void;
+  readonly #program: Parameters<typeof startGroup>[0];
+  readonly #onStderr: (text: string) => void;
+  readonly #received = new ReadBuffer();
+  #group: ProcessGroup | null = null;
+
+  constructor(program: Parameters<typeof startGroup>[0], onStderr: (text: string) => void) {
+    this.#program = program;
+    this.#onStderr = onStderr;
+  }
+
+  start(): Promise<void> {
+    this.#group = startGroup(this.#program);
+    const { child } = this.#group;
+    child.stderr.on('data', (chunk: Buffer) => this.#onStderr(chunk.toString()));
+    child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+    for (const stream of [child.stdin, child.stdout, child.stderr])
+      stream.on('error', (error) => this.onerror?.(error));
+    child.once('exit', () => void this.close());
+    return new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  }
+
+  send(message: Message): Promise<void> {
+    const stdin = this.#group?.child.stdin;
+    if (!stdin) return Promise.reject(new Error('the server has ended'));
+    return new Promise((resolve) => {
+      if (stdin.write(serializeMessage(message))) resolve();
+      else stdin.once('drain', () => resolve());
+    });
+  }
+
+  async close(): Promise<void> {
+    const group = this.#group;
+    this.#group = null;
+    if (!group) return;
+    await group.end();
+    this.onclose?.();
+  }
+
+  /** Kills the server at once. */
+  kill(): void {
+    this.#group?.kill();
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      this.#received.append(chunk);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+    for (let more = true; more; ) {
+      try {
+        const message = this.#received.readMessage();
+        more = message !== null;
+        if (message) this.onmessage?.(message);
+      } catch (error) {
+        this.onerror?.(error as Error);
+      }
+    }
   }
 }
 

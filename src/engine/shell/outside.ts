@@ -3,8 +3,9 @@ import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { Tokens } from '../core/measure.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { Tool } from '../core/tool.ts';
+import type { CheckedQuestion } from './checkedRollout.ts';
 import { Fault } from './fault.ts';
-import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
+import type { Answer, LaneSeats, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
 import type { AgentSession } from './seats/agentSession.ts';
 import type { AskLentModel } from './seats/lentModel.ts';
@@ -45,7 +46,7 @@ export type Outside = {
 /** The outside of one rollout, which gives back what it holds when that ends. */
 export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
 
-export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
+export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
 
 /** What the tools of a rollout are reached with. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
@@ -184,7 +185,7 @@ export function isPure(seat: SeatSpec): boolean {
 
 /** Answers one question of a lane. Throws a `Fault` when the outside can't. */
 export async function answerQuestion(
-  about: Question,
+  about: CheckedQuestion,
   outside: Outside,
   { domain, tools }: ToolReach,
   signal: AbortSignal,

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readBoundedText } from './boundedFile.ts';
 import type { LoadedDomain } from './load/loadedDomain.ts';
 import { isRecording } from './recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from './runFile.ts';
@@ -53,7 +54,7 @@ function namesIn(folder: string): readonly string[] {
 function policyOf(run: string): string | null {
   for (const name of namesIn(run).filter(isRecording)) {
     try {
-      const [line = ''] = readFileSync(join(run, name), 'utf8').split('\n', 1);
+      const [line = ''] = readBoundedText(join(run, name)).split('\n', 1);
       const { event } = JSON.parse(line) as { readonly event: { readonly system: string } };
       return event.system.replace(/\n\nThe current time is [^\n]*$/, '');
     } catch {}

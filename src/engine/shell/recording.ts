@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { jsonOf } from '../core/json.ts';
-import { deletedMeanwhile, fromDisk, onDisk } from './disk.ts';
+import { readBoundedText } from './boundedFile.ts';
+import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from './disk.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
@@ -40,7 +41,13 @@ export function openRecording(path: string): ChainedFile<RecordedLine> {
 }
 
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
-export type SidecarLine = SideNote & { readonly n: number; readonly at: string; readonly note?: string };
+export type SidecarLine = SideNote & {
+  readonly n: number;
+  readonly at: string;
+  readonly note?: string;
+  /** On the first line: the `id` in run.json of the run that the rollout belongs to. */
+  readonly run?: string;
+};
 
 /** A new sidecar at `path`; one that is there already is replaced. */
 export function openSidecar(path: string): ChainedFile<SidecarLine> {
@@ -53,6 +60,7 @@ export function sidecarPath(recording: string): string {
 }
 
 function openChained<Line>(path: string, textOf: (line: Line) => string): ChainedFile<Line> {
+  requireWritable(path);
   const file = onDisk(path, () => openSync(path, 'w'));
   let size = 0;
   let head = chainStart;
@@ -97,7 +105,7 @@ export type ReadRecording = {
 export function readRecording(path: string): ReadRecording {
   return parseRecording(
     path,
-    fromDisk(path, () => readFileSync(path, 'utf8')),
+    fromDisk(path, () => readBoundedText(path)),
   );
 }
 
@@ -125,7 +133,7 @@ export type ReadSidecar = {
 /** Reads the sidecar of a recording and checks it like one. One that is missing is a problem. */
 export function readSidecar(path: string): ReadSidecar {
   if (!existsSync(path)) return { lines: [], chains: [], problems: [{ line: 1, message: 'the sidecar is missing' }] };
-  const text = fromDisk(path, () => readFileSync(path, 'utf8'));
+  const text = fromDisk(path, () => readBoundedText(path));
   const { lines, problems } = readChain(text, parseSidecarLine, {
     misplaced: ({ n }, next) =>
       `the line of event ${n} stands where that of event ${next} belongs: lines were dropped, added or swapped`,

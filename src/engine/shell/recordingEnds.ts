@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { fileLimits, openRegular, tooLarge } from './boundedFile.ts';
 
 const pieceBytes = 64 * 1024;
 /** Bytes at the end of a recording in which its end and its reward usually stand. */
@@ -9,6 +10,7 @@ export function firstLine(path: string): Promise<string> {
   return withFile(path, async (file) => {
     const pieces: Buffer[] = [];
     for (let at = 0; ; at += pieceBytes) {
+      if (at > fileLimits.text) throw tooLarge(fileLimits.text);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, at);
       const piece = buffer.subarray(0, bytesRead);
       const end = piece.indexOf('\n');
@@ -26,6 +28,7 @@ export function lastLines(path: string): Promise<readonly string[]> {
   return withFile(path, async (file) => {
     const { size } = await file.stat();
     for (let bytes = tailBytes; ; bytes *= 4) {
+      if (bytes > 4 * fileLimits.text) throw tooLarge(fileLimits.text);
       const from = Math.max(0, size - bytes);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
       const lines = buffer.subarray(0, bytesRead).toString('utf8').split('\n').slice(0, -1);
@@ -36,7 +39,7 @@ export function lastLines(path: string): Promise<readonly string[]> {
 }
 
 async function withFile<Read>(path: string, read: (file: FileHandle) => Promise<Read>): Promise<Read> {
-  const file = await open(path);
+  const file = await openRegular(path);
   try {
     return await read(file);
   } finally {

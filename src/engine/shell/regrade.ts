@@ -49,13 +49,16 @@ export async function regradeRun(
   options: RegradeOptions,
 ): Promise<Regrading> {
   const setting = { ...settingOf(supervisor.loaded), domain: supervisor.domain };
-  const receive = openRunOf(options.folder, runFileFor(supervisor, record, options), options.key);
+  const planned = record.rollouts.map(({ task, trial }) => rolloutName({ id: task }, trial));
+  const run = openRunOf(options.folder, runFileFor(supervisor, record, options), planned, options.key);
   const rollouts: Regraded[] = [];
   const refused: string[] = [];
+  const impossible: string[] = [];
   const verify = async (next: FinishedRollout) => {
     const prepared = prepare(supervisor, setting, next);
     if (typeof prepared === 'string') {
       refused.push(`${next.task} trial ${next.trial}: ${prepared}`);
+      impossible.push(rolloutName({ id: next.task }, next.trial));
       return;
     }
     const name = rolloutName(prepared.task, next.trial);
@@ -65,11 +68,12 @@ export async function regradeRun(
       seats: { agent: 'gold', user: 'agenda' },
       outside: { agent: nobody, user: nobody, simulate: nobody },
       recording: join(options.folder, recordingName(name)),
+      run: run.id,
       recordedSources: prepared.sources,
     });
     const ended = await closed;
     const { policy } = supervisor.domain;
-    receive(receiptOf(policy.hash, record.file, name, prepared.task, next.trial, ended));
+    run.receive(receiptOf(policy.hash, record.file, name, prepared.task, next.trial, ended));
     const rewarded = ended.events.findLast((event) => event.type === 'rewarded');
     rollouts.push({
       task: next.task,
@@ -80,6 +84,7 @@ export async function regradeRun(
     });
   };
   await forEach(record.rollouts, options.concurrency, verify, options.signal);
+  run.finish(impossible);
   const order = new Map(record.rollouts.map(({ task, trial }, at) => [`${task} ${trial}`, at]));
   const place = ({ task, trial }: Regraded) => order.get(`${task} ${trial}`) ?? 0;
   return { rollouts: rollouts.toSorted((one, other) => place(one) - place(other)), refused };
@@ -102,7 +107,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   if (first.database !== baseHashOf(supervisor.loaded))
     return 'it was recorded on another database than the domain has now';
   const prepared = events.find((event) => event.type === 'worldPrepared');
-  if (prepared && !startsAlike(setting, task, prepared.writes)) return 'the task starts from another state now';
+  if (prepared && !isSameStart(setting, task, prepared.writes)) return 'the task starts from another state now';
   const end = events.findIndex(({ type }) => type === 'rolloutEnded');
   const started: RolloutStarted = {
     ...first,
@@ -123,7 +128,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
 }
 
 /** What an environment wrote for the task's start stands after the task's own state, and was recorded. */
-function startsAlike(setting: Setting, task: Task, writes: Writes): boolean {
+export function isSameStart(setting: Setting, task: Task, writes: Writes): boolean {
   const own = preparation(task, setting.world);
   const recorded = setUpOf(setting.domain, task) === undefined ? writes : writes.slice(0, own.length);
   return JSON.stringify(recorded) === JSON.stringify(own);

@@ -10,12 +10,14 @@ import type { RolloutRequest } from './supervisor.ts';
 /**
  * Where a rollout of a batch begins: at its start, or after the events that a process which died has left of it. What
  * a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
- * their state died too, and so does one whose start reads otherwise now.
+ * their state died too, and so does one whose start reads otherwise now, and
+ * one of another run.
  */
 export function resumePoint(
   path: string,
   started: RolloutStarted,
   domain: Domain,
+  run?: string,
 ): Pick<RolloutRequest, 'from' | 'sidecar'> {
   const afresh = { from: started };
   if (!existsSync(path) || domain.tools.some((tool) => outsideSource(tool) !== null)) return afresh;
@@ -24,7 +26,8 @@ export function resumePoint(
   const events = beforeCancelling(intact);
   const [first] = events;
   if (first === undefined || contentHash(first as Json) !== contentHash(started as unknown as Json)) return afresh;
-  return { from: events, sidecar: readTimes(sidecarPath(path), events.length) };
+  const sidecar = readTimes(sidecarPath(path), events.length);
+  return sidecar[0]?.run === run ? { from: events, sidecar } : afresh;
 }
 
 function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEvent[] {

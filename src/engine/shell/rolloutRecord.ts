@@ -34,6 +34,7 @@ const answers: readonly EventType[] = [
 export class RolloutRecord {
   readonly #path: string | null;
   readonly #known: readonly SidecarLine[];
+  readonly #run: string | undefined;
   #arrived: LaneEvent[] = [];
   #recording: ChainedFile<RecordedLine> | null = null;
   #sidecar: ChainedFile<SidecarLine> | null = null;
@@ -48,10 +49,12 @@ export class RolloutRecord {
   /**
    * @param path of the recording; null keeps none
    * @param known what the sidecar said of the first events when they were recorded
+   * @param run the id of the run that the rollout belongs to, where it has one
    */
-  constructor(path: string | null, known: readonly SidecarLine[] = []) {
+  constructor(path: string | null, known: readonly SidecarLine[] = [], run?: string) {
     this.#path = path;
     this.#known = known;
+    this.#run = run;
   }
 
   get arrived(): readonly LaneEvent[] {
@@ -132,6 +135,6 @@ export class RolloutRecord {
     if (note) this.#note = null;
     const reads = this.#reads.get(n);
     this.#reads.delete(n);
-    return Object.assign({ n, at, ms }, note, reads && { reads });
+    return Object.assign({ n, at, ms }, note, reads && { reads }, n === 0 && this.#run && { run: this.#run });
   }
 }

@@ -4,6 +4,7 @@ import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
+import { goldSource } from '../core/verifiers/assertions.ts';
 import { Fault } from './fault.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
@@ -19,6 +20,7 @@ export class RolloutTools {
   /** Names the rollout to the processes that serve many, and makes its idempotency keys unlike any other's. */
   readonly #session = randomUUID();
   #sources = new Map<string, ToolSource>();
+  #task: Task | null = null;
   #usesPython = false;
   /** Sessions of this rollout, and the environments that have them. */
   readonly #hosted = new Map<string, string>();
@@ -30,11 +32,12 @@ export class RolloutTools {
   /** Starts a fresh instance of every source, with the task's own start. */
   async open(task: Task): Promise<void> {
     await this.close();
-    this.#sources = await this.#shared.open(this.#session);
+    this.#task = task;
+    this.#sources = await this.#shared.open(this.#session, task.now);
     for (const [name, data] of Object.entries(task.setUp ?? {})) {
       if (name === this.#shared.hosted?.name) continue;
       const source = this.#source(name);
-      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which is no environment`);
+      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
       await source.setUp(data as Json);
     }
   }
@@ -118,14 +121,35 @@ export class RolloutTools {
     return 'stale' in answer ? { isStale: true } : answer;
   }
 
-  /** The state that assertions look into: of a source, or `source:name` for what an assertion of it says. */
+  /**
+   * The state that assertions look into: of a source, `source:name` for what an assertion of it says, or `source after the
+   * gold actions` for that of a fresh instance.
+   */
   read(named: string): Promise<Json> {
+    const gold = goldSource(named);
+    if (gold !== null) return this.#readAfterGold(gold);
     const [name = '', assertion] = named.split(':', 2);
     const source = this.#source(name);
     if (assertion === undefined) return source.read();
     if (!source.assert)
       throw unable('task/assertion', `"${name}" is no environment, so it has no assertion ${assertion}`);
     return source.assert(assertion);
+  }
+
+  /** A gold action that fails changes nothing, as in the database. */
+  async #readAfterGold(name: string): Promise<Json> {
+    const task = this.#task;
+    if (!task) throw new Error('no rollout is open');
+    const apart = new RolloutTools(this.#shared);
+    try {
+      await apart.open(task);
+      const source = apart.#source(name);
+      const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
+      for (const { tool, arguments: args } of own) await source.call(tool, args as JsonObject);
+      return await source.read();
+    } finally {
+      await apart.close();
+    }
   }
 
   /**

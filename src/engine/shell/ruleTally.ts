@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { eventSchema } from '../core/event.ts';
 import type { RuleVerdict } from '../core/rule.ts';
+import { readBoundedTextAsync } from './boundedFile.ts';
 
 /** How often each rule of a recording came to each verdict. */
 export type RuleTally = ReadonlyMap<string, Readonly<Record<RuleVerdict['verdict'], number>>>;
@@ -10,7 +10,7 @@ const checked = /^\{"n":\d+,"event":\{"type":"rulesChecked"/;
 
 /** The verdicts of rules in a recording, by rule. Lines that can't be read count for nothing; nor does a lost file. */
 export async function tallyRules(recording: string): Promise<RuleTally> {
-  const text = await readFile(recording, 'utf8').catch(() => '');
+  const text = await readBoundedTextAsync(recording).catch(() => '');
   const tally = new Map<string, Record<RuleVerdict['verdict'], number>>();
   for (const line of text.split('\n')) {
     if (!checked.test(line)) continue;

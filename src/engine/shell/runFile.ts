@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { modelRoles, type ToolKind } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
+import { fileLimits, readBounded, readBoundedText } from './boundedFile.ts';
 import { onDisk, replaceFile } from './disk.ts';
 import { messageOf } from './fault.ts';
 
@@ -24,6 +25,10 @@ export const pricesSchema = z.strictObject(
 ) as z.ZodType<Prices>;
 
 const runFileSchema = z.object({
+  /** Identifies the run in its receipts and sidecars; absent in runs that older versions wrote. */
+  id: z.string().optional(),
+  /** The names of the rollouts that belong to the run. */
+  planned: z.array(z.string()).readonly().optional(),
   domain: z.string(),
   folder: z.string(),
   seed: z.string(),
@@ -61,7 +66,7 @@ export function readRunFile(folder: string): RunFile | string {
   const path = join(folder, 'run.json');
   if (!existsSync(path)) return `${path} is missing`;
   try {
-    const { data, error } = runFileSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    const { data, error } = runFileSchema.safeParse(JSON.parse(readBoundedText(path)));
     if (data) return data;
     const [issue] = error.issues;
     return `${path}:1: is no description of a run (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
@@ -72,10 +77,16 @@ export function readRunFile(folder: string): RunFile | string {
   }
 }
 
+/** Returns the id of the run in a folder, or undefined if the folder has no run or its version gave none. */
+export function runIdIn(folder: string): string | undefined {
+  const file = readRunFile(folder);
+  return typeof file === 'string' ? undefined : file.id;
+}
+
 /** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null where there is none. */
 export function runFileHash(folder: string): string | null {
   const path = join(folder, 'run.json');
-  return existsSync(path) ? hash('sha256', readFileSync(path), 'hex') : null;
+  return existsSync(path) ? hash('sha256', readBounded(path, { limit: fileLimits.record }), 'hex') : null;
 }
 
 /** Writes `run.json` whole or not at all, and gives its hash. */

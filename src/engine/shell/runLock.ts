@@ -1,74 +1,114 @@
-import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { readBoundedText } from './boundedFile.ts';
 import { makeOnce, makeRunFolder, onDisk } from './disk.ts';
 import { Fault } from './fault.ts';
-import { isAlive } from './isAlive.ts';
+import { type ProcessStart, processStart } from './processStart.ts';
 import { runFiles } from './runFiles.ts';
 
-type Owner = { readonly pid: number; readonly host: string };
+/** A process that writes a run. Its start distinguishes it from a later process with the same pid. */
+type Owner = { readonly pid: number; readonly host: string; readonly start: ProcessStart | null };
+
+/** A lock file as it was read; a file that no version of this program wrote has no owner. */
+type Lock = { readonly text: string; readonly owner: Owner | null };
+
+let ownStart: ProcessStart | null | undefined;
 
 /**
- * Takes the folder of a run for this process, so that no second one writes the same record. What a process that died
- * has left is taken over. Throws a `Fault` that names the process which has the folder.
- * @returns what gives the folder back
+ * Locks the folder of a run for this process, so that no second one writes the same record. The lock of a process that
+ * has ended is taken over, also where another process has its pid by now. Throws a `Fault` that names the process which
+ * has the folder.
+ * @returns what releases the folder
  */
 export function lockRun(folder: string): () => void {
   const path = join(folder, runFiles.lock);
-  const own: Owner = { pid: process.pid, host: hostname() };
+  ownStart ??= processStart(process.pid) ?? null;
+  const own: Owner = { pid: process.pid, host: hostname(), start: ownStart };
   const text = JSON.stringify(own);
   makeRunFolder(folder);
-  for (let attempt = 0; !onDisk(path, () => makeOnce(path, text)); attempt += 1) {
-    const found = readOwner(path);
-    if (found && isElsewhere(found, own)) throw inUse(folder, path, found, own);
-    if (attempt > 10) throw inUse(folder, path, found ?? own, own);
-    discard(path, found);
-  }
+  const holder = onDisk(path, () => take(path, text));
+  if (holder) throw inUse(folder, path, holder, own);
   return () => {
-    const found = readOwner(path);
-    if (found && !isElsewhere(found, own)) rmSync(path, { force: true });
+    if (readLock(path)?.text === text) rmSync(path, { force: true });
   };
 }
 
 /** Whether a process that is alive writes the record of a run. */
 export function isRunLocked(folder: string): boolean {
-  const found = readOwner(join(folder, runFiles.lock));
-  return found !== null && (found.host !== hostname() || isAlive(found.pid));
+  const owner = readLock(join(folder, runFiles.lock))?.owner;
+  return owner ? isHeld(owner) : false;
 }
 
-/** Takes a dead owner's file away, and nothing that another process has put there meanwhile. */
-function discard(path: string, dead: Owner | null): void {
-  const aside = `${path}.${process.pid}.old`;
-  try {
-    renameSync(path, aside);
-    const taken = readOwner(aside);
-    if (taken && taken.pid !== dead?.pid) linkSync(aside, path);
-    rmSync(aside, { force: true });
-  } catch {
-    // Whoever was quicker has it; the next attempt says so.
+/**
+ * Creates a lock file, or takes over one whose owner has ended. Several processes may find the same dead owner at once:
+ * each claims that very lock with a file of its own name, so one of them replaces the lock, and a late one sees that the
+ * lock has changed. A claim is a lock, too, and is taken over the same way where its owner has ended.
+ * @returns the owner that has the lock, or null when this process has it
+ */
+function take(path: string, text: string): Owner | null {
+  while (!makeOnce(path, text)) {
+    const found = readLock(path);
+    if (!found) continue;
+    if (found.owner && isHeld(found.owner)) return found.owner;
+    const claim = `${path}.${createHash('sha256').update(found.text).digest('hex').slice(0, 16)}`;
+    const rival = take(claim, text);
+    if (rival) return rival;
+    try {
+      if (readLock(path)?.text !== found.text) continue;
+      const next = `${path}.${process.pid}.${randomUUID()}`;
+      writeFileSync(next, text);
+      renameSync(next, path);
+      return null;
+    } finally {
+      rmSync(claim, { force: true });
+    }
   }
+  return null;
 }
 
-function readOwner(path: string): Owner | null {
+/** Reads the lock file. Returns null if it does not exist. */
+function readLock(path: string): Lock | null {
+  let text: string;
   try {
-    const { pid, host } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Owner>;
-    return typeof pid === 'number' && typeof host === 'string' ? { pid, host } : null;
+    text = readBoundedText(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // A link to nowhere takes the name without being a file.
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? { text: '', owner: null } : null;
+  }
+  return { text, owner: ownerOf(text) };
+}
+
+function ownerOf(text: string): Owner | null {
+  try {
+    const { pid, host, start } = JSON.parse(text) as Partial<Owner>;
+    const isStart = start === null || typeof start === 'string';
+    return Number.isSafeInteger(pid) && pid && pid > 0 && typeof host === 'string' && isStart
+      ? { pid, host, start }
+      : null;
   } catch {
     return null;
   }
 }
 
-/** Whether another process that may be alive has it. */
-function isElsewhere({ pid, host }: Owner, own: Owner): boolean {
-  if (host !== own.host) return true;
-  return pid !== own.pid && isAlive(pid);
+/** Whether a process other than this one has the lock, as far as can be known: another machine's is taken to be alive. */
+function isHeld({ pid, host, start }: Owner): boolean {
+  if (host !== hostname()) return true;
+  if (pid === process.pid) return false;
+  const found = processStart(pid);
+  if (found === null) return false;
+  return found === undefined || start === null || found === start;
 }
 
 function inUse(folder: string, path: string, { pid, host }: Owner, own: Owner): Fault {
-  const where = host === own.host ? '' : ` on ${host}`;
+  const isHere = host === own.host;
+  const where = isHere ? '' : ` on ${host}`;
+  const advice = isHere ? '' : `; if that process has ended, delete ${path}`;
   return new Fault({
     who: 'infrastructure',
     code: 'run/in-use',
-    message: `${folder} is being written by process ${pid}${where}. Wait until that has ended, or choose another --out; if it runs no more, delete ${path}`,
+    message: `${folder} is being written by process ${pid}${where}. Wait until that has ended, or choose another --out${advice}`,
   });
 }

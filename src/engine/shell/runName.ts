@@ -1,4 +1,41 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeRunFolder, onDisk } from './disk.ts';
+
 /** The name of a new run: its time in UTC, so that names sort by it, and what it is about: `20261121-101530-grpo`. */
 export function runName(about: string, now = new Date()): string {
   return `${now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${about}`;
+}
+
+/**
+ * Creates the folder of a new run and returns it. A number follows its name where another run has that name, also one
+ * that another process creates at the same time.
+ * @param runs the folder of all runs
+ */
+export function makeNewRunFolder(runs: string, about: string, now = new Date()): string {
+  makeRunFolder(runs);
+  const name = runName(about.replace(/[^\p{L}\p{N}_.@-]+/gu, '-'), now);
+  for (let number = 1; ; number += 1) {
+    const folder = join(runs, number === 1 ? name : `${name}-${number}`);
+    if (onDisk(folder, () => makeIfNew(folder))) return folder;
+  }
+}
+
+/** Removes the folder of a run that did not begin. A folder with a file in it stays. */
+export function removeEmptyRunFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It holds a run, or another process removed it.
+  }
+}
+
+function makeIfNew(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }

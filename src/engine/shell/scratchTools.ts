@@ -79,6 +79,7 @@ export class ScratchTools {
       callCap: _,
       callsPerResponse: __,
       messageCap: ___,
+      unreadableCalls: ____,
       ...started
     } = startOf(domain, baseHashOf(loaded), task, options);
     this.#live = supervisor.start(

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts';
+import { withTexts } from '../core/texts.ts';
 
 /** Shorter ones are words such as `none` or `EMPTY`, which servers without keys are given. */
 const shortest = 8;
@@ -69,12 +69,24 @@ function forms(): readonly (readonly [form: string, name: string])[] {
   return [...known.values()].flatMap(({ name, forms }) => forms.map((form) => [form, name] as const));
 }
 
-/** A value as it is, and as it stands in JSON, in an address, and in a header of basic authentication. */
+/** Returns a value plain, and as encoded in JSON, in a URL, in hexadecimal digits and anywhere inside base64. */
 function formsOf(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   const url = encodeURIComponent(value.toWellFormed());
-  return [...new Set([value, json, ascii, url, Buffer.from(value).toString('base64')])];
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const whole = [bytes.toString('base64'), bytes.toString('base64url')];
+  const inside = [0, 1, 2].flatMap((offset) =>
+    (['base64', 'base64url'] as const).map((encoding) => within(bytes, offset, encoding)),
+  );
+  return [...new Set([value, json, ascii, url, hex, hex.toUpperCase(), ...whole, ...inside])];
+}
+
+/** The characters of a base64 text that hold these bytes alone, after a number of other bytes. */
+function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url'): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(encoding);
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
 }
 
 /** The text with the name of each secret in place of its value. */
@@ -101,12 +113,5 @@ function replaced(secrets: Iterable<readonly [form: string, name: string]>, text
 /** The same for every text in a value that goes into a record. A value without secrets is given back itself. */
 export function redactedValue<T>(value: T): T {
   if (known.size === 0 || value === undefined) return value;
-  return holdsSecret(JSON.stringify(value)) ? (mapped(value as Json) as T) : value;
-}
-
-function mapped(value: Json): Json {
-  if (typeof value === 'string') return redacted(value);
-  if (Array.isArray(value)) return value.map(mapped);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [redacted(key), mapped(each)]));
+  return holdsSecret(JSON.stringify(value)) ? withTexts(value, redacted) : value;
 }

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
+import { throwUnlessApproved } from './approvals.ts';
+import { effectsOfDomain } from './effects.ts';
 import { Fault } from './fault.ts';
 import type { Locations } from './load/loadedDomain.ts';
 import { BridgeProcess } from './python/bridgeProcess.ts';
@@ -32,11 +34,13 @@ export class SharedTools {
   /** What the environment said of itself that works on the domain's database; null before, and where there is none. */
   hosted: HostedEnvironment | null = null;
 
+  /** Throws an `ApprovalQuestion` for a domain whose effects are not approved: nothing of it is started then. */
   constructor(domain: ToolDomain, log: (text: string) => void) {
+    throwUnlessApproved(effectsOfDomain(domain));
     this.#domain = domain;
     const { folder, file, world, pythonFile } = domain;
     const interpreter = (given: string | undefined) => given?.replaceAll('${domainFolder}', folder);
-    const common = { folder, log };
+    const common = { folder, log, network: file.network };
     const hint = (key: string) => `Install it, or name one with ${key} in domain.yaml`;
     this.python = pythonFile
       ? new BridgeProcess({
@@ -72,7 +76,7 @@ export class SharedTools {
       this.#pythonTools(),
       ...Object.keys(file.environments).map((name) => this.#environmentTools(name)),
       ...Object.entries(file.mcpServers).map(async ([name, server]) => {
-        const started = await this.#startServer(name, server);
+        const started = await this.#startServer(name, server, file.now);
         await started.close();
         this.#described.set(name, started.tools);
         return started.tools;
@@ -81,13 +85,16 @@ export class SharedTools {
     return lists.flat();
   }
 
-  /** A fresh instance of every source that keeps state outside, for one rollout. */
-  async open(session: string): Promise<Map<string, ToolSource>> {
+  /**
+   * A fresh instance of every source that keeps state outside, for one rollout.
+   * @param now its date and time, in place of the domain's
+   */
+  async open(session: string, now: string | undefined): Promise<Map<string, ToolSource>> {
     const { file } = this.#domain;
     const sources = new Map<string, ToolSource>();
     try {
       for (const [name, server] of Object.entries(file.mcpServers)) {
-        const source = await this.#startServer(name, server);
+        const source = await this.#startServer(name, server, now ?? file.now);
         sources.set(name, source);
         this.#requireSame(name, source.tools);
       }
@@ -110,11 +117,11 @@ export class SharedTools {
     for (const environment of this.#environments.values()) environment.close();
   }
 
-  async #startServer(name: string, server: McpServer): Promise<ToolSource> {
+  async #startServer(name: string, server: McpServer, now: string): Promise<ToolSource> {
     const { folder, locations } = this.#domain;
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
-    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name) });
+    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name), now });
   }
 
   #requireSame(name: string, tools: readonly Tool[]): void {

@@ -1,10 +1,15 @@
+import { boundFetch } from './boundFetch.ts';
+import { Fault } from './fault.ts';
+
 /**
  * A `fetch` for a transport that reads answers as event streams. It says when the stream of a posted request ends with
- * no answer in it and can't be resumed: the client would go on waiting for its time-out.
+ * no answer in it and can't be resumed, or is too long: the client would go on waiting for its time-out.
  */
-export function watchedFetch(onCut: () => void): (url: string | URL, init?: RequestInit) => Promise<Response> {
+export function watchedFetch(
+  onCut: (error?: Error) => void,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
-    const response = await fetch(url, init);
+    const response = await boundFetch(url, init);
     const isStream = response.headers.get('content-type')?.includes('text/event-stream');
     if (init?.method !== 'POST' || !response.body || !isStream) return response;
     const body = watched(response.body, onCut);
@@ -12,7 +17,7 @@ export function watchedFetch(onCut: () => void): (url: string | URL, init?: Requ
   };
 }
 
-function watched(body: ReadableStream<Uint8Array>, onCut: () => void): ReadableStream<Uint8Array> {
+function watched(body: ReadableStream<Uint8Array>, onCut: (error?: Error) => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -34,7 +39,8 @@ function watched(body: ReadableStream<Uint8Array>, onCut: () => void): ReadableS
         controller.enqueue(value);
       } catch (error) {
         controller.error(error);
-        ended();
+        if (error instanceof Fault) onCut(error);
+        else ended();
       }
     },
     cancel: (reason) => reader.cancel(reason),

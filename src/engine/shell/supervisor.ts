@@ -3,16 +3,18 @@ import type { Domain } from '../core/domain.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import { useNativeHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
+import type { Setting } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource } from '../core/tool.ts';
+import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './checkedRollout.ts';
 import { cancelled, Fault } from './fault.ts';
-import { laneEvent } from './lane/laneChannel.ts';
-import type { LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
+import type { ClaimedEvent, LaneEvent, LaneSeats } from './lane/laneMessage.ts';
 import type { Inspector } from './lane/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
+import { settingOf } from './replay.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
 import { redacted, redactedValue } from './secrets.ts';
@@ -31,6 +33,8 @@ export type RolloutRequest = {
   readonly reads?: boolean;
   /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
   readonly sidecar?: readonly SidecarLine[];
+  /** The id of the run that the recording belongs to. */
+  readonly run?: string | undefined;
   /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
   readonly recordedSources?: Readonly<Record<string, Json>>;
   /** Whether the world after the gold actions is wanted at the end. */
@@ -73,7 +77,7 @@ export type Inside = {
   readonly stopAtCall: () => void;
 };
 
-/** Holds keys, clients, recordings and lanes; folds nothing and runs nothing of the domain. */
+/** Holds keys, clients, recordings and lanes; runs nothing of the domain, and folds again what its lanes say. */
 export type Supervisor = {
   /** The whole domain, its tools described. */
   readonly domain: Domain;
@@ -103,6 +107,8 @@ type Live = {
   readonly abort: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
+  /** The rollout as its lane's messages make it, from the first time that a lane was told of it. */
+  check: CheckedRollout | null;
   readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane<Live> | null;
   /** Whether its lane, which may be the successor of one that died, was told to start it. */
@@ -111,6 +117,10 @@ type Live = {
   free: number;
   /** Steps that were asked for and have led to no event yet: a lane that starts or takes over is told of them. */
   steps: number;
+  /** The last events of a rollout whose lane is done with it, as far as they were not stepped to yet; else null. */
+  ending: LaneEvent[] | null;
+  /** What the gold actions write, where that was wanted and is known. */
+  gold: Writes | null;
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
@@ -121,6 +131,8 @@ export async function openSupervisor(domain: LoadedDomain, options: SupervisorOp
   return supervision;
 }
 
+type Asked = Extract<LaneWord, { readonly type: 'question' }>;
+
 class Supervision implements Supervisor {
   #nextRollout = 1;
   readonly #lanes: Lanes<Live>;
@@ -129,6 +141,7 @@ class Supervision implements Supervisor {
   readonly #live = new Map<number, Live>();
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
+  #knownSetting: Setting | null = null;
 
   constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#options = options;
@@ -142,6 +155,11 @@ class Supervision implements Supervisor {
 
   get domain(): Domain {
     return this.#lanes.domain;
+  }
+
+  get #setting(): Setting {
+    this.#knownSetting ??= { ...settingOf(this.loaded), domain: this.domain };
+    return this.#knownSetting;
   }
 
   get loaded(): LoadedDomain {
@@ -168,12 +186,15 @@ class Supervision implements Supervisor {
       onEvents,
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
-      record: new RolloutRecord(request.recording, request.sidecar),
+      record: new RolloutRecord(request.recording, request.sidecar, request.run),
+      check: null,
       outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
       isStarted: false,
       free: 0,
       steps: 0,
+      ending: null,
+      gold: null,
     };
     this.#live.set(live.id, live);
     const launched = request.recordedSources ? this.#launchRecorded(live) : this.#launch(live);
@@ -182,10 +203,12 @@ class Supervision implements Supervisor {
       closed: promise,
       step: () => {
         live.steps += 1;
-        if (live.isStarted) live.lane?.process.send({ type: 'step', rollout: live.id });
+        if (live.ending) this.#end(live);
+        else if (live.isStarted) live.lane?.process.send({ type: 'step', rollout: live.id });
       },
       cancel: () => {
         live.abort.abort();
+        if (live.ending) this.#end(live);
         live.lane?.process.send({ type: 'cancel', rollout: live.id });
       },
       abandon: () => this.#abandon(live),
@@ -227,11 +250,13 @@ class Supervision implements Supervisor {
    */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
     const lane = this.#lanes.leastBusy();
+    const { task, seats, pace = 'run', reads = false } = live.request;
     live.lane = lane;
+    if (known === 0 || !live.check) live.check = new CheckedRollout({ setting: this.#setting, task, seats, from });
+    else live.check.resume();
     lane.rollouts.set(live.id, live);
     live.isStarted = false;
     live.free = Math.max(known, Array.isArray(from) ? from.length : 0);
-    const { task, seats, pace = 'run', reads = false } = live.request;
     const send = () => {
       if (live.lane !== lane || !this.#live.has(live.id)) return;
       const recorded = live.request.recordedSources;
@@ -254,23 +279,46 @@ class Supervision implements Supervisor {
       return;
     }
     const live = lane.rollouts.get(message.rollout);
-    if (!live) return;
+    if (!live?.check) return;
+    try {
+      this.#follow(lane, live, live.check, message);
+    } catch (error) {
+      if (!(error instanceof ForgedMessage)) throw error;
+      this.#lanes.condemn(lane, error.message);
+    }
+  }
+
+  #follow(lane: Lane<Live>, live: Live, check: CheckedRollout, message: Exclude<LaneWord, { type: 'log' }>): void {
     switch (message.type) {
       case 'events':
-        this.#keep(live, message.events);
+        this.#acceptAll(live, check, message.events);
         return;
       case 'reads':
         live.record.noteReads(message.n, message.reads);
         return;
-      case 'question':
-        if (this.#answerRecorded(lane, live, message.question, message.about)) return;
-        void this.#answer(lane, live, message.question, message.about);
+      case 'question': {
+        const asked = check.ask(message.about);
+        if (!this.#answerRecorded(lane, live, check, message)) void this.#answer(lane, live, check, message, asked);
         return;
+      }
       case 'closed':
-        void this.#finish(live, message);
+        if (live.ending) throw new ForgedMessage('it closed a rollout twice');
+        if (live.request.wantsGold) live.gold = check.goldWrites(message.evidence, lane.golds);
+        live.ending = [...check.conclude(message.evidence, lane.golds)];
+        this.#end(live);
         return;
       case 'crashed':
         this.#giveUp(live, new Error(message.message));
+    }
+  }
+
+  /** Keeps what was accepted also where a later event of the same batch is not. */
+  #acceptAll(live: Live, check: CheckedRollout, events: readonly ClaimedEvent[]): void {
+    const accepted: LaneEvent[] = [];
+    try {
+      for (const event of events) accepted.push(check.accept(event));
+    } finally {
+      if (accepted.length > 0) this.#keep(live, accepted);
     }
   }
 
@@ -280,10 +328,12 @@ class Supervision implements Supervisor {
     this.#assign(live, live.request.from);
   }
 
-  #answerRecorded(lane: Lane<Live>, live: Live, question: number, about: Question): boolean {
+  #answerRecorded(lane: Lane<Live>, live: Live, check: CheckedRollout, { question, about }: Asked): boolean {
     const state = about.type === 'source' ? live.request.recordedSources?.[about.source] : undefined;
-    if (state !== undefined) lane.process.send({ type: 'answer', question, value: { state } });
-    return state !== undefined;
+    if (state === undefined) return false;
+    check.answered(about, { state });
+    lane.process.send({ type: 'answer', question, value: { state } });
+    return true;
   }
 
   /** Events go to the disk first, then to whoever watches. Where nobody does, those of a moment go together. */
@@ -313,17 +363,29 @@ class Supervision implements Supervisor {
     }
   }
 
-  async #answer(lane: Lane<Live>, live: Live, question: number, about: Question): Promise<void> {
+  async #answer(
+    lane: Lane<Live>,
+    live: Live,
+    check: CheckedRollout,
+    { question, about }: Asked,
+    asked: CheckedQuestion,
+  ): Promise<void> {
     if (!this.#write(live)) return;
+    const isGone = () => live.lane !== lane || live.check !== check;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
+      const { answer, note } = await answerQuestion(asked, live.outside, reach, live.abort.signal);
+      if (isGone()) return;
+      const value = redactedValue(answer);
       live.record.note(redactedValue(note ?? null));
-      lane.process.send({ type: 'answer', question, value: redactedValue(answer) });
+      check.answered(about, value);
+      lane.process.send({ type: 'answer', question, value });
     } catch (error) {
+      if (isGone()) return;
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
       live.record.note(redactedValue(fault.note));
+      check.refused();
       lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
   }
@@ -337,14 +399,14 @@ class Supervision implements Supervisor {
     lane?.process.send({ type: 'cancel', rollout: id });
   }
 
-  async #finish(live: Live, { databaseDiff, gold }: Extract<LaneWord, { type: 'closed' }>): Promise<void> {
+  async #finish(live: Live, check: CheckedRollout): Promise<void> {
     if (!this.#write(live)) return;
-    const closed = this.#closedOf(live, databaseDiff, undefined, gold);
+    const closed = this.#closedOf(live, check.databaseDiff);
     await this.#release(live);
     live.settle(closed);
   }
 
-  #closedOf({ record }: Live, databaseDiff: string, endReason?: string, gold?: Writes): RolloutClosed {
+  #closedOf({ record, gold }: Live, databaseDiff: string, endReason?: string): RolloutClosed {
     const { arrived, chain, sidecarChain } = record;
     const end = lastOf(arrived, 'rolloutEnded');
     return {
@@ -376,26 +438,39 @@ class Supervision implements Supervisor {
     await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
-  /** The rollout that killed its lane ends with the failure; the others go on from their events on another one. */
-  #takeOver({ orphans, failure, culprit, hasSuccessor }: LaneDeath<Live>): void {
+  /**
+   * The rollout that killed its lane ends with the failure, as do all of a lane that said what cannot be; the others go
+   * on from their events on another lane.
+   */
+  #takeOver({ orphans, failure, culprit, hasSuccessor, isForged }: LaneDeath<Live>): void {
     for (const live of orphans) {
       live.isStarted = false;
       if (!hasSuccessor) {
         this.#giveUp(live, new Fault(failure));
         continue;
       }
-      if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
+      const isCulprit = live.id === culprit || (culprit === null && orphans.length === 1);
+      if (live.check && (isForged || (isCulprit && live.check.next > 0))) {
+        live.lane = null;
+        // The supervisor's own verdicts stay valid, whatever the lane does after them.
+        live.ending ??= [...live.check.fail(failure)];
+        this.#end(live);
+        continue;
+      }
       if (live.record.arrived.length === 0) this.#assign(live, live.request.from);
       else this.#goOn(live);
     }
   }
 
-  #endWith(live: Live, failure: Failure): void {
-    const { arrived } = live.record;
-    const last = arrived.at(-1);
-    if (!last) return;
-    const event: RolloutEvent = { type: 'rolloutEnded', reason: 'environmentFailed', failure };
-    this.#keep(live, [laneEvent(arrived.length, event, last.state)]);
+  /** Brings the last events of a rollout, at once or as it is stepped. Whoever watches may step again meanwhile. */
+  #end(live: Live): void {
+    const { pace = 'run' } = live.request;
+    const goesOn = () => live.ending && (pace === 'run' || live.steps > 0 || live.abort.signal.aborted);
+    while (goesOn() && live.ending && live.ending.length > 0)
+      this.#keep(live, live.ending.splice(0, pace === 'run' ? live.ending.length : 1));
+    if (!goesOn() || !live.check) return;
+    live.ending = null;
+    void this.#finish(live, live.check);
   }
 
   /** A call that was begun, has no result and is not idempotent starts its rollout again on a fresh instance. */

@@ -10,9 +10,25 @@ const longestPauseMs = 5000;
 
 export type Made<T> = { readonly result: T; readonly attempts: number };
 
-/** Makes calls as their tools declare it: no faster than the rate limit over all rollouts, again where it does no harm. */
+/** Tells the time in milliseconds, and waits. */
+export type Clock = {
+  readonly now: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const machineClock: Clock = {
+  now: () => performance.now(),
+  wait: (ms, signal) => delay(ms, undefined, { signal }),
+};
+
+/** Makes calls as their tools declare: within the rate limit over all rollouts, and again where a repeat is harmless. */
 export class ToolCalls {
   readonly #limits = new Map<string, RateLimit>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock = machineClock) {
+    this.#clock = clock;
+  }
 
   async make<T>(tool: Tool, signal: AbortSignal, attempt: () => Promise<T>): Promise<Made<T>> {
     const most = 1 + (tool.idempotent ? (tool.retries ?? 0) : 0);
@@ -23,14 +39,14 @@ export class ToolCalls {
       } catch (error) {
         const isPassing = error instanceof Fault && passing.includes(error.failure.code);
         if (!isPassing || attempts >= most || signal.aborted) throw error;
-        await delay(Math.min(firstPauseMs * 2 ** (attempts - 1), longestPauseMs), undefined, { signal });
+        await this.#clock.wait(Math.min(firstPauseMs * 2 ** (attempts - 1), longestPauseMs), signal);
       }
     }
   }
 
   #permission({ name, rateLimit }: Tool, signal: AbortSignal): Promise<void> {
     if (!rateLimit) return Promise.resolve();
-    const limit = this.#limits.get(name) ?? new RateLimit(rateLimit.calls, rateLimit.perMs);
+    const limit = this.#limits.get(name) ?? new RateLimit(rateLimit.calls, rateLimit.perMs, this.#clock);
     this.#limits.set(name, limit);
     return limit.take(signal);
   }
@@ -39,26 +55,28 @@ export class ToolCalls {
 /** At most so many permissions in any span of so many milliseconds, first come, first served. */
 class RateLimit {
   readonly #perMs: number;
+  readonly #clock: Clock;
   /** When each of the last permissions was given, or will be. */
   readonly #given: number[];
   #next = 0;
   /** Ends with the wait of whoever asked last. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(calls: number, perMs: number) {
+  constructor(calls: number, perMs: number, clock: Clock) {
     this.#perMs = perMs;
+    this.#clock = clock;
     this.#given = Array.from({ length: calls }, () => Number.NEGATIVE_INFINITY);
   }
 
   async take(signal: AbortSignal): Promise<void> {
-    const now = performance.now();
+    const now = this.#clock.now();
     const at = Math.max(now, (this.#given[this.#next] ?? 0) + this.#perMs);
     this.#given[this.#next] = at;
     this.#next = (this.#next + 1) % this.#given.length;
     if (at <= now) return;
     // Timers of one time may end in any order.
     const before = this.#last;
-    const own = delay(at - now, undefined, { signal }).then(() => before);
+    const own = this.#clock.wait(at - now, signal).then(() => before);
     this.#last = own.catch(() => undefined);
     await own;
   }

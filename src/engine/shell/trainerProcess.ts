@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileLimits, readBoundedText } from './boundedFile.ts';
+import { withoutKeys } from './childEnvironment.ts';
 import { isAlive } from './isAlive.ts';
+import { startTicks } from './processStart.ts';
 import { runFiles } from './runFiles.ts';
 
 /** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
@@ -15,7 +18,7 @@ const slackMs = 2000;
 export function trainerOf(folder: string): { readonly pid: number; readonly isRunning: boolean } | null {
   const file = join(folder, runFiles.pid);
   try {
-    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    const pid = Number.parseInt(readBoundedText(file, fileLimits.text), 10);
     if (!(pid > 0)) return null;
     const began = isAlive(pid) ? beginning(pid) : null;
     return { pid, isRunning: began !== null && began <= statSync(file).mtimeMs + slackMs };
@@ -28,15 +31,13 @@ export function trainerOf(folder: string): { readonly pid: number; readonly isRu
 function beginning(pid: number): number | null {
   if (process.platform === 'linux') return beginningOnLinux(pid);
   if (process.platform === 'win32') return 0;
-  const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } } as const;
+  const options = { encoding: 'utf8', env: { ...withoutKeys(), LC_ALL: 'C' } } as const;
   return Date.parse(execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim()) || 0;
 }
 
-/** From `/proc`: fields 3 and 22 of `stat` are the state and the beginning, in hundredths of a second since boot. */
 function beginningOnLinux(pid: number): number | null {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (fields[0] === 'Z') return null;
+  const ticks = startTicks(pid);
+  if (ticks === null) return null;
   const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  return Date.now() - uptimeMs + Number(fields[19]) * 10;
+  return Date.now() - uptimeMs + ticks * 10;
 }

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readBoundedText } from './boundedFile.ts';
 import { runFiles } from './runFiles.ts';
 
 /** The events of a training run that say how far it is: its beginnings and its ends (`docs/training-protocol.md`). */
@@ -42,7 +43,7 @@ export function parseEvent(text: string): RunEvent | string {
 /** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
 export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
   const path = join(run, runFiles.events);
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  const lines = existsSync(path) ? readBoundedText(path).split('\n') : [];
   for (const line of lines.reverse()) {
     const event = parseEvent(line);
     if (typeof event !== 'string' && isLifecycle(event.type)) return { type: event.type, message: event.message ?? '' };

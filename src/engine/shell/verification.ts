@@ -6,20 +6,32 @@ import { isProperEnd, isUnscorable } from '../core/reward.ts';
 import type { Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Assertion, Task, VerifierName } from '../core/task.ts';
-import { sourceKey, stateOutside } from '../core/verifiers/assertions.ts';
+import { sourceKeys, stateOutside } from '../core/verifiers/assertions.ts';
 import { type CustomResult, verdictsOf } from '../core/verify.ts';
 import type { Gold } from './goldWorld.ts';
 
 /** What a verifier of the domain's own code looks at. */
 export type CustomEvidence = { readonly start: World; readonly state: RolloutState };
 
+/** What the verdicts of a rollout depend on besides its state. */
+export type Conclusive = {
+  /** What the gold actions come to; null where no verifier looks at it. */
+  readonly gold: Gold | null;
+  readonly custom: readonly CustomResult[];
+};
+
+/** A state that an assertion looks into and that is still to be read, under the name that it is recorded by. */
+export type OpenSource = { readonly assertion: Assertion; readonly source: string };
+
 /** What verification needs of the outside. */
 export type VerificationPorts = {
-  readonly readSource: (assertion: Assertion, state: RolloutState) => Promise<Json>;
+  readonly readSource: (open: OpenSource, state: RolloutState) => Promise<Json>;
   /** Runs a verifier that verifiers.ts exports. */
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
   readonly goldWorld: () => Promise<Gold> | Gold;
+  /** Receives what the verdicts depend on instead of making them here. The verification then returns no event. */
+  readonly conclude?: (evidence: Conclusive) => void;
 };
 
 /**
@@ -32,32 +44,67 @@ export function verification(
   state: RolloutState,
   ports: VerificationPorts,
 ): Promise<readonly RolloutEvent[]> | readonly RolloutEvent[] {
-  if (state.ended === null) throw new Error('verification comes after the end');
   const basis = task[state.started.basis];
-  if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
-  const open = outsideOf(task, basis).find((assertion) => !Object.hasOwn(state.sources, sourceKey(assertion)));
+  const open = openSource(task, state);
   if (open) {
     // What ended improperly has the reward 0 whatever its state is, so a state that can't be read changes nothing.
     const asked = ports.readSource(open, state);
-    const read = isProperEnd(state.ended.reason) ? asked : asked.catch(() => null);
-    return read.then((found) => [{ type: 'sourceRead', source: sourceKey(open), state: found as never }]);
+    const read = state.ended && isProperEnd(state.ended.reason) ? asked : asked.catch(() => null);
+    return read.then((found) => [{ type: 'sourceRead', source: open.source, state: found as never }]);
   }
-  const { start } = state;
-  const conclude = (gold: Gold, custom: readonly CustomResult[]): readonly RolloutEvent[] => {
-    const verdicts = verdictsOf(basis, { task, state, start, gold: gold.world, goldSteps: gold.steps, custom });
-    const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
-    return [
-      ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
-      conclusionOf(setting.domain, task, decided),
-    ];
+  const gold = needsGold(task, state) ? ports.goldWorld() : null;
+  const isCustom = basis.includes('custom') && !isUnscorableEnd(state);
+  const concluded = (evidence: Conclusive): readonly RolloutEvent[] => {
+    if (!ports.conclude) return conclude(setting, task, state, evidence);
+    ports.conclude(evidence);
+    return [];
   };
-  const isGoldNeeded = basis.includes('database') || basis.includes('turns');
-  const gold = isGoldNeeded ? ports.goldWorld() : { world: state.world, steps: [] };
-  if (!(gold instanceof Promise) && !basis.includes('custom')) return conclude(gold, []);
+  if (!(gold instanceof Promise) && !isCustom) return concluded({ gold, custom: [] });
   return (async () => {
     const after = await gold;
-    return conclude(after, basis.includes('custom') ? await customResults(task, { start, state }, ports) : []);
+    const custom = isCustom ? await customResults(task, { start: state.start, state }, ports) : [];
+    return concluded({ gold: after, custom });
   })();
+}
+
+/** The next state outside that is still to be read; null where all are, or nothing can be scored. */
+export function openSource(task: Task, state: RolloutState): OpenSource | null {
+  if (isUnscorableEnd(state)) return null;
+  const needed = outsideOf(task, task[state.started.basis]).flatMap((assertion) =>
+    sourceKeys(assertion).map((source) => ({ assertion, source })),
+  );
+  return needed.find(({ source }) => !Object.hasOwn(state.sources, source)) ?? null;
+}
+
+/** Whether the verdicts depend on what the gold actions come to. */
+export function needsGold(task: Task, state: RolloutState): boolean {
+  const basis = task[state.started.basis];
+  return !isUnscorableEnd(state) && (basis.includes('database') || basis.includes('turns'));
+}
+
+/** The verdicts and the reward of a rollout that has ended, when everything outside is known. Pure. */
+export function conclude(
+  setting: Setting,
+  task: Task,
+  state: RolloutState,
+  { gold, custom }: Conclusive,
+): readonly RolloutEvent[] {
+  if (isUnscorableEnd(state)) return [conclusionOf(setting.domain, task, state)];
+  const { start } = state;
+  const { world, steps } = gold ?? { world: state.world, steps: [] };
+  const volatileOf = (source: string) => setting.domain.file.mcpServers[source]?.volatile ?? [];
+  const evidence = { task, state, start, gold: world, goldSteps: steps, custom, volatileOf };
+  const verdicts = verdictsOf(task[state.started.basis], evidence);
+  const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
+  return [
+    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
+    conclusionOf(setting.domain, task, decided),
+  ];
+}
+
+function isUnscorableEnd({ ended }: RolloutState): boolean {
+  if (ended === null) throw new Error('verification comes after the end');
+  return isUnscorable(ended);
 }
 
 async function customResults(

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
+import { fileLimits, readBounded } from './boundedFile.ts';
 import { fromDisk } from './disk.ts';
-import { type Receipt, readLedger } from './ledger.ts';
+import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
-import { isForkName, isRecording, recordingEnding } from './recordingName.ts';
+import { isForkName, isRecording, nameOf, recordingEnding, rolloutName } from './recordingName.ts';
 import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
@@ -14,10 +15,15 @@ export type Verified = { readonly checked: number; readonly problems: readonly R
 
 const sidecarEnd = '.sidecar.jsonl';
 
-/** Checks one recording and its sidecar by their own chains, and against each other. */
-export function verifyRecording(path: string): Verified {
+const noLinks: ReadonlySet<string> = new Set();
+
+/**
+ * Checks one recording and its sidecar by their own chains, and against each other.
+ * @param links names in its folder that are not read, since they are no regular files
+ */
+export function verifyRecording(path: string, links = noLinks): Verified {
   const recording = readRecording(path);
-  const sidecar = readSidecarOf(path);
+  const sidecar = readSidecarOf(path, links);
   const isShort = sidecar.problems.length === 0 && sidecar.count !== recording.lines.length;
   const lengths = isShort
     ? [
@@ -29,45 +35,154 @@ export function verifyRecording(path: string): Verified {
       ]
     : [];
   const found = [...problemsOf(recording), ...sidecar.problems, ...lengths];
-  return { checked: 1, problems: [...found, ...verifyParent(recording)] };
+  return { checked: 1, problems: [...found, ...verifyParent(recording, links)] };
 }
+
+/** What was found in the folder of a run. */
+export type VerifiedRun = Verified & {
+  /** The `id` in run.json; null where it is not vouched for, or is of a version that gave none. */
+  readonly run: string | null;
+  /** How many rollouts the run promises; null where it has no id. */
+  readonly planned: number | null;
+  /** The names of the promised rollouts that have no receipt, or whose recording is gone. */
+  readonly missing: readonly string[];
+  /** Whether the ledger says that each promised rollout was finished. */
+  readonly finished: boolean;
+};
 
 /**
  * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
  * each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for, what each
  * says of itself against `run.json`, and each fork against its parent. Nobody vouches for a recording without a receipt: each is a problem.
+ * Problems are also links, files that are not of the run, and recordings that repeat another one.
+ * @param expectedRun the id that the run should have, where that is known from outside the record
  */
-export function verifyRun(folder: string, trustedKey: string): Verified {
-  const ledger = join(folder, 'ledger.jsonl');
-  const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
-  const names = fromDisk(folder, () => readdirSync(folder)).sort();
-  const file = join(folder, 'run.json');
-  const read = fromDisk(file, () => runFileHash(folder)) === runHash ? readRunFile(folder) : null;
+export function verifyRun(folder: string, trustedKey: string, expectedRun?: string): VerifiedRun {
+  const entries = fromDisk(folder, () => readdirSync(folder, { withFileTypes: true }));
+  const regular = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
+  const linked = entries.flatMap((entry) => linkProblems(folder, entry));
+  const isUnsafe = entries.some(({ name }) => isRecord(name) && !regular.has(name));
+  if (isUnsafe) return { checked: 0, problems: linked, run: null, planned: null, missing: [], finished: false };
+  const ledger = join(folder, ownFiles[1]);
+  const { receipts, lines, run: voucher, problems } = readLedger(ledger, trustedKey);
+  const names = [...regular].sort();
+  const file = join(folder, ownFiles[0]);
+  const read = fromDisk(file, () => runFileHash(folder)) === voucher?.hash ? readRunFile(folder) : null;
   // What is wrong with a run.json that nobody vouches for is not to be found in its recordings.
-  const run = typeof read === 'string' ? null : read;
+  const run = typeof read === 'object' ? read : null;
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
   const recordings = names.filter(isRecording);
   const strangers = recordings.filter((name) => !vouched.has(name));
+  const seen: Seen = {
+    folder,
+    run,
+    regular,
+    links: new Set(entries.flatMap(({ name }) => (regular.has(name) ? [] : name))),
+    ends: new Map(),
+  };
+  const missing = missingRollouts(receipts, voucher, seen);
   return {
     checked: receipts.length + strangers.length,
+    run: run?.id ?? null,
+    planned: run?.planned ? run.planned.length - (voucher?.refused?.length ?? 0) : null,
+    missing,
+    finished: voucher?.finished === true,
     problems: [
-      ...(existsSync(ledger) ? encodingProblems(ledger) : missingLedger(ledger, recordings)),
+      ...linked,
+      ...(regular.has(ownFiles[1]) ? encodingProblems(ledger) : missingLedger(ledger, recordings)),
       ...problems.map((problem) => ({ file: ledger, ...problem })),
-      ...verifyRunFile(folder, runHash),
+      ...verifyRunFile(folder, voucher?.hash ?? null),
+      ...(expectedRun !== undefined && run?.id !== expectedRun
+        ? [{ file, line: 1, message: `is of the run ${run?.id ?? 'without an id'}, not of ${expectedRun}` }]
+        : []),
       ...receipts.flatMap((receipt, index) =>
-        verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? index + 1 }, run),
+        verifyReceipt(receipt, { file: ledger, line: lines[index] ?? index + 1 }, seen),
       ),
-      ...strangers.flatMap((name) => verifyStranger(join(folder, name), run)),
+      ...strangers.flatMap((name) => verifyStranger(join(folder, name), seen)),
       ...names
         .filter((name) => name.endsWith(sidecarEnd))
-        .filter((name) => !existsSync(join(folder, recordingOf(name))) && !vouched.has(recordingOf(name)))
+        .filter((name) => !regular.has(recordingOf(name)) && !vouched.has(recordingOf(name)))
         .map((name) => ({
           file: join(folder, name),
           line: 1,
           message: 'has no recording: it was dropped, or this added',
         })),
+      ...names
+        .filter((name) => !isRecording(name) && !name.endsWith(sidecarEnd) && !isRecord(name) && !otherFiles.test(name))
+        .map((name) => ({
+          file: join(folder, name),
+          line: 1,
+          message: 'is not a file of this run. Move it elsewhere',
+        })),
     ],
   };
+}
+
+const ownFiles = ['run.json', 'ledger.jsonl'] as const;
+
+/** What else lies in the folder of a run: its lock, what a killed process left of writing, and what macOS adds. */
+const otherFiles = /^(\.lock(\.\d+(\.old)?)?|run\.json\.new|\.DS_Store)$/;
+
+function isRecord(name: string): boolean {
+  return (ownFiles as readonly string[]).includes(name);
+}
+
+/** What is known of the folder while its recordings are read one after the other. */
+type Seen = {
+  readonly folder: string;
+  readonly run: RunFile | null;
+  /** The names of its regular files. */
+  readonly regular: ReadonlySet<string>;
+  /** The names of its links, and of what else is not a regular file. */
+  readonly links: ReadonlySet<string>;
+  /** By chain head, the recordings that were read before. */
+  readonly ends: Map<string, string>;
+};
+
+/** A link can lead to a file of another run, and its target changes without this folder. */
+function linkProblems(folder: string, entry: Dirent): readonly RunProblem[] {
+  const file = join(folder, entry.name);
+  const problem = (message: string) => [{ file, line: 1, message }];
+  if (entry.isSymbolicLink()) return problem('is a symbolic link. Put a copy of its target in its place');
+  if (!entry.isFile()) return problem('is not a regular file, so it is not of this run. Move it elsewhere');
+  if (otherFiles.test(entry.name)) return [];
+  const links = lstatSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
+  return links > 1 ? problem(`is one of ${links} hard links to the same file. Put a copy in its place`) : [];
+}
+
+function missingRollouts(
+  receipts: readonly Receipt[],
+  voucher: RunVoucher | null,
+  { run, regular, links }: Seen,
+): readonly string[] {
+  const isThere = ({ recording }: Receipt) => regular.has(basename(recording)) || links.has(basename(recording));
+  const done = new Set([...receipts.filter(isThere).map(({ rollout }) => rollout), ...(voucher?.refused ?? [])]);
+  return (run?.planned ?? []).filter((name) => !done.has(name));
+}
+
+/** Where a recording belongs to another run, to no planned rollout, or repeats one that was read before. */
+function strangeness(
+  { path, lines }: ReadRecording,
+  sidecar: Sidecar,
+  rollout: string,
+  { run, ends }: Seen,
+): readonly RunProblem[] {
+  const [first] = lines;
+  const head = lines.at(-1)?.chain;
+  if (!first || head === undefined || first.event.type !== 'rolloutStarted') return [];
+  const said: string[] = [];
+  const fork = isFork(basename(path), lines);
+  const before = ends.get(head);
+  // Two forks that were made alike are alike.
+  if (before !== undefined && !fork) said.push(`has the contents of ${before}: one of them is a copy`);
+  ends.set(head, basename(path));
+  const of = rolloutName(first.event.task, first.event.trial);
+  if (!fork && of !== rollout) said.push(`is the recording of ${of}, under another name`);
+  if (run?.planned && !fork && !run.planned.includes(rollout))
+    said.push('is not one of the rollouts that run.json promises');
+  if (run?.id !== undefined && sidecar.count > 0 && sidecar.run !== run.id)
+    said.push(`belongs to another run: its sidecar names ${sidecar.run ?? 'none'}, run.json says ${run.id}`);
+  return said.map((message) => ({ file: path, line: 1, message }));
 }
 
 function missingLedger(file: string, recordings: readonly string[]): readonly RunProblem[] {
@@ -92,13 +207,14 @@ function verifyRunFile(folder: string, vouched: string | null): readonly RunProb
 }
 
 /** A recording of a rollout, fork or not, that no receipt vouches for. */
-function verifyStranger(path: string, run: RunFile | null): readonly RunProblem[] {
+function verifyStranger(path: string, seen: Seen): readonly RunProblem[] {
   const recording = readRecording(path);
   const { lines } = recording;
   const message = whyUnvouched(lines);
   return [
-    ...verifyRecording(path).problems,
-    ...settingProblems(recording, run),
+    ...verifyRecording(path, seen.links).problems,
+    ...settingProblems(recording, seen.run),
+    ...strangeness(recording, readSidecarOf(path, seen.links), nameOf(path), seen),
     { file: path, line: Math.max(1, lines.length), message },
   ];
 }
@@ -129,17 +245,23 @@ function whyUnvouched(lines: readonly Recorded[]): string {
 
 type Place = { readonly file: string; readonly line: number };
 
-function verifyReceipt(folder: string, receipt: Receipt, at: Place, run: RunFile | null): readonly RunProblem[] {
-  const path = join(folder, basename(receipt.recording));
-  if (!existsSync(path)) return [{ ...at, message: `${receipt.recording} is missing` }];
+function verifyReceipt(receipt: Receipt, at: Place, seen: Seen): readonly RunProblem[] {
+  const { folder, run, regular, links } = seen;
+  const name = basename(receipt.recording);
+  const path = join(folder, name);
+  if (!regular.has(name) && links.has(name)) return [];
+  if (!regular.has(name)) return [{ ...at, message: `${receipt.recording} is missing` }];
   const recording = readRecording(path);
-  const sidecar = readSidecarOf(path);
+  const sidecar = readSidecarOf(path, links);
   const vouchedBy = `its receipt (${basename(at.file)}:${at.line})`;
+  const isOfRun = run === null || receipt.run === run.id;
   return [
     ...problemsOf(recording),
     ...(recording.problems.length === 0 ? endProblems(recording, receipt, vouchedBy) : []),
     ...settingProblems(recording, run),
-    ...verifyParent(recording),
+    ...strangeness(recording, sidecar, nameOf(name), seen),
+    ...(isOfRun ? [] : [{ ...at, message: `is the receipt of another run: ${receipt.run ?? 'one without an id'}` }]),
+    ...verifyParent(recording, links),
     ...sidecar.problems,
     ...(sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain
       ? [sidecarEndProblem(sidecar, recording.lines.length, receipt, vouchedBy)]
@@ -211,10 +333,10 @@ function claimsOf(event: RolloutEvent, receipt: Receipt): readonly Claim[] {
 }
 
 /** A fork beside its parent begins with the parent's own events, up to the one it names. */
-function verifyParent({ path, lines }: ReadRecording): readonly RunProblem[] {
+function verifyParent({ path, lines }: ReadRecording, links: ReadonlySet<string>): readonly RunProblem[] {
   const first = lines[0]?.event;
   const parent = first?.type === 'rolloutStarted' ? first.parent : undefined;
-  if (!parent || !isForkName(path)) return [];
+  if (!parent || !isForkName(path) || links.has(basename(parent.recording))) return [];
   const file = join(dirname(path), basename(parent.recording));
   if (!existsSync(file)) return [{ file: path, line: 1, message: `forks from ${parent.recording}, which is missing` }];
   const shared = readRecording(file).lines;
@@ -243,17 +365,29 @@ type Sidecar = {
   readonly head: string;
   readonly chains: readonly string[];
   readonly count: number;
+  /** The run that its first line names. */
+  readonly run: string | undefined;
   readonly problems: readonly RunProblem[];
 };
 
-function readSidecarOf(recording: string): Sidecar {
+function readSidecarOf(recording: string, links: ReadonlySet<string>): Sidecar {
   const file = sidecarPath(recording);
-  const { chains, problems } = readSidecar(file);
+  if (links.has(basename(file)))
+    return {
+      file,
+      head: chainStart,
+      chains: [],
+      count: 0,
+      run: undefined,
+      problems: [{ file, line: 1, message: 'was not read: it is a link, or not a regular file' }],
+    };
+  const { lines, chains, problems } = readSidecar(file);
   return {
     file,
     head: chains.at(-1) ?? chainStart,
     chains,
     count: chains.length,
+    run: lines[0]?.run,
     problems: [...encodingProblems(file), ...problems.map((problem) => ({ file, ...problem }))],
   };
 }
@@ -285,7 +419,7 @@ function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProbl
 
 /** Bytes that are no UTF-8 read like others of their kind, so that a text can't tell them apart. */
 function encodingProblems(file: string): readonly RunProblem[] {
-  const bytes = existsSync(file) ? fromDisk(file, () => readFileSync(file)) : Buffer.of();
+  const bytes = existsSync(file) ? fromDisk(file, () => readBounded(file, { limit: fileLimits.record })) : Buffer.of();
   if (isUtf8(bytes)) return [];
   let [line, from] = [1, 0];
   for (let end = bytes.indexOf(10); end >= 0 && isUtf8(bytes.subarray(from, end)); end = bytes.indexOf(10, from)) {

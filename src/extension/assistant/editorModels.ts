@@ -1,7 +1,8 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
+import { isLocalRequest, isSameToken } from '../../engine/shell/loopback.ts';
 import { completionOf, type EditorAnswer, type EditorMessage, editorMessages, parseRequest } from './editorChat.ts';
 
 /** Names of the environment of the commands that the editor starts; the seats of the engine read them. */
@@ -56,6 +57,7 @@ export class EditorModels implements vscode.Disposable {
     const source = new vscode.CancellationTokenSource();
     response.once('close', () => source.cancel());
     try {
+      if (!isLocalRequest(request.headers)) throw new Refusal(403, 'only programs of this machine are answered');
       if (!this.#isOurs(request.headers.authorization)) throw new Refusal(401, 'the token is missing or wrong');
       const answer = await answered(request, source.token);
       send(response, 200, answer);
@@ -68,8 +70,7 @@ export class EditorModels implements vscode.Disposable {
   }
 
   #isOurs(authorization = ''): boolean {
-    const [given, ours] = [Buffer.from(authorization), Buffer.from(`Bearer ${this.#token}`)];
-    return given.length === ours.length && timingSafeEqual(given, ours);
+    return isSameToken(authorization, `Bearer ${this.#token}`);
   }
 }
 

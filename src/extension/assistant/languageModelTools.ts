@@ -52,7 +52,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
       play,
     ),
     rehearsal_readTrajectory: readOnly<RecordingInput>('Reading the recording', ({ recording }, token) =>
-      said(['replay', pathOf(recording)], token),
+      said(['replay', pathOf(recording), '--static'], token),
     ),
     rehearsal_explainFailure: starting<RecordingInput>(
       () => 'Explaining the reward',

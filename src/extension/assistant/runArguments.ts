@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder } from '../../engine/shell/runName.ts';
 
 /** A rollout that the editor's own agent asks for. */
 export type AskedRun = {
@@ -11,8 +10,9 @@ export type AskedRun = {
 };
 
 /**
- * The command that plays a task for the editor's own agent. What that agent writes may be what a page or a recording
- * told it to write: so an address that a key would go to is for a person to choose, and a task is never an option.
+ * Creates the folder of the run and returns the command that plays a task for the editor's own agent. What that agent
+ * writes may be what a page or a recording told it to write: so an address that a key would go to is for a person to
+ * choose, and a task is never an option.
  */
 export function runArguments({ folder, runs, task, agent }: AskedRun): readonly string[] {
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]*$/.test(task))
@@ -23,6 +23,6 @@ export function runArguments({ folder, runs, task, agent }: AskedRun): readonly 
     throw new Error(
       `the agent's seat is taken by gold, scripted or openai:MODEL here, not by "${agent}": the endpoint of a model is for a person to choose, in the settings`,
     );
-  const out = join(runs, runName(task));
+  const out = makeNewRunFolder(runs, task);
   return ['run', folder, task, '--json', '--out', out, ...(agent === undefined ? [] : ['--agent', agent])];
 }

@@ -120,7 +120,18 @@ async function askServer(context: Context, from: 'command' | 'url'): Promise<rea
     placeHolder: 'They are confirmed with the user first',
     ignoreFocusOut: true,
   });
-  return writes && [...server, '--writes', writes.map(({ label }) => label).join(',')];
+  const play = writes && (await askToPlay());
+  return play && [...server, '--writes', writes.map(({ label }) => label).join(','), ...play];
+}
+
+/** Asks whether the drafts are played, since their calls change what the server works on. */
+async function askToPlay(): Promise<readonly string[] | undefined> {
+  const items = [
+    { label: 'Play the drafts', detail: 'You see their calls and approve them first', args: [] },
+    { label: 'Do not play them', detail: 'The drafts are written, and no tool is called', args: ['--no-play'] },
+  ];
+  const title = 'Each draft calls a tool that changes something. Play them now?';
+  return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.args;
 }
 
 async function askEnvironment(): Promise<readonly string[] | undefined> {

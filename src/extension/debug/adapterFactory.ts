@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { askForLaunch } from '../approval.ts';
 import type { Context } from '../context.ts';
+import { askForSeats } from '../keyConsent.ts';
 import type { StandbyAdapter } from './standbyAdapter.ts';
 
 /**
@@ -8,7 +10,10 @@ import type { StandbyAdapter } from './standbyAdapter.ts';
  */
 export function adapterFactory(context: Context, standby: StandbyAdapter): vscode.DebugAdapterDescriptorFactory {
   return {
-    createDebugAdapterDescriptor: async ({ configuration: { request, domain } }) => {
+    createDebugAdapterDescriptor: async ({ configuration }) => {
+      const { request, domain } = configuration;
+      await askForSeats(context, configuration);
+      await askForLaunch(configuration);
       const env = await context.environment();
       const port = await standby.port(env);
       if (port !== null) return new vscode.DebugAdapterServer(port, '127.0.0.1');

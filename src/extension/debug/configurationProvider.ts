@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
 import { runsIn } from '../runs/runPlaces.ts';
+import type { NamedPython } from '../training/learning.ts';
 import {
   domainFolderOf,
   domainFolders,
@@ -38,8 +39,8 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     return task ? { ...configuration, name: task, domain, task } : undefined;
   },
   resolveDebugConfigurationWithSubstitutedVariables: (folder, given) => {
-    const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
-    const configuration: Configuration = { token: standbyToken, ...(python ? { python } : {}), ...given };
+    const python = vscode.workspace.getConfiguration('rehearsal').get<NamedPython>('trainer.python');
+    const configuration: Configuration = { token: standbyToken, ...(python?.length ? { python } : {}), ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
     const workspace = folder ?? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain));

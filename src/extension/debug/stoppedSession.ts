@@ -15,8 +15,8 @@ export function debuggedSession(
 }
 
 /**
- * The frame that was chosen in the call stack, else the one that has the focus. A row of the call stack is told by its
- * name; the protocol's number of a frame is not given to commands.
+ * Returns the frame of a session that was chosen in the call stack, else the one that has the focus. A row of the call
+ * stack is known by its name: commands are not given the protocol's number of a frame.
  */
 export async function chosenFrame(session: vscode.DebugSession, target: unknown): Promise<number | undefined> {
   const { frameName } = (target ?? {}) as { readonly frameName?: string };
@@ -26,7 +26,9 @@ export async function chosenFrame(session: vscode.DebugSession, target: unknown)
     if (found) return found.id;
   }
   const focused = vscode.debug.activeStackItem;
-  return focused instanceof vscode.DebugStackFrame ? focused.frameId : undefined;
+  // The focus may still be in a session that has ended, whose frames have the same numbers.
+  const isOwn = focused instanceof vscode.DebugStackFrame && focused.session.id === session.id;
+  return isOwn ? focused.frameId : undefined;
 }
 
 /** Does something with the session. True where it was done; what a session refuses, VS Code says by itself. */

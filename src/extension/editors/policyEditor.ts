@@ -2,7 +2,15 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { type ParsedPolicy, type PolicyBlock, parsePolicy } from '../../engine/core/policy.ts';
 import type { Rule } from '../../engine/core/rule.ts';
-import { markEdits, ruleEdits, ruleTextOf } from '../../engine/language/policyEdit.ts';
+import {
+  addRuleEdits,
+  isHeading,
+  markEdits,
+  moveRuleEdits,
+  removeRuleEdits,
+  ruleEdits,
+  ruleTextOf,
+} from '../../engine/language/policyEdit.ts';
 import { tasksThatTry } from '../../engine/shell/load/checkCoverage.ts';
 import { placeOf } from '../../engine/shell/load/items.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
@@ -22,8 +30,20 @@ export const policyEditor: VisualEditor = {
   followsDomain: true,
   contentOf: async (scene) => shownOf(scene, await resultsOf(scene)),
   editsOf: (message) => {
-    if (message.type === 'setRule') return (text) => ruleEdits(text, message.line, message.text);
-    return message.type === 'markRule' ? (text) => markEdits(text, message.line, message.id) : undefined;
+    switch (message.type) {
+      case 'setRule':
+        return (text) => ruleEdits(text, message.line, message.text);
+      case 'markRule':
+        return (text) => markEdits(text, message.line, message.id);
+      case 'addRule':
+        return (text) => addRuleEdits(text, message.section, message.text, message.id);
+      case 'moveRule':
+        return (text) => moveRuleEdits(text, message.line, message.direction);
+      case 'removeRule':
+        return (text) => removeRuleEdits(text, message.line);
+      default:
+        return undefined;
+    }
   },
   open: (message, scene) => {
     if (message.type === 'openCheck') return openCheck(scene, message.index);
@@ -78,13 +98,12 @@ function sectionsOf(
   results: ReadonlyMap<string, RuleResult>,
 ): Section[] {
   const sections: Section[] = [{ title: null, line: 1, notes: [], rules: [] }];
-  const lines = text.split('\n');
   for (const block of parsed.blocks) {
-    const isHeading = block.isRule && /^\s*#/.test((lines[block.line - 1] ?? '').slice(block.column - 1));
-    if (isHeading) sections.push({ title: block.text, line: block.line, notes: [], rules: [] });
+    const isTitle = isHeading(text, block);
+    if (isTitle) sections.push({ title: block.text, line: block.line, notes: [], rules: [] });
     const section = sections.at(-1) as Section;
     if (!block.isRule) section.notes.push({ text: block.text, line: block.line });
-    else if (!isHeading || block.id !== null) section.rules.push(cardOf(block, parsed, text, domain, results));
+    else if (!isTitle || block.id !== null) section.rules.push(cardOf(block, parsed, text, domain, results));
   }
   return sections.filter(({ title, notes, rules }) => title !== null || notes.length > 0 || rules.length > 0);
 }
@@ -106,6 +125,7 @@ function cardOf(
     id: block.id,
     text: ruleTextOf(text, block, marks)?.text ?? null,
     plain: block.text,
+    isHeading: isHeading(text, block),
     checks: id === null || !domain ? [] : checksOf(domain, id),
     tasks: tried.tasks.slice(0, shownTasks),
     taskCount: tried.tasks.length,

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { answerOf, runWithProgress } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { codeStamp } from './codeStamp.ts';
 import { showChecked } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 
@@ -31,17 +32,24 @@ export async function checkDomain(
   await saveFilesOf(folder);
   const read = await readDomain(folder);
   if (!vscode.workspace.isTrusted) {
-    const { checkFiles } = await import('../../engine/shell/load/loadDomain.ts');
-    const { domain, diagnostics } = checkFiles(read);
-    return { name: domain.name, tasks: domain.tasks.length, diagnostics, isComplete: false };
+    const end = await runWithProgress(context, `Rehearsal: checking ${read.domain.name}`, [
+      'check',
+      folder,
+      '--static',
+    ]);
+    if (end.isCancelled) return undefined;
+    return { ...(answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'>), isComplete: false };
   }
   const title = `Rehearsal: ${isAudit ? 'auditing' : 'checking'} ${read.domain.name}`;
+  // The command line reads the disk, where a text that is typed meanwhile is not.
+  const { readFiles } = await import('../../engine/shell/load/loadDomain.ts');
+  const stamp = codeStamp(readFiles(folder, { databases: false }));
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;
   const checked = answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'> & {
     readonly described: readonly Tool[];
   };
   showChecked(folder, checked.diagnostics);
-  client.described(folder, checked.described);
+  client.described(folder, stamp, checked.described);
   return { ...checked, isComplete: true };
 }

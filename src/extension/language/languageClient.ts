@@ -3,10 +3,11 @@ import { Worker } from 'node:worker_threads';
 import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/tool.ts';
 import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../engine/language/answer.ts';
+import { pageSize } from '../../engine/language/pages.ts';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { isBesideDomains } from '../besideDomains.ts';
 import type { Context } from '../context.ts';
-import type { DomainRow, Grouping } from '../testing/domainRow.ts';
+import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../testing/domainRow.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { describeTools } from './describedTools.ts';
 import type { FromWorker, Mended, ToWorker } from './messages.ts';
@@ -68,15 +69,37 @@ export class LanguageClient {
     return this.#reply<AnswerTo<Type>>(id, { type: 'ask', id, folder, question: question as Question }, token);
   }
 
-  /** A domain as the Test Explorer shows it; undefined where the worker has died. */
-  row(folder: string, grouping: Grouping): Promise<DomainRow | undefined> {
+  /**
+   * A domain as the Test Explorer shows it; undefined where the worker has died. Its tasks are asked for page by page: of
+   * thousands, one message would hold up the extension host.
+   */
+  async row(folder: string, grouping: Grouping): Promise<DomainRow | undefined> {
     const id = ++this.#last;
-    return this.#reply<DomainRow>(id, { type: 'row', id, folder, grouping });
+    const outline = await this.#reply<DomainOutline>(id, { type: 'row', id, folder, grouping });
+    if (!outline) return undefined;
+    const groups: DomainRow['groups'][number][] = [];
+    let start = 0;
+    for (const { name, count } of outline.groups) {
+      const tasks: TaskRow[] = [];
+      for (let from = start; from < start + count; from += pageSize) {
+        const page = await this.#taskRows(folder, from, Math.min(from + pageSize, start + count));
+        if (!page) return undefined;
+        tasks.push(...page);
+      }
+      start += count;
+      groups.push({ name, tasks });
+    }
+    return { ...outline, groups };
   }
 
-  /** What a check of the whole domain, its servers included, was told of its tools. */
-  described(folder: string, tools: readonly Tool[]): void {
-    this.#post({ type: 'described', folder, stamp: null, tools });
+  #taskRows(folder: string, from: number, to: number): Promise<readonly TaskRow[] | undefined> {
+    const id = ++this.#last;
+    return this.#reply(id, { type: 'taskRows', id, folder, from, to });
+  }
+
+  /** Takes the tools that a check of the whole domain described, its servers included, for the code of a stamp. */
+  described(folder: string, stamp: string, tools: readonly Tool[]): void {
+    this.#post({ type: 'described', folder, stamp, tools, isWhole: true });
   }
 
   /** The texts after all fixes of a file, or of the whole domain. */
@@ -223,6 +246,6 @@ export class LanguageClient {
 
   async #describe(folder: string, stamp: string): Promise<void> {
     const tools = await describeTools(this.#context, folder, stamp);
-    if (tools) this.#post({ type: 'described', folder, stamp, tools });
+    if (tools) this.#post({ type: 'described', folder, stamp, tools, isWhole: false });
   }
 }

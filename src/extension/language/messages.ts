@@ -2,7 +2,7 @@ import type { Tool } from '../../engine/core/tool.ts';
 import type { AnswerTo, Question, QuestionType } from '../../engine/language/answer.ts';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 
-import type { DomainRow, Grouping } from '../testing/domainRow.ts';
+import type { DomainOutline, Grouping, TaskRow } from '../testing/domainRow.ts';
 
 /** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
 export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
@@ -18,18 +18,31 @@ export type ToWorker =
   | {
       readonly type: 'described';
       readonly folder: string;
-      readonly stamp: string | null;
+      readonly stamp: string;
+      readonly isWhole: boolean;
       readonly tools: readonly Tool[];
     }
   | { readonly type: 'ask'; readonly id: number; readonly folder: string; readonly question: Question }
   | { readonly type: 'row'; readonly id: number; readonly folder: string; readonly grouping: Grouping }
+  /** Tasks of the domain as it was last asked for as a row, from one number to before another. */
+  | {
+      readonly type: 'taskRows';
+      readonly id: number;
+      readonly folder: string;
+      readonly from: number;
+      readonly to: number;
+    }
   | { readonly type: 'mend'; readonly id: number; readonly folder: string; readonly file: string | null }
   | { readonly type: 'cancel'; readonly id: number };
 
 /** What the worker tells the extension host. */
 export type FromWorker =
   | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
-  | { readonly type: 'answer'; readonly id: number; readonly value: AnswerTo<QuestionType> | Mended | DomainRow | null }
+  | {
+      readonly type: 'answer';
+      readonly id: number;
+      readonly value: AnswerTo<QuestionType> | Mended | DomainOutline | readonly TaskRow[] | null;
+    }
   /** A question could not be answered; the id is null where something else could not be done. */
   | { readonly type: 'failed'; readonly id: number | null; readonly message: string }
   /** Changes came of a text that is not here: it has to be sent as a whole. */

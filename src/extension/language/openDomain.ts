@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Tool } from '../../engine/core/tool.ts';
 import {
   type AnswerTo,
@@ -10,11 +8,13 @@ import {
 } from '../../engine/language/answer.ts';
 import { mendedTexts, type Texts } from '../../engine/language/fixAll.ts';
 import type { LanguageDomain } from '../../engine/language/languageDomain.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { completeDomain } from '../../engine/shell/load/completeDomain.ts';
 import { checkFiles, readFiles } from '../../engine/shell/load/loadDomain.ts';
 import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { type DomainRow, domainRow, type Grouping } from '../testing/domainRow.ts';
+import { type DomainOutline, domainRow, type Grouping, type TaskRow } from '../testing/domainRow.ts';
+import { codeStamp } from './codeStamp.ts';
 import type { TextChange } from './messages.ts';
 
 type Described = { readonly stamp: string; readonly tools: readonly Tool[] };
@@ -31,6 +31,8 @@ export class OpenDomain {
   /** As it was when its domain.yaml could last be used. */
   #usable: LoadedDomain | null = null;
   #asked: LanguageDomain | null = null;
+  /** The tasks as the Test Explorer last asked for them. */
+  #taskRows: readonly TaskRow[] = [];
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -60,14 +62,14 @@ export class OpenDomain {
   }
 
   /**
-   * Takes what running the code of this stamp told of its tools; tools of servers that are known already stay.
-   * @param stamp null where servers were asked too, for the code as it is on the disk
+   * Takes the tools that running the code of a stamp described.
+   * @param isWhole whether servers were asked too; otherwise the tools of servers that are known already stay
    */
-  describe(stamp: string | null, tools: readonly Tool[]): void {
+  describe(stamp: string, tools: readonly Tool[], isWhole: boolean): void {
     const names = new Set(tools.map(({ name }) => name));
     const isFar = ({ name, source: { type } }: Tool) => (type === 'mcp' || type === 'environment') && !names.has(name);
-    const kept = stamp === null ? [] : (this.#described?.tools ?? []).filter(isFar);
-    this.#described = { stamp: stamp ?? stampOf(readFiles(this.#folder)), tools: [...tools, ...kept] };
+    const kept = isWhole ? [] : (this.#described?.tools ?? []).filter(isFar);
+    this.#described = { stamp, tools: [...tools, ...kept] };
     this.#asked = null;
   }
 
@@ -79,7 +81,7 @@ export class OpenDomain {
     const loaded = this.#loaded();
     if (loaded.toolsFile === null && loaded.pythonFile === null) return null;
     if (loaded.parts.scan.sources.some(({ file }) => this.#texts.has(file))) return null;
-    const stamp = stampOf(loaded);
+    const stamp = codeStamp(loaded);
     return this.#described?.stamp === stamp ? null : stamp;
   }
 
@@ -94,9 +96,16 @@ export class OpenDomain {
   }
 
   /** The domain as the Test Explorer shows it, as its files are now: it may be asked before their change was told. */
-  row(grouping: Grouping): DomainRow {
+  row(grouping: Grouping): DomainOutline {
     this.touch();
-    return domainRow(checkFiles(this.#loaded(), { soundness: false }), grouping);
+    const { groups, ...row } = domainRow(checkFiles(this.#loaded(), { soundness: false }), grouping);
+    this.#taskRows = groups.flatMap(({ tasks }) => tasks);
+    return { ...row, groups: groups.map(({ name, tasks }) => ({ name, count: tasks.length })) };
+  }
+
+  /** Some of the tasks of the row that was asked for last, in the order of its groups. */
+  taskRows(from: number, to: number): readonly TaskRow[] {
+    return this.#taskRows.slice(from, to);
   }
 
   /** The texts after all fixes, of one file or of the whole domain. */
@@ -105,14 +114,16 @@ export class OpenDomain {
       this.#findingsOf(readFiles(this.#folder, { overlay: new Map([...this.#texts, ...texts]) }));
     return mendedTexts(
       look,
-      (file) => this.#texts.get(file)?.replace(/\r\n?/g, '\n') ?? readFileSync(file, 'utf8').replace(/\r\n?/g, '\n'),
+      (file) =>
+        this.#texts.get(file)?.replace(/\r\n?/g, '\n') ??
+        readBoundedText(file, fileLimits.data).replace(/\r\n?/g, '\n'),
       only,
     );
   }
 
   #findingsOf(loaded: LoadedDomain): readonly Diagnostic[] {
     const { tools, stamp } = this.#described ?? {};
-    if (!tools || stamp !== stampOf(loaded)) return checkFiles(loaded).diagnostics;
+    if (!tools || stamp !== codeStamp(loaded)) return checkFiles(loaded).diagnostics;
     const code = tools.filter(({ source }) => source.type === 'code');
     const outside = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
     const isFar = outside.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
@@ -137,10 +148,4 @@ export class OpenDomain {
     this.#asked = { loaded: isUsable ? loaded : { ...usable, parts: { ...usable.parts, texts } }, described };
     return this.#asked;
   }
-}
-
-function stampOf({ parts }: LoadedDomain): string {
-  const hash = createHash('sha256');
-  for (const { file, text } of parts.scan.sources) hash.update(`${file}\n${text}\n`);
-  return hash.digest('hex');
 }

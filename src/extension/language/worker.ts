@@ -5,6 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
+import { mostImportant } from './mostImportant.ts';
 import { OpenDomain } from './openDomain.ts';
 
 const domains = new Map<string, OpenDomain>();
@@ -71,7 +72,9 @@ function perform(message: ToWorker): void {
       stale.add(folder);
       return;
     case 'described':
-      domain.describe(message.stamp, message.tools);
+      // Tools of earlier code take the place of newer ones; the newer ones are then asked for again.
+      if (told.get(folder) !== message.stamp) told.delete(folder);
+      domain.describe(message.stamp, message.tools, message.isWhole);
       stale.add(folder);
       return;
     case 'ask':
@@ -83,6 +86,9 @@ function perform(message: ToWorker): void {
       return;
     case 'row':
       tell({ type: 'answer', id: message.id, value: domain.row(message.grouping) });
+      return;
+    case 'taskRows':
+      tell({ type: 'answer', id: message.id, value: domain.taskRows(message.from, message.to) });
       return;
     case 'mend':
       tell({ type: 'answer', id: message.id, value: [...domain.mended(message.file ?? undefined)] });
@@ -99,7 +105,7 @@ function look(): void {
   stale.delete(folder);
   const domain = domains.get(folder);
   if (!domain) return;
-  tell({ type: 'found', folder, diagnostics: domain.findings() });
+  tell({ type: 'found', folder, diagnostics: mostImportant(domain.findings(), folder) });
   if (asked.has(folder)) tellUndescribed(folder, domain);
 }
 

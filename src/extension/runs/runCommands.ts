@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { activeFile } from '../activeFile.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
@@ -73,7 +74,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const summaries = (await Promise.all(folders.map(readRunSummary))).filter(({ file }) => file !== null);
   if (summaries.length < 2) {
     void vscode.window.showInformationMessage(
-      'There are fewer than two runs in this workspace. A run is made by `rehearsal eval`, or by running a task.',
+      'There are fewer than two runs in this workspace. A run is made by `npx rehearsal eval`, or by running a task.',
     );
     return undefined;
   }
@@ -211,6 +212,6 @@ export async function openReport(context: Context, target: unknown): Promise<str
     vscode.ViewColumn.Active,
     { enableScripts: false, localResourceRoots: [] },
   );
-  panel.webview.html = readFileSync(page, 'utf8');
+  panel.webview.html = readBoundedText(page);
   return page;
 }

@@ -29,14 +29,19 @@ export type DomainRow = {
   readonly broken: readonly BrokenFile[];
 };
 
+/** The same without its tasks: how many each group has. */
+export type DomainOutline = Omit<DomainRow, 'groups'> & {
+  readonly groups: readonly { readonly name: string; readonly count: number }[];
+};
+
 type Read = Pick<LoadedDomain, 'folder' | 'domain' | 'tasks' | 'locations' | 'diagnostics'>;
 
 /** The rows of a domain that was read from its folder. Errors stand on the task, else on the file, else on the domain. */
 export function domainRow({ folder, domain, tasks, locations, diagnostics }: Read, grouping: Grouping): DomainRow {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const places = [...locations.tasks];
+  const places = Map.groupBy(locations.tasks, ([, { file }]) => file);
   const owner = ({ file, line }: Diagnostic) =>
-    places.find(([, at]) => at.file === file && at.line <= line && line <= at.endLine)?.[0];
+    places.get(file)?.find(([, at]) => at.line <= line && line <= at.endLine)?.[0];
   const byTask = Map.groupBy(errors, owner);
   const elsewhere = byTask.get(undefined) ?? [];
   const isTaskFile = ({ file }: Diagnostic) => file.endsWith('.task.yaml');
@@ -44,7 +49,7 @@ export function domainRow({ folder, domain, tasks, locations, diagnostics }: Rea
   const rows = [...new Map(tasks.map((task) => [task.id, task])).values()].map((task): TaskRow => {
     const { id, split, persona, agent } = task;
     const at = locations.tasks.get(id);
-    return { id, split, persona, agent, at, error: textOf(byTask.get(id) ?? []) };
+    return { id, split, persona, agent, at: at && placeIn(at), error: textOf(byTask.get(id) ?? []) };
   });
   return {
     folder,
@@ -55,6 +60,11 @@ export function domainRow({ folder, domain, tasks, locations, diagnostics }: Rea
       .sort((one, other) => one.name.localeCompare(other.name)),
     broken: [...files].map(([file, found]) => ({ file, line: found[0]?.line ?? 1, error: textOf(found) ?? '' })),
   };
+}
+
+/** The place of a task without those of its parts, which nothing here shows. */
+function placeIn({ file, line, column, endLine, endColumn }: Location): Location {
+  return { file, line, column, endLine, endColumn };
 }
 
 function textOf(errors: readonly Diagnostic[]): string | undefined {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Outcome, Pointer } from '../../engine/core/outcome.ts';
+import { terminalText } from '../../engine/core/terminalText.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 
@@ -22,7 +23,7 @@ export function messagesOf(outcome: Outcome, recording: string, places: MessageP
     if (task) message.location = new vscode.Location(vscode.Uri.file(task.file), positionOf(task));
     return message;
   };
-  const why = of(new vscode.TestMessage(outcome.message));
+  const why = of(new vscode.TestMessage(terminalText(outcome.message)));
   if (!outcome.rows) return [why];
   const rows = of(
     vscode.TestMessage.diff('The final database is not the expected one', outcome.rows.expected, outcome.rows.actual),

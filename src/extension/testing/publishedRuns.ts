@@ -8,7 +8,7 @@ import { runPlacesOf } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import { readDomain } from '../workspaceDomains.ts';
 import type { Explorer } from './explorer.ts';
-import { RunResults } from './runResults.ts';
+import { forTerminal, RunResults } from './runResults.ts';
 import { take } from './testRun.ts';
 
 /** A process writes several receipts a second, and a run that is still written is asked again after this time. */
@@ -145,7 +145,7 @@ export async function publishRun(
     await runQuietly(context, ['report', folder, '--json', '--stream'], { onLine: (line) => take(results, line) });
     if (!into) for (const task of tasks) if (!results.isDone(task)) results.tally(task);
     if (results.strange > 0)
-      run.appendOutput(`${results.strange} rollouts of ${folder} are of tasks that this domain has not\r\n`);
+      run.appendOutput(forTerminal(`${results.strange} rollouts of ${folder} are of tasks that this domain has not\n`));
   } finally {
     if (!into) run.end();
   }

@@ -3,6 +3,7 @@ import { TestMessage } from 'vscode';
 import type { Coverage } from '../../engine/core/coverage.ts';
 import { joinedCoverage } from '../../engine/core/coverage.ts';
 import type { Outcome } from '../../engine/core/outcome.ts';
+import { terminalText } from '../../engine/core/terminalText.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
 import { type MessagePlaces, messagesOf } from './messages.ts';
 import type { TaskTree } from './taskTree.ts';
@@ -178,7 +179,7 @@ export class RunResults {
   }
 }
 
-/** A terminal goes to the start of a line only where it is told to. */
+/** Prepares text of a rollout for the terminal of the Test Results view, which wants both characters of a line's end. */
 export function forTerminal(text: string): string {
-  return text.replace(/\r?\n/g, '\r\n');
+  return terminalText(text, true).replaceAll('\n', '\r\n');
 }

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { type Page, pageSize, pagesOf } from '../../engine/language/pages.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
 import { grouping } from './settings.ts';
@@ -9,23 +10,28 @@ import { grouping } from './settings.ts';
 export type TestNode =
   | { readonly type: 'domain'; readonly folder: string }
   | { readonly type: 'group'; readonly folder: string }
+  | { readonly type: 'page'; readonly folder: string; readonly rows: readonly TaskRow[] }
   | { readonly type: 'task'; readonly folder: string; readonly row: TaskRow }
   | { readonly type: 'trial'; readonly folder: string; readonly task: string; readonly trial: number }
   | { readonly type: 'file'; readonly folder: string };
 
-/** Items that are added at once; then the extension host does what else waits. */
-const itemsAtOnce = 200;
+/** Pages of a file whose tasks have an icon beside their text as soon as it is opened. */
+const pagesOfOpenFile = 2;
+
+/** A task, and the item that its own is under. */
+type Listed = { readonly row: TaskRow; readonly parent: vscode.TestItem };
 
 /**
  * Domains, their splits or personas, and their tasks, as items of the Test Explorer. A domain is read when it is
- * opened; an item whose task is still there after a change stays the same item, so that its results stay.
+ * opened; an item whose task is still there after a change stays the same item, so that its results stay. A group with
+ * many tasks has pages, whose items are made when a page is opened or a task of it has a result.
  */
 export class TaskTree {
   readonly #controller: vscode.TestController;
   readonly #folders: () => Promise<readonly string[]>;
   readonly #readRow: (folder: string, grouping: Grouping) => Promise<DomainRow | undefined>;
   readonly #nodes = new WeakMap<vscode.TestItem, TestNode>();
-  readonly #tasks = new Map<string, Map<string, vscode.TestItem>>();
+  readonly #tasks = new Map<string, ReadonlyMap<string, Listed>>();
   readonly #reading = new Map<string, Promise<void>>();
 
   /**
@@ -48,7 +54,10 @@ export class TaskTree {
 
   /** The item of a task, where its domain was read. */
   task(folder: string, task: string): vscode.TestItem | undefined {
-    return this.#tasks.get(folder)?.get(task);
+    const listed = this.#tasks.get(folder)?.get(task);
+    if (!listed) return undefined;
+    this.#open(listed.parent);
+    return listed.parent.children.get(task);
   }
 
   /** Domains that were read. */
@@ -61,6 +70,23 @@ export class TaskTree {
     if (!item) return this.findDomains();
     const node = this.#nodes.get(item);
     if (node?.type === 'domain' && !this.#tasks.has(node.folder)) await this.read(node.folder);
+    if (this.#open(item)) await setImmediate();
+  }
+
+  /** Makes the items of the tasks of a file, of a long one those of its first pages. */
+  async showFile(folder: string, file: string): Promise<void> {
+    const parents = new Set<vscode.TestItem>();
+    for (const { row, parent } of this.#tasks.get(folder)?.values() ?? [])
+      if (row.at?.file === file) parents.add(parent);
+    for (const parent of [...parents].slice(0, pagesOfOpenFile)) await this.resolve(parent);
+  }
+
+  /** Makes the items of a page that was not opened yet, and says whether there was something to do. */
+  #open(item: vscode.TestItem): boolean {
+    const node = this.#nodes.get(item);
+    if (node?.type !== 'page' || item.children.size > 0) return false;
+    this.#fill(item, node.folder, node.rows);
+    return true;
   }
 
   /** Looks for domains that came or went. */
@@ -113,28 +139,48 @@ export class TaskTree {
     const { folder } = row;
     item.label = row.name;
     item.error = row.error;
-    const before = this.#tasks.get(folder) ?? new Map<string, vscode.TestItem>();
-    const tasks = new Map<string, vscode.TestItem>();
+    const tasks = new Map<string, Listed>();
     const groups: vscode.TestItem[] = [];
     for (const { name, tasks: rows } of row.groups) {
       const group = this.#groupItem(item, folder, name);
-      const members: vscode.TestItem[] = [];
-      for (const each of rows) {
-        const known = before.get(each.id);
-        const isHere = known !== undefined && known.parent === group && isSameFile(known, each);
-        const member = isHere ? known : this.#taskItem(folder, each);
-        this.#showTask(member, folder, each);
-        members.push(member);
-        tasks.set(each.id, member);
-        if (members.length % itemsAtOnce === 0) await setImmediate();
+      const pages = rows.length > pageSize ? pagesOf(rows, ({ at }) => at?.file ?? '') : [];
+      const parents: vscode.TestItem[] = [];
+      for (const page of pages) {
+        const own = rows.slice(page.from, page.to);
+        const parent = this.#pageItem(group, folder, page, own);
+        for (const each of own) tasks.set(each.id, { row: each, parent });
+        if (parent.children.size > 0) this.#fill(parent, folder, own);
+        parents.push(parent);
+        await setImmediate();
       }
-      if (isOther(group.children, members)) group.children.replace(members);
+      if (pages.length === 0) {
+        for (const each of rows) tasks.set(each.id, { row: each, parent: group });
+        this.#fill(group, folder, rows);
+      } else if (isOther(group.children, parents)) group.children.replace(parents);
       groups.push(group);
     }
     const broken = row.broken.map(({ file, line, error }) => this.#fileItem(item, folder, file, line, error));
     const shown = [...groups, ...broken];
     if (isOther(item.children, shown)) item.children.replace(shown);
     this.#tasks.set(folder, tasks);
+  }
+
+  #fill(parent: vscode.TestItem, folder: string, rows: readonly TaskRow[]): void {
+    const members = rows.map((row) => {
+      const known = parent.children.get(row.id);
+      const member = known !== undefined && isSameFile(known, row) ? known : this.#taskItem(folder, row);
+      this.#showTask(member, folder, row);
+      return member;
+    });
+    if (isOther(parent.children, members)) parent.children.replace(members);
+  }
+
+  #pageItem(parent: vscode.TestItem, folder: string, { name, file }: Page, rows: readonly TaskRow[]): vscode.TestItem {
+    const id = `page:${file}:${name}`;
+    const item = parent.children.get(id) ?? this.#controller.createTestItem(id, name, vscode.Uri.file(file));
+    item.canResolveChildren = true;
+    this.#nodes.set(item, { type: 'page', folder, rows });
+    return item;
   }
 
   #groupItem(parent: vscode.TestItem, folder: string, name: string): vscode.TestItem {

@@ -43,6 +43,7 @@ export function registerTestExplorer(context: Context, runs: RunWatch, language:
     await explorer.tree.findDomains();
     const item = controller.items.get(folder);
     if (item) await explorer.tree.resolve(item);
+    await explorer.tree.showFile(folder, uri.fsPath);
     await published.start();
   };
   for (const document of vscode.workspace.textDocuments) void showTasksOf(document);

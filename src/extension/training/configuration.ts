@@ -66,8 +66,7 @@ export const firstConfiguration = (kind: TrainingKind, model: string, steps: num
 kind: ${kind}
 domain: .
 model: ${model}
-profile: ${profileFor(model)}
-${steps === null ? 'trials: 8' : `steps: ${steps}`}
+${profileFor(model) ? `profile: ${profileFor(model)}\n` : ''}${steps === null ? 'trials: 8' : `steps: ${steps}`}
 `;
 
 /** What a configuration trains with, as far as a glance tells; the command line checks all of it. */

@@ -15,8 +15,16 @@ export function modelOfSettings(): string {
   return vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
 }
 
+/** An interpreter as the settings name one: a path, or the argument list that starts it. */
+export type NamedPython = string | readonly string[];
+
+/** A Python that a setting names, as the command line takes it. */
+export function pythonArguments(python: NamedPython | undefined): readonly string[] {
+  if (python === undefined || python.length === 0) return [];
+  return ['--python', typeof python === 'string' ? python : JSON.stringify(python)];
+}
+
 /** The Python of the settings, as the command line takes it. */
 export function pythonOption(): readonly string[] {
-  const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
-  return python ? ['--python', python] : [];
+  return pythonArguments(vscode.workspace.getConfiguration('rehearsal').get('trainer.python'));
 }

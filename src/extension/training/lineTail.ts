@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { fileLimits, openRegular, tooLarge } from '../../engine/shell/boundedFile.ts';
 
 /** Reads the lines that a growing file has gained since the last read. */
 export type LineTail = {
@@ -25,6 +25,7 @@ export function tailLines(path: string): LineTail {
       if (file === null) return { lines: [], reset: false };
       try {
         const { size } = await file.stat();
+        if (size - position > fileLimits.record) throw tooLarge(fileLimits.record);
         const reset = size < position;
         if (reset) [position, number, torn] = [0, 0, Buffer.alloc(0)];
         const lines: NumberedLine[] = [];
@@ -39,6 +40,7 @@ export function tailLines(path: string): LineTail {
             lines.push({ number, text: torn.subarray(0, end).toString('utf8') });
             torn = torn.subarray(end + 1);
           }
+          if (torn.length > fileLimits.text) throw tooLarge(fileLimits.text);
         }
         return { lines, reset };
       } finally {
@@ -50,7 +52,7 @@ export function tailLines(path: string): LineTail {
 
 async function openIfPresent(path: string) {
   try {
-    return await open(path, 'r');
+    return await openRegular(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

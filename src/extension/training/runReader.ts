@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
+import { fileLimits, readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { valueOfLine } from '../../engine/shell/trainingRun.ts';
@@ -55,5 +56,5 @@ export function isRunning(folder: string): boolean {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return valueOfLine(await readFile(path, 'utf8').catch(() => ''));
+  return valueOfLine(await readBoundedTextAsync(path, fileLimits.text).catch(() => ''));
 }

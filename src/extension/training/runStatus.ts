@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -29,7 +29,7 @@ export async function statusAfter(event: RunEvent | null, hasPoints: boolean, fo
     if (await exists(join(folder, runFiles.target)))
       return {
         type: 'failed',
-        message: `This run is not followed any more. Follow it again with: rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
+        message: `This run is not followed any more. Follow it again with: npx rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
       };
     return {
       type: 'failed',
@@ -41,7 +41,7 @@ export async function statusAfter(event: RunEvent | null, hasPoints: boolean, fo
 }
 
 async function exists(path: string): Promise<boolean> {
-  return readFile(path).then(
+  return access(path).then(
     () => true,
     () => false,
   );

@@ -9,10 +9,11 @@ import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-import { checkpointItems, pickCheckpoint } from './checkpoints.ts';
+import { pickCheckpoint } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
-import { firstSteps, type LearningKind, modelOfSettings, pythonOption } from './learning.ts';
+import { firstSteps, type LearningKind, pythonArguments, pythonOption } from './learning.ts';
 import { pickLesson } from './lesson.ts';
+import { pickModel } from './pickModel.ts';
 import { pickRun, showRunLog } from './runOperations.ts';
 import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
 import { showTraining } from './shownRuns.ts';
@@ -113,14 +114,27 @@ async function beginTraining(
   const root = trainingRoot();
   if (!target || !root) return undefined;
   const run = join(root, runName(about));
+  const python = target === local ? pythonOption() : pythonArguments(target.python);
+  const where = target === local ? '' : ` on ${target.name}`;
+  const command = ['train', ...args, '--out', run, '--target', target.target, ...python];
+  if (!(await confirmPlan(context, `${called[about]}${where}`, command))) return undefined;
   makeRunFolder(run);
   onFolder(run);
-  const given = target.python === undefined ? [] : ['--python', target.python];
-  const python = target === local ? pythonOption() : given;
-  const where = target === local ? '' : ` on ${target.name}`;
-  const rest = ['--out', run, '--detach', '--target', target.target, ...python];
-  const title = `starting ${called[about]}${where}`;
-  return starting(context, title, ['train', ...args, ...rest], run);
+  return starting(context, `starting ${called[about]}${where}`, [...command, '--detach'], run);
+}
+
+/**
+ * Shows what a run needs and asks whether it starts. A run that cannot be planned starts without a question, because
+ * its start reports the reason.
+ */
+async function confirmPlan(context: Context, title: string, command: readonly string[]): Promise<boolean> {
+  const end = await runWithProgress(context, `Rehearsal: planning ${title}`, [...command, '--plan']);
+  if (end.isCancelled || end.isStopped) return false;
+  const { lines } = end.answer as { readonly lines?: readonly (readonly [string, string])[] };
+  if (!lines) return true;
+  const detail = lines.map(([name, text]) => `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${text}`).join('\n');
+  const start = 'Start';
+  return (await vscode.window.showInformationMessage(`Start ${title}?`, { modal: true, detail }, start)) === start;
 }
 
 const called: Readonly<Record<TrainingKind | 'training', string>> = {
@@ -171,18 +185,6 @@ function note(
 async function offerLog(context: Context, run: string, message: string): Promise<void> {
   const chosen = await vscode.window.showErrorMessage(message, 'Show Log');
   if (chosen) await showRunLog(context, run);
-}
-
-async function pickModel(kind: TrainingKind): Promise<string | undefined> {
-  const checkpoints = await checkpointItems();
-  const standard = modelOfSettings();
-  const own = [
-    { label: standard, description: 'from the settings', model: standard },
-    { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
-  ];
-  const items = kind === 'sft' ? [...own, ...checkpoints] : [...checkpoints, ...own];
-  const placeHolder = kind === 'evaluate' ? 'Which model is evaluated?' : 'Which model does training start from?';
-  return (await vscode.window.showQuickPick(items, { placeHolder }))?.model;
 }
 
 async function askCount(title: string, offered: number): Promise<number | undefined> {

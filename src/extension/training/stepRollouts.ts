@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { type EvaluationPart, evaluationParts } from '../../engine/core/trainingKind.ts';
+import { readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
@@ -59,7 +60,7 @@ export async function readRollouts(runFolder: string, recorded: RecordedStep): P
 }
 
 async function rolloutsIn(runFolder: string, folder: string): Promise<readonly Rollout[]> {
-  const summary = await readFile(join(runFolder, folder, runFiles.rollouts), 'utf8').catch(() => null);
+  const summary = await readBoundedTextAsync(join(runFolder, folder, runFiles.rollouts)).catch(() => null);
   if (summary !== null) return summary.split('\n').flatMap((line) => summarized(line, folder));
   const names = await readdir(join(runFolder, folder)).catch(() => []);
   const recordings = names.filter((name) => name.endsWith('.traj.jsonl')).sort();
@@ -121,7 +122,7 @@ function summarized(line: string, folder: string): Rollout[] {
 
 /** What a recording itself says of its rollout, as far as it goes; one that can't be read has only its name. */
 async function recordedRollout(runFolder: string, file: string): Promise<Rollout> {
-  const text = await readFile(join(runFolder, file), 'utf8').catch(() => '');
+  const text = await readBoundedTextAsync(join(runFolder, file)).catch(() => '');
   const events = parseRecording(file, text).lines.map(({ event }) => event);
   const started = events.find((event) => event.type === 'rolloutStarted');
   const ended = events.findLast((event) => event.type === 'rolloutEnded');

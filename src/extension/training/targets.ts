@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { fileLimits, readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
+import type { NamedPython } from './learning.ts';
 
 /** A target that the settings name. */
-export type NamedTarget = { readonly name: string; readonly target: string; readonly python?: string };
+export type NamedTarget = { readonly name: string; readonly target: string; readonly python?: NamedPython };
 
 /** This machine, as the command line names it. */
 export const local: NamedTarget = { name: 'This Machine', target: 'local' };
@@ -31,6 +32,6 @@ export async function pickTarget(): Promise<NamedTarget | undefined> {
 
 /** Whether a run lies on a target that the settings name. */
 export async function isOnNamedTarget(run: string): Promise<boolean> {
-  const text = await readFile(join(run, runFiles.target), 'utf8').catch(() => null);
+  const text = await readBoundedTextAsync(join(run, runFiles.target), fileLimits.text).catch(() => null);
   return text !== null && namedTargets().some(({ target }) => text.includes(JSON.stringify(target)));
 }

@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Location } from '../../engine/shell/diagnostic.ts';
-import { domainFolders, readDomain } from '../workspaceDomains.ts';
+import { counted } from '../../engine/core/counted.ts';
+import type { ListedItem } from '../../engine/language/contents.ts';
+import { type Page, pageSize } from '../../engine/language/pages.ts';
+import type { LanguageClient } from '../language/languageClient.ts';
+import { domainFolders } from '../workspaceDomains.ts';
 
 export type DomainNode = { readonly type: 'domain'; readonly folder: string };
 /** The tools or the personas of a domain, as a group. */
@@ -12,22 +15,23 @@ export type ToolNode = {
   readonly tool: string;
   readonly effect: string;
 };
-/** A task or a persona; nothing counts a draft until it is accepted. */
-type ItemNode = {
-  readonly folder: string;
-  readonly description: string;
-  readonly at: Location | undefined;
-  readonly isDraft: boolean;
-};
+/** Tasks of one file, where a domain has more of them than one list can show. */
+type PageNode = Page & { readonly type: 'page'; readonly folder: string };
+type ItemNode = Omit<ListedItem, 'id'> & { readonly folder: string };
 type PersonaNode = ItemNode & { readonly type: 'persona'; readonly id: string };
 export type TaskNode = ItemNode & { readonly type: 'task'; readonly task: string };
 
-type Node = DomainNode | GroupNode | ToolNode | PersonaNode | TaskNode;
+type Node = DomainNode | GroupNode | PageNode | ToolNode | PersonaNode | TaskNode;
 
-/** Domains of the workspace, their tools, their personas and their tasks. */
+/** Domains of the workspace, their tools, their personas and their tasks, as the worker of the language features has them. */
 export class DomainsTree implements vscode.TreeDataProvider<Node> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
+  readonly #client: Pick<LanguageClient, 'askIn'>;
+
+  constructor(client: Pick<LanguageClient, 'askIn'>) {
+    this.#client = client;
+  }
 
   refresh(): void {
     this.#changed.fire();
@@ -37,31 +41,33 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
     if (!node) return (await domainFolders()).map((folder) => ({ type: 'domain', folder }));
     if (node.type === 'task' || node.type === 'tool' || node.type === 'persona') return [];
     const { folder } = node;
-    const { locations, parts } = await readDomain(folder);
+    if (node.type === 'page') return this.#tasks(folder, node.from, node.to);
+    const contents = await this.#client.askIn(folder, { type: 'contents' });
+    if (!contents) return [];
+    const { tools, personas, taskPages } = contents;
     switch (node.type) {
       case 'tools':
-        return toolsIn(folder, parts.scan.declared);
+        return tools.map(({ name, effect }): ToolNode => ({ type: 'tool', folder, tool: name, effect }));
       case 'personas':
-        return draftsLast(
-          parts.personas.map(({ value: { id, description, draft = false } }): PersonaNode => {
-            const at = locations.personas.get(id);
-            return { type: 'persona', folder, id, description, at, isDraft: draft };
-          }),
-        );
-      case 'domain':
+        return personas.map((item): PersonaNode => ({ type: 'persona', folder, ...item }));
+      case 'domain': {
+        const count = taskPages.at(-1)?.to ?? 0;
         return [
-          ...(parts.scan.declared.size > 0 ? [{ type: 'tools', folder } as const] : []),
-          ...(parts.personas.length > 0 ? [{ type: 'personas', folder } as const] : []),
-          ...draftsLast(
-            parts.tasks.map(({ value: { id, description = '', draft = false } }): TaskNode => {
-              const at = locations.tasks.get(id);
-              return { type: 'task', folder, task: id, description, at, isDraft: draft };
-            }),
-          ),
+          ...(tools.length > 0 ? [{ type: 'tools', folder } as const] : []),
+          ...(personas.length > 0 ? [{ type: 'personas', folder } as const] : []),
+          ...(count > pageSize
+            ? taskPages.map((page): PageNode => ({ type: 'page', folder, ...page }))
+            : await this.#tasks(folder, 0, count)),
         ];
+      }
       default:
         return node satisfies never;
     }
+  }
+
+  async #tasks(folder: string, from: number, to: number): Promise<TaskNode[]> {
+    const tasks = (await this.#client.askIn(folder, { type: 'taskPage', from, to })) ?? [];
+    return tasks.map(({ id, ...item }) => ({ type: 'task', folder, task: id, ...item }));
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -76,6 +82,8 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
         return groupItem(node, 'Tools', 'tools');
       case 'personas':
         return groupItem(node, 'Personas', 'organization');
+      case 'page':
+        return pageItem(node);
       case 'tool':
         return toolItem(node);
       default:
@@ -92,12 +100,14 @@ function domainItem({ folder }: DomainNode): vscode.TreeItem {
   return item;
 }
 
-function toolsIn(folder: string, declared: ReadonlyMap<string, { readonly effect: string | null }>): Node[] {
-  return [...declared].map(([tool, { effect }]) => ({ type: 'tool', folder, tool, effect: effect ?? '' }));
-}
-
-function draftsLast<Item extends ItemNode>(items: readonly Item[]): Item[] {
-  return items.toSorted((one, other) => Number(one.isDraft) - Number(other.isDraft));
+function pageItem({ folder, name, file, from, to }: PageNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Collapsed);
+  item.iconPath = new vscode.ThemeIcon('list-unordered');
+  item.id = `page ${folder} ${from}`;
+  item.description = counted(to - from, 'task');
+  item.contextValue = 'page';
+  item.tooltip = file;
+  return item;
 }
 
 function groupItem({ type, folder }: GroupNode, label: string, icon: string): vscode.TreeItem {
@@ -123,10 +133,8 @@ function placedItem({ type, description, isDraft, at }: TaskNode | PersonaNode, 
   item.description = isDraft ? `draft · ${description}` : description;
   item.contextValue = isDraft ? `${type}.draft` : type;
   item.iconPath = new vscode.ThemeIcon(isDraft ? 'edit' : icon);
-  if (at) {
-    const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
-    const file = vscode.Uri.file(at.file);
-    item.command = { command: 'vscode.open', title: `Open ${type}`, arguments: [file, { selection }] };
-  }
+  const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
+  const file = vscode.Uri.file(at.file);
+  item.command = { command: 'vscode.open', title: `Open ${type}`, arguments: [file, { selection }] };
   return item;
 }

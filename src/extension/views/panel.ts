@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { ToExtension, ToWebview, ViewId } from '../../webview/protocol.ts';
+import type { Log } from '../context.ts';
 import { page } from './page.ts';
 
 /** A page may run its own script and read nothing but the bundle. */
@@ -31,11 +32,7 @@ export type Channel = {
 };
 
 /** Calls back for each message of the page. One that is not understood is logged and changes nothing. */
-export function connectPage(
-  webview: vscode.Webview,
-  log: vscode.LogOutputChannel,
-  onMessage: (message: ToExtension) => void,
-): Channel {
+export function connectPage(webview: vscode.Webview, log: Log, onMessage: (message: ToExtension) => void): Channel {
   const listener = webview.onDidReceiveMessage(async (value: unknown) => {
     const { parseToExtension } = await import('../../webview/protocol.ts');
     const parsed = parseToExtension(value);

@@ -26,8 +26,7 @@ export function recordingFile(uri: vscode.Uri, channel: Channel): RecordingFile 
 
   const post = async (known: Posted | null): Promise<void> => {
     try {
-      const bytes = await vscode.workspace.fs.readFile(uri);
-      const text = Buffer.from(bytes).toString('utf8');
+      const text = await textOf(uri);
       const begun = known ?? (await postBeginning(channel, opened, text));
       posted = await postRest(channel, opened, text, begun);
       const notes = await notesOf(uri);
@@ -45,6 +44,16 @@ export function recordingFile(uri: vscode.Uri, channel: Channel): RecordingFile 
     return under;
   };
   return { show: () => queued(() => null), showNew: () => queued(() => posted) };
+}
+
+/** The text of a recording. Throws for what is not a regular file, or too large. */
+async function textOf(uri: vscode.Uri): Promise<string> {
+  const { fileLimits, readBoundedTextAsync, tooLarge } = await import('../../engine/shell/boundedFile.ts');
+  if (uri.scheme === 'file') return readBoundedTextAsync(uri.fsPath);
+  const { size, type } = await vscode.workspace.fs.stat(uri);
+  if ((type & vscode.FileType.File) === 0) throw new Error('it is not a regular file');
+  if (size > fileLimits.record) throw tooLarge(fileLimits.record);
+  return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
 /** What a page is told of the file, and of the step that it is opened at. */

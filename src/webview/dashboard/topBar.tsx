@@ -102,7 +102,7 @@ function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | 
   return (
     <p class="warning-box" role="status">
       An alarm paused this run: {pause}. Resume Training goes on from its checkpoint as it is. To change a
-      hyper-parameter first, as the alarm advises: <code>rehearsal train resume {folder} --set KEY=VALUE</code>
+      hyper-parameter first, as the alarm advises: <code>npx rehearsal train resume {folder} --set KEY=VALUE</code>
     </p>
   );
 }

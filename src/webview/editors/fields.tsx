@@ -157,16 +157,19 @@ export type LinesInputProps = Omit<TextInputProps, 'value' | 'onCommit' | 'isLon
   readonly onCommit: (lines: string[]) => void;
 };
 
-/** A list, one a line. Blank lines and the space around a line stay in the field alone, so nobody's typing is cut short. */
+/** A list with one item per line. Blank lines and the space around a line stay in the field only. */
 export function LinesInput({ value, onCommit, ...about }: LinesInputProps): JSX.Element {
   const [typed, setTyped] = useState('');
   const written = value.join('\n');
   const isWritten = (text: string): boolean => linesOf(text).join('\n') === written;
+  // Until the document has taken the last change, the field keeps the text of the change before.
+  const taken = useRef('');
+  if (isWritten(typed)) taken.current = typed;
   const commit = (text: string): void => {
     setTyped(text);
     if (!isWritten(text)) onCommit(linesOf(text));
   };
-  return <TextInput {...about} value={isWritten(typed) ? typed : written} isLong onCommit={commit} />;
+  return <TextInput {...about} value={isWritten(taken.current) ? taken.current : written} isLong onCommit={commit} />;
 }
 
 function linesOf(text: string): string[] {

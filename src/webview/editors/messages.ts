@@ -46,6 +46,8 @@ export const ruleCardSchema = z.object({
   text: z.nullable(z.string()),
   /** Its words, without markup. */
   plain: z.string(),
+  /** It is a heading, which keeps its place; list items can be moved and taken out. */
+  isHeading: z.boolean(),
   checks: z.array(
     z.object({
       /** Number of the check in the domain's rules. */
@@ -254,6 +256,10 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   /** Gives a rule of the policy other words, or its id. */
   z.object({ type: z.literal('setRule'), line: z.int(), text: z.string() }),
   z.object({ type: z.literal('markRule'), line: z.int(), id: z.string() }),
+  /** Writes a rule below the heading on a line; an empty id leaves the mark out. */
+  z.object({ type: z.literal('addRule'), section: z.int(), text: z.string(), id: z.string() }),
+  z.object({ type: z.literal('moveRule'), line: z.int(), direction: z.enum(['up', 'down']) }),
+  z.object({ type: z.literal('removeRule'), line: z.int() }),
   /** Shows a check where it stands, by its number. */
   z.object({ type: z.literal('openCheck'), index: z.int() }),
   /** Shows the recording to look at for a rule. */

@@ -18,7 +18,11 @@ export function csvOf(runs: readonly DrawnRun[]): string {
     .join('');
 }
 
+/** A spreadsheet runs a text that begins with one of these as a formula (OWASP, CSV injection). */
+const formula = /^[=+\-@\t\r]/;
+
+/** A number stays a number. A text that a spreadsheet would run is marked as a text with an apostrophe. */
 function cell(value: string | number): string {
-  const text = String(value);
+  const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
+import { approveAgent } from '../../support/approval.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
-import { session } from './harness.ts';
+import { sharedSession as session } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 const asking = 'I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?';
@@ -23,7 +24,7 @@ function agentAt(url: string): string {
   const file = readFileSync(join(example, 'sdk.agent.yaml'), 'utf8');
   writeFileSync(join(folder, 'sdk.agent.yaml'), file.replace(/^model: .*$/m, `$&@${url}`));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  return join(folder, 'sdk.agent.yaml');
+  return approveAgent(join(folder, 'sdk.agent.yaml'));
 }
 
 test('an agent of published SDKs is stepped through: its calls stop on tools and rules', async () => {

@@ -1,5 +1,6 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
+import { Narrator } from '../../../src/cli/dap/narrator.ts';
 import { policy, reason, ruleLine, sharedSession as session, text } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
@@ -130,11 +131,11 @@ test('/say takes over the seat that is next, in a fork', async () => {
   await run.step('stepOut');
   expect(await run.value('Rollout', 'next')).toBe('the agent responds');
   const said = await run.client.stop(() => run.type('/say What is your favourite colour?'));
-  expect(text(said)).toBe('forked: goes on from the typed turn');
+  expect(text(said)).toBe('forked: continues from the typed turn');
   expect(await run.top()).toMatch(/agent: What is your favourite colour\?$/);
   await run.step('stepIn');
   const called = await run.client.stop(() => run.type('/call get_order {"order_id": "W1138"}'));
-  expect(text(called)).toBe('forked: goes on from the typed turn');
+  expect(text(called)).toBe('forked: continues from the typed turn');
   expect(await run.top()).toMatch(/agent calls get_order$/);
   expect(reason(await run.step('continue'))).toBe('exit');
 });
@@ -170,4 +171,12 @@ test('rows are not held longer than a moment, whatever the client asks for', asy
   const { received } = ended.client;
   expect(received.lastIndexOf('output')).toBeLessThan(received.indexOf('terminated'));
   expect(ended.client.output).toMatch(/REWARD 0/);
+});
+
+test('text of the domain does not steer the Debug Console', () => {
+  const sent: string[] = [];
+  const narrator = new Narrator(({ body }) => void sent.push(body.output), {} as never, {} as never);
+  narrator.print('a rule says\u001b[2J \u001b]8;;http://a\u0007no\u001b]8;;\u0007\u202e');
+  narrator.print('\u001b[32magent\u001b[0m yes');
+  expect(sent).toEqual(['a rule says no\n', '\u001b[32magent\u001b[0m yes\n']);
 });

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lineOf, session, text } from './harness.ts';
+import { lineOf, sharedSession as session, text } from './harness.ts';
 
 const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'help-line');
 cpSync('domains/help-line', domain, { recursive: true });
@@ -38,13 +38,13 @@ test("the user's database is edited, and a typed call of the user's goes on in a
   await run.step('stepBack');
   expect(await run.value('Rollout', 'next')).toBe('the user speaks');
   const called = await run.client.stop(() => run.type('/call run_speed_test {}'));
-  expect(text(called)).toBe('forked: goes on from the typed turn');
+  expect(text(called)).toBe('forked: continues from the typed turn');
   expect(await run.top()).toMatch(/user calls run_speed_test$/);
   expect(await run.finish()).toMatch(/^reward 1/);
   for (let at = 0; at < 200 && !(await run.top()).includes('restart_router is called'); at++)
     await run.step('stepBack');
   expect(await run.set(["User's database", 'router', 'login'], 'heron-0')).toBe(
-    'forked: goes on from the edited value',
+    'forked: continues from the edited value',
   );
   expect(await run.finish()).toMatch(/^reward 0: database/);
 });

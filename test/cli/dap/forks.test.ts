@@ -4,7 +4,18 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, expect, test } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
 import { rehearsal } from '../../support/terminal.ts';
-import { domain, lineOf, policy, reason, ruleLine, type Session, session, text, tools } from './harness.ts';
+import {
+  domain,
+  lineOf,
+  policy,
+  reason,
+  ruleLine,
+  type Session,
+  session,
+  sharedSession,
+  text,
+  tools,
+} from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 type Recorded = {
@@ -39,11 +50,11 @@ afterEach(() => {
 });
 
 test('/fork goes on live from the frame that is looked at, also of a finished recording', async () => {
-  const live = session();
+  const live = sharedSession();
   await live.begin({ task: 'lamp-variant', noDebug: true });
   const [recording = ''] = live.recordings();
   const before = readFileSync(recording, 'utf8');
-  const run = session();
+  const run = sharedSession();
   await run.begin({ recording, domain });
   await run.finish();
   expect(await run.type('/fork')).toBe(
@@ -51,7 +62,7 @@ test('/fork goes on live from the frame that is looked at, also of a finished re
   );
   const frame = await frameAt(run, 'turn 2: agent calls get_order');
   const stop = await run.client.stop(() => typeAt(run, '/fork', frame));
-  expect([reason(stop), text(stop)]).toEqual(['fork', `forked: goes on from step ${(frame ?? 0) - 1}`]);
+  expect([reason(stop), text(stop)]).toEqual(['fork', `forked: continues from step ${(frame ?? 0) - 1}`]);
   expect(await run.top()).toMatch(/agent calls get_order$/);
   const console = run.client.output;
   expect(console.slice(console.indexOf('--- fork:')).trim().split('\n')).toHaveLength(1);
@@ -65,7 +76,7 @@ test('/fork goes on live from the frame that is looked at, also of a finished re
 });
 
 test('a fork in the middle of a call makes the call again', async () => {
-  const run = session();
+  const run = sharedSession();
   await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: lineOf(tools, 'export const change_item') } });
   await run.step('stepIn');
   expect(await run.top()).toMatch(/the database is written$/);
@@ -79,7 +90,7 @@ test('a fork in the middle of a call makes the call again', async () => {
 });
 
 test('a person takes over the user, and keeps the seat in forks of it', async () => {
-  const run = session();
+  const run = sharedSession();
   await run.begin({ task: 'lamp-variant' }, atRule());
   expect(await run.type('/take lamp')).toBe('refused: name the seat: /take agent or /take user');
   await run.step('stepBack');
@@ -102,13 +113,14 @@ test('a person takes over the user, and keeps the seat in forks of it', async ()
 });
 
 test('a person who took the agent over says the next turn where the rollout stands, and makes no other fork', async () => {
-  const run = session();
+  const run = sharedSession();
   await run.begin({ task: 'lamp-variant', stopOnEntry: true });
   await run.type('/take agent');
   await run.shows('your turn as the agent');
   const stop = await run.client.stop(() => run.client.request('pause', { threadId: 1 }));
   expect(text(stop)).toBe('paused in the turn of the agent');
-  await run.type('/call find_customer_by_email {"email": "hugo.okafor@example.com"}');
+  // The turn resumes the paused rollout, which stops at its next step.
+  await run.client.stop(() => run.type('/call find_customer_by_email {"email": "hugo.okafor@example.com"}'));
   const result = /result {4}.*Hugo Okafor/;
   while (!result.test(run.client.output)) await run.step('stepIn');
   while ((await run.value('Rollout', 'next')) !== 'the agent responds') await run.step('stepIn');
@@ -142,7 +154,7 @@ test('an edited policy, persona and tool are told of, and take effect in a fork 
   await run.step('stepBack');
   const [parent = ''] = run.recordings();
   const before = readFileSync(parent, 'utf8');
-  expect(text(await run.client.stop(() => run.type('/swap')))).toMatch(/^forked: goes on from step \d+$/);
+  expect(text(await run.client.stop(() => run.type('/swap')))).toMatch(/^forked: continues from step \d+$/);
   expect(await run.value('Agent sees', 'instructions')).toContain('Speak like a pirate.');
   await run.step('stepIn');
   expect(bodies.at(-1)).toContain('Speak like a pirate.');
@@ -198,7 +210,7 @@ test.each([
 });
 
 test('/why leads from the verdict to the steps, the words of the rule and the values of the database', async () => {
-  const run = session();
+  const run = sharedSession();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const why = async () => {
     const after = run.client.events.length;
@@ -223,7 +235,7 @@ test('/why leads from the verdict to the steps, the words of the rule and the va
 });
 
 test('a long value is opened whole, and what is saved makes a fork; what has moved on is refused', async () => {
-  const run = session();
+  const run = sharedSession();
   await run.begin({ task: 'lamp-variant' }, atRule());
   type Opened = { text: string; language: string; isReadOnly: boolean; variablesReference: number; name: string };
   const open = async (...path: string[]) => {
@@ -247,9 +259,11 @@ test('a long value is opened whole, and what is saved makes a fork; what has mov
   const order = (await open('Database', 'orders', 'W1101', 'W1138')) as Opened;
   expect(order.language).toBe('json');
   expect(await save(order, order.text.replace('}', ''))).toMatch(/^refused: W1138 is no JSON now: /);
-  expect(await save(order, order.text.replace('"pending"', '"shipped"'))).toBe('forked: goes on from the edited value');
+  expect(await save(order, order.text.replace('"pending"', '"shipped"'))).toBe(
+    'forked: continues from the edited value',
+  );
   expect(await run.type('db.orders.W1138.status')).toBe('"shipped"');
-  expect(await save(order, order.text), 'it is edited on in its fork').toBe('forked: goes on from the edited value');
+  expect(await save(order, order.text), 'it is edited on in its fork').toBe('forked: continues from the edited value');
   expect(await run.type('db.orders.W1138.status')).toBe('"pending"');
   const { reference } = await run.variables('Database', 'orders', 'W1101', 'W1138');
   await run.client.stop(() =>
@@ -258,7 +272,7 @@ test('a long value is opened whole, and what is saved makes a fork; what has mov
   expect(await save(order, order.text.replace('pending', 'late'))).toMatch(
     /^refused: W1138 reads otherwise where the rollout stands now/,
   );
-  expect(await save(message, 'Hi,\n\nI am Hugo Okafor.')).toBe('forked: goes on from the edited message');
+  expect(await save(message, 'Hi,\n\nI am Hugo Okafor.')).toBe('forked: continues from the edited message');
   expect(await run.value('Messages', '1 user')).toBe('Hi,\n\nI am Hugo Okafor.');
   expect(await open('Rollout', 'seed')).toBe('seed has no text of its own: edit it in VARIABLES');
   expect(await open('Agent sees', 'instructions')).toMatchObject({ isReadOnly: true, language: 'markdown' });

@@ -7,18 +7,17 @@ import { afterAll, expect, test } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import type { Message } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
-import { runs } from '../../support/runs.ts';
-import { domain, lineOf, policy, session, tasks, tools } from './harness.ts';
+import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 
 // Whatever a client sends, and whenever: each request is answered once, and the session ends.
 
 const engine = new SharedEngine();
 afterAll(() => engine.close());
 
-/** 500 sequences, and 10,000 in the full suite. */
-const sequences = Math.min(10_000, runs(500));
-const patienceMs = 10_000;
-/** A movement that leads to no stop is not waited for. */
+const sequences = process.env['REHEARSAL_SUITE'] === 'full' ? 10_000 : 150;
+/** A limit that only a hung session reaches. */
+const patienceMs = 120_000;
+/** How long a client waits for a stop before it sends the next request, where a person has the turn and no stop comes. */
 const shortMs = 40;
 
 /** `until` is what a client waits for before it sends the next request: nothing, all answers, or a stop. */
@@ -26,8 +25,9 @@ type Sent = { readonly command: string; readonly args: unknown; readonly until: 
 
 /** A finished recording, made once. */
 const recorded = (async () => {
-  const run = session(new InProcessClient(engine));
+  const run = new Session(new InProcessClient(engine));
   await run.begin({ task: 'lamp-variant', agent: 'gold', noDebug: true });
+  run.close();
   return run.recordings()[0] ?? '';
 })();
 
@@ -226,7 +226,7 @@ test(`property: in ${sequences} sequences no request goes unanswered, and the se
           if (isConfigured) {
             await inTime(opening);
             send('configurationDone', {});
-            await Promise.race([client.event('stopped'), delay(shortMs)]);
+            await Promise.race([client.event('stopped'), client.event('terminated'), delay(shortMs)]);
           }
         }
         for (const { command, args, until: next } of requests) {
@@ -234,7 +234,7 @@ test(`property: in ${sequences} sequences no request goes unanswered, and the se
           const answered = send(command, args);
           if (next !== 'nothing') await inTime(Promise.all(sent));
           const moves = next === 'stop' && moving.includes(command) && (await answered).success;
-          if (moves) await Promise.race([client.event('stopped', before), delay(shortMs)]);
+          if (moves) await Promise.race([client.event('stopped', before), client.event('terminated'), delay(shortMs)]);
         }
         await inTime(Promise.all(sent));
         await inTime(send('disconnect', {}));

@@ -3,7 +3,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { modelServer } from '../../support/modelServer.ts';
-import { type Session, session, text } from './harness.ts';
+import { type Session, sharedSession as session, text } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 const domain = inRoot('domains/parcel-desk');

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { afterAll, afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { ownEngine } from '../../../src/cli/dap/engine.ts';
 import type { ProtocolClient } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
@@ -155,24 +155,19 @@ export class Session {
   }
 }
 
-const open: Session[] = [];
-afterEach(() => {
-  for (const session of open.splice(0)) session.close();
-});
-
 /** A session that the test's end closes. */
 export function session(client?: ProtocolClient): Session {
   const made = new Session(client);
-  open.push(made);
+  onTestFinished(() => made.close());
   return made;
 }
 
-const shared = new SharedEngine();
-afterAll(() => shared.close());
+/** Files share this module, and so its lanes, which end with the process. */
+export const sharedEngine = new SharedEngine();
 
-/** A session over the domain and the lanes of the others of its file: for tests that change no file of a domain. */
+/** A session over the domain and the lanes of the others: for tests that change no file of a domain. */
 export function sharedSession(): Session {
-  return session(new InProcessClient(shared));
+  return session(new InProcessClient(sharedEngine));
 }
 
 export const text = (stop: DebugProtocol.Event) => (stop.body as { text?: string } | undefined)?.text;

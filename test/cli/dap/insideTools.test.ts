@@ -1,12 +1,12 @@
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../../src/engine/shell/isAlive.ts';
 import { InspectorClient } from '../../support/inspectorClient.ts';
+import { pidTitled } from '../../support/processes.ts';
 import { domain, lineOf, policy, reason, type Session, session, text, tools } from './harness.ts';
 
 const editor = { client: { supportsStartDebuggingRequest: true } };
@@ -16,6 +16,15 @@ const body = () => lineOf(tools, 'const order = pending(db, order_id);');
 const declared = () => lineOf(tools, 'export const get_order');
 
 type Asked = { readonly request: string; readonly configuration: { readonly websocketAddress: string } };
+
+/** A limit for waits that only a hung test reaches. */
+const patience = { timeout: 240_000 };
+
+/** Returns the number that an expression has in the lane. */
+async function evaluated(client: InspectorClient, expression: string): Promise<number> {
+  const { result } = await client.send('Runtime.evaluate', { expression });
+  return (result as { readonly value: number }).value;
+}
 
 const clients: InspectorClient[] = [];
 afterEach(() => {
@@ -107,7 +116,8 @@ describe('stepping into a tool', () => {
   test('the rollout waits for the person: no time-out counts, and its recording is that of any other', async () => {
     const hasty = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
     cpSync(domain, hasty, { recursive: true });
-    appendFileSync(join(hasty, 'domain.yaml'), 'toolTimeoutMs: 300\n');
+    const limitMs = 1000;
+    appendFileSync(join(hasty, 'domain.yaml'), `toolTimeoutMs: ${limitMs}\n`);
     const run = session();
     const breakpoints = { [join(hasty, 'tools.ts')]: declared() };
     await run.begin({ domain: hasty, task: 'lamp-variant' }, { breakpoints, ...editor });
@@ -116,7 +126,8 @@ describe('stepping into a tool', () => {
     await run.client.request('stepIn', { threadId: 1 });
     const client = await child;
     await client.paused();
-    await setTimeout(1200);
+    const from = await evaluated(client, 'performance.now()');
+    await expect.poll(() => evaluated(client, 'performance.now()'), patience).toBeGreaterThan(from + 1.5 * limitMs);
     await client.send('Debugger.resume');
     expect(text(await run.client.event('stopped', after))).toBe('toolReturned');
     expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
@@ -227,18 +238,18 @@ test('the end of the session ends the lane in which a person stands, and with it
   await run.client.request('stepIn', { threadId: 1 });
   const client = await child;
   await client.paused();
-  const { result } = (await client.send('Runtime.evaluate', { expression: 'process.pid' })) as {
-    readonly result: { readonly value: number };
-  };
-  expect(isAlive(result.value)).toBe(true);
+  const inside = await evaluated(client, "process.title = 'looked-into'; process.pid");
+  const lane = process.platform === 'linux' ? pidTitled('looked-into') : inside;
+  expect(isAlive(lane)).toBe(true);
   const answer = await run.client.request<DebugProtocol.DisconnectResponse>('disconnect');
   expect(answer.success).toBe(true);
   await client.closed;
-  await expect.poll(() => isAlive(result.value)).toBe(false);
+  await expect.poll(() => isAlive(lane), patience).toBe(false);
 });
 
 async function linesOf(run: Session): Promise<readonly string[]> {
   const find = () => run.recordings()[0] ?? '';
-  await expect.poll(() => existsSync(find()) && readFileSync(find(), 'utf8').includes('"rewarded"')).toBe(true);
+  const isWhole = () => existsSync(find()) && readFileSync(find(), 'utf8').includes('"rewarded"');
+  await expect.poll(isWhole, patience).toBe(true);
   return readFileSync(find(), 'utf8').trim().split('\n');
 }

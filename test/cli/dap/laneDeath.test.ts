@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { readRecording } from '../../../src/engine/shell/recording.ts';
+import { approveDomain } from '../../support/approval.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { lineOf, reason, type Session, session, text } from './harness.ts';
 
@@ -15,8 +16,9 @@ const { tool } = defineTools<{ agent: { chairs: Record<string, { colour: string 
 const input = z.object({});
 export const look = tool({ description: 'Looks.', effect: 'read', input, run: (_, { db }) => db.chairs });
 `;
-const tool = (run: string) =>
-  `${head}export const broken = tool({ description: 'Breaks.', effect: 'read', timeoutMs: 500, input, run: ${run} });\n`;
+/** A tool that never returns has a short limit; one that ends its process has time to do so on a busy machine. */
+const tool = (run: string, timeoutMs = 500) =>
+  `${head}export const broken = tool({ description: 'Breaks.', effect: 'read', timeoutMs: ${timeoutMs}, input, run: ${run} });\n`;
 
 /** A domain whose one task looks and then makes a call. */
 function domainOf(call: string, files: Readonly<Record<string, string>>): string {
@@ -56,14 +58,14 @@ async function expectKept(run: Session): Promise<readonly RolloutEvent[]> {
 }
 
 const deaths = [
-  ['an endless loop', '() => { for (;;) {} }', /did not come back within 500 ms/],
-  ['process.exit', '() => process.exit(3)', /called process\.exit\(3\)/],
-  ['process.abort', '() => process.abort()', /ended with (?:signal|exit code)/],
-  ['a promise that never settles', '() => new Promise(() => undefined)', /gave no result within 500 ms/],
+  ['an endless loop', tool('() => { for (;;) {} }'), /did not come back within 500 ms/],
+  ['process.exit', tool('() => process.exit(3)', 60_000), /called process\.exit\(3\)/],
+  ['process.abort', tool('() => process.abort()', 60_000), /ended with (?:signal|exit code)/],
+  ['a promise that never settles', tool('() => new Promise(() => undefined)'), /gave no result within 500 ms/],
 ] as const;
 
 test.each(deaths)('%s in a tool stops at the reward, and is recorded and signed', async (_name, code, why) => {
-  const domain = domainOf('broken', { 'tools.ts': tool(code) });
+  const domain = domainOf('broken', { 'tools.ts': code });
   const run = session();
   const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
   expect(reason(stop)).toBe('exit');
@@ -107,8 +109,8 @@ test('a tool that never ends is stepped through to the reward, back, and left fo
 
 test('the line of a dead MCP server names its place before its last words, and links to it', async () => {
   const server = resolve('test/engine/shell/fixtures/mcpServer.mjs');
-  const yaml = `name: chairs\nturnCap: 12\nmcpServers:\n  shop:\n    command: ${JSON.stringify(process.execPath)}\n    args: [${JSON.stringify(server)}, good]\n    timeoutMs: 3000\n`;
-  const domain = domainOf('die', { 'domain.yaml': yaml });
+  const yaml = `name: chairs\nturnCap: 12\nmcpServers:\n  shop:\n    command: ${JSON.stringify(process.execPath)}\n    args: [${JSON.stringify(server)}, good]\n    timeoutMs: 30000\n`;
+  const domain = approveDomain(domainOf('die', { 'domain.yaml': yaml }));
   const run = session();
   const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
   expect(reason(stop)).toBe('exit');

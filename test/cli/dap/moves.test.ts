@@ -221,10 +221,10 @@ describe('an expression is given another value', () => {
   test('a value of the database, in a watch and in the Debug Console', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
-    expect(await assign(run, 'db.orders.W1138.status', 'shipped')).toBe('forked: goes on from the edited value');
+    expect(await assign(run, 'db.orders.W1138.status', 'shipped')).toBe('forked: continues from the edited value');
     expect(await run.type('orders.W1138.status')).toBe('"shipped"');
     const stop = await run.client.stop(() => run.type('db.orders.W1138.items[product=desk lamp].price = 12.5'));
-    expect(text(stop)).toBe('forked: goes on from the edited value');
+    expect(text(stop)).toBe('forked: continues from the edited value');
     expect(await run.type('db.orders.W1138.items[0].price')).toBe('12.5');
     expect(run.recordings()).toHaveLength(3);
     expect(await run.type('db.orders.W1138.status == "shipped"')).toBe('true');
@@ -243,11 +243,11 @@ describe('an expression is given another value', () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
     expect(await assign(run, 'messages[-1].toolCalls[0].arguments.variant', '"brass"')).toBe(
-      'forked: goes on from the edited call',
+      'forked: continues from the edited call',
     );
     expect(await run.type('messages[-1].toolCalls[0].arguments.variant')).toBe('"brass"');
     expect(await assign(run, 'messages[-1].content', 'Shall I do that?')).toBe(
-      'forked: goes on from the edited message',
+      'forked: continues from the edited message',
     );
     expect(await run.type('messages[-1].content')).toBe('"Shall I do that?"');
   });
@@ -274,6 +274,6 @@ describe('an expression is given another value', () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
     expect(await assign(run, 'db.orders.W1138.status', 'shipped', 4)).toMatch(/is edited where the rollout stands/);
-    expect(await assign(run, 'messages[0].content', 'Good day.', 4)).toBe('forked: goes on from the edited message');
+    expect(await assign(run, 'messages[0].content', 'Good day.', 4)).toBe('forked: continues from the edited message');
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../support/commandLine.ts';
-import { domain, lineOf, policy, ruleLine, session } from './harness.ts';
+import { domain, lineOf, policy, ruleLine, sharedSession as session } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 
@@ -174,7 +174,7 @@ test('an adapter whose client is gone ends, however much it has to say', async (
   send(3, 'configurationDone', {});
   for (let seq = 4; seq < 20; seq += 1) send(seq, 'threads', {});
   expect(await once(adapter, 'exit')).toEqual([0, null]);
-}, 30_000);
+});
 
 test('a refusal shows braces as they are typed', async () => {
   const run = session();

@@ -28,7 +28,7 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
   const before = readFileSync(recording, 'utf8');
   await run.step('stepBack');
   expect(await run.top()).toMatch(/^tools\.ts:\d+ agent calls change_item$/);
-  expect(await run.rewrite(asking)).toBe('forked: goes on from the edited message');
+  expect(await run.rewrite(asking)).toBe('forked: continues from the edited message');
   expect(await run.top()).toMatch(`policy.md:${ruleLine()} agent: I can change the desk lamp in W1138 to white.`);
   const moves = run.client.received.filter((name) => /^(?:continued|setVariable|stopped)$/.test(name));
   expect(moves.slice(-3), 'an event that follows another is handled with it').toEqual([
@@ -53,11 +53,11 @@ test('an unsafe edit ends with reward 0, and its fork may be forked again', asyn
   await run.begin({ task: 'lamp-variant' }, atRule());
   await run.step('stepBack');
   const variant = ['Messages', '8 agent', 'change_item', 'variant'];
-  expect(await run.set(variant, 'brass')).toBe('forked: goes on from the edited call');
+  expect(await run.set(variant, 'brass')).toBe('forked: continues from the edited call');
   // A person finds the message under the number that the console says.
   expect(run.client.output).toContain("--- fork: an argument of a call in the agent's message 8 was edited.");
   expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write was violated/);
-  expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: goes on from the edited message');
+  expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: continues from the edited message');
   expect(await run.finish()).toMatch(/^reward 1/);
   const names = run.recordings().map((path) => events(path).at(-1)?.reward);
   expect(names).toEqual([undefined, 0, 1]);
@@ -67,7 +67,7 @@ test('a database value is edited, and the fork goes on from it', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const row = ['Database', 'orders', 'W1101', 'W1138'];
-  expect(await run.set([...row, 'status'], 'shipped')).toBe('forked: goes on from the edited value');
+  expect(await run.set([...row, 'status'], 'shipped')).toBe('forked: continues from the edited value');
   expect(await run.type('db.orders.W1138.status')).toBe('"shipped"');
   expect(await run.value('Changed in this step', 'orders.W1138.status')).toBe('"pending" -> "shipped"');
   expect(await run.finish()).toMatch(/^reward 0/);
@@ -80,7 +80,7 @@ test('a value that is edited right after a write keeps the write: its call is no
   expect(await run.top()).toMatch(/the database is written$/);
   expect(await run.value('Changed in this step', 'orders.W1138.items_changed')).toBe('added true');
   expect(await run.set(['Database', 'customers', 'C119', 'name'], 'Hugo O.')).toBe(
-    'forked: goes on from the edited value',
+    'forked: continues from the edited value',
   );
   const [, fork = ''] = run.recordings();
   expect(events(fork).filter(({ type }) => type === 'databaseWritten')).toHaveLength(1);

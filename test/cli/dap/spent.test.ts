@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
-import { session } from './harness.ts';
+import { sharedSession as session } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 

@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     {
       what: 'a check without an answer',
       check: 'echo "a library greets"',
-      says: /: the trainer's check of the options ended without saying what the run needs: install Rehearsal again\n$/,
+      says: /: the trainer's check of the options ended without its result: install Rehearsal again\n$/,
     },
   ];
 
@@ -74,7 +74,9 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       const run = join(scratch, dirname(file).split('/')[0] ?? '');
       mkdirSync(join(scratch, dirname(file)), { recursive: true });
       writeFileSync(join(scratch, file), '{}\n');
-      expect(await said('--out', run)).toContain(`holds a run already: go on with it (rehearsal train resume ${run})`);
+      expect(await said('--out', run)).toContain(
+        `holds a run already: go on with it (npx rehearsal train resume ${run})`,
+      );
     }
   });
 

@@ -34,6 +34,7 @@ const terminal: Io = {
   out: () => undefined,
   err: () => undefined,
   terminal: false,
+  interactive: false,
   cwd: scratch,
   environment,
   signal,
@@ -182,7 +183,7 @@ test('a run whose job goes on is not submitted a second time', async () => {
   keepJob(run, { job: 'j', told: 0 });
   const target = rayTarget(`ray://${jobs.name}`, environment);
   await expect(target.preflight({ ...launch, run }, terminal)).rejects.toThrow(
-    /goes on as job j of .*: follow it with rehearsal train follow /,
+    /is still running as job j of .*: follow it with npx rehearsal train follow /,
   );
 });
 

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sshObstacle } from '../../../scripts/ssh.ts';
+import { hashOf } from '../../support/approval.ts';
 import { commandLine } from '../../support/commandLine.ts';
 import { type SshServer, startSshServer } from '../../support/sshServer.ts';
 
-const obstacle = sshObstacle();
+const obstacle = sshObstacle()?.reason;
 if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obstacle}`);
 
 describe.skipIf(obstacle)('what would make a run over SSH fail is one message, and nothing is copied', () => {
@@ -45,7 +46,20 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
 
   function train(environment: NodeJS.ProcessEnv, target: string, domain: string, more: readonly string[]) {
     const run = join(scratch, 'run');
-    const args = ['train', 'grpo', domain, '--model', 'tiny', '--out', run, '--target', target, ...more];
+    const args = [
+      'train',
+      'grpo',
+      domain,
+      '--model',
+      'tiny',
+      '--out',
+      run,
+      '--target',
+      target,
+      '--approve',
+      hashOf(domain, false),
+      ...more,
+    ];
     const child = spawn(process.execPath, ['--no-warnings', commandLine, ...args], {
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -93,7 +93,48 @@ test('the keys of models and servers are named by the configuration and the doma
   const desk = folderWith({ 'domain.yaml': 'mcpServers:\n  a: { command: b, env: { T: "${env:SERVER_TOKEN}" } }\n' });
   const user = { base_url: 'http://x/v1', model: 'm', api_key_env: 'MODEL_KEY' };
   const given = launchOf({ domain: desk, user });
-  const own = { SERVER_TOKEN: 's', MODEL_KEY: 'm', HF_TOKEN: 'h', OTHER_KEY: 'o' };
+  const allowed = { REHEARSAL_KEY_ORIGINS: 'MODEL_KEY=http://x' };
+  const own = { SERVER_TOKEN: 's', MODEL_KEY: 'm', HF_TOKEN: 'h', OTHER_KEY: 'o', ...allowed };
   expect(keysOf(given, own)).toEqual({ SERVER_TOKEN: 's', MODEL_KEY: 'm', HF_TOKEN: 'h' });
-  expect(() => keysOf(given, { MODEL_KEY: 'm' })).toThrow(/^SERVER_TOKEN is not set in the environment here/);
+  expect(() => keysOf(given, { ...own, REHEARSAL_KEY_ORIGINS: '' })).toThrow(
+    'base_url of the training configuration would send MODEL_KEY to http://x, and it was not allowed for any address',
+  );
+  expect(() => keysOf(given, { MODEL_KEY: 'm', ...allowed })).toThrow(
+    /^SERVER_TOKEN is not set in the environment here/,
+  );
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a link that leaves the folder is refused, and one inside is followed',
+  () => {
+    const root = folderWith({
+      'desk/domain.yaml': 'name: desk\n',
+      'desk/texts/a.md': 'a',
+      key: 'secret',
+      'more/b': 'b',
+    });
+    const desk = join(root, 'desk');
+    symlinkSync('texts/a.md', join(desk, 'policy.md'));
+    symlinkSync('.', join(desk, 'again'));
+    symlinkSync('missing', join(desk, 'nothing'));
+    expect([...treeOf(desk).files.keys()]).toEqual(['desk/domain.yaml', 'desk/policy.md', 'desk/texts/a.md']);
+    for (const [target, name] of [
+      ['../key', 'file'],
+      ['../more', 'folder'],
+      ['/', 'everything'],
+    ] as const) {
+      symlinkSync(target, join(desk, name));
+      expect(() => treeOf(desk)).toThrow(
+        new RegExp(`desk/${name} is a link to .*, outside of .*desk, so it is not sent`),
+      );
+      rmSync(join(desk, name));
+    }
+  },
+);
+
+test.skipIf(process.platform === 'win32')("a model in a hub's cache is brought with the blobs that it links to", () => {
+  const root = folderWith({ 'models--a/blobs/1f': 'weights', 'models--a/snapshots/main/config.json': '{}' });
+  const snapshot = join(root, 'models--a', 'snapshots', 'main');
+  symlinkSync('../../blobs/1f', join(snapshot, 'model.safetensors'));
+  expect([...treeOf(snapshot).files.keys()]).toEqual(['main/config.json', 'main/model.safetensors']);
 });

@@ -27,7 +27,7 @@ test.each([
     /^--target moon: expected local, ssh:\/\/user@host:port\/folder, or ray:\/\/host:8265$/,
   ],
   [[...begin, '--target', 'ssh://-x'], /^--target ssh:\/\/-x: expected ssh:/],
-  [['stop'], /^say which run: rehearsal train stop RUN$/],
+  [['stop'], /^say which run: npx rehearsal train stop RUN$/],
   [['resume', run], /run is no run: name its folder, or its name in \.rehearsal\/training$/],
   [['resume', runWith({ 'launch.json': '{}' })], /has not begun to train: start it anew$/],
   [

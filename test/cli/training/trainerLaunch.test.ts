@@ -2,25 +2,33 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import { localTarget } from '../../../src/cli/targets/local.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { launchTrainer } from '../../../src/cli/training/trainerLaunch.ts';
+import { approveDomain } from '../../support/approval.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
-/** A run's folder that was trained before, and a trainer that goes on with it: a program for Node in place of Python. */
+/** A limit for waits that only a hung test reaches. */
+const patience = { timeout: 240_000, interval: 10 };
+
+/** Resumes a run with a trainer that is a program for Node instead of Python. */
 function resumed(program: string, isDetached = true, config: Launch['config'] = {}) {
   const run = mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
   const events = join(run, 'events.jsonl');
   writeFileSync(events, '{"type": "started"}\n');
   let out = '';
+  let err = '';
   const io: Io = {
     out: (text) => {
       out += text;
     },
-    err: () => undefined,
+    err: (text) => {
+      err += text;
+    },
     terminal: false,
+    interactive: false,
     cwd: run,
     environment: {},
     signal: new AbortController().signal,
@@ -38,20 +46,34 @@ exec "${process.execPath}" trainer.cjs
 `,
     { mode: 0o755 },
   );
-  const launch = { kind: 'sft', run, config, isResumed: true, isDetached, python, disk: undefined } as const;
+  const launch = { kind: 'sft', run, config, isResumed: true, isDetached, python: [python], disk: undefined } as const;
   const target = localTarget();
   const launched = target
     .preflight(launch, io)
     .then((inspected) => inspected.prepare())
     .then((prepared) => launchTrainer(io, target, launch, prepared, isDetached));
-  return { run, events, launched, printed: () => out };
+  return { run, events, launched, printed: () => out, printedErrors: () => err };
 }
 
-test('a detached trainer that goes on with a run is waited for until it says so', async () => {
+test('the launch of a detached trainer ends when the trainer reports that it resumed', async () => {
   const { run, events, launched, printed } = resumed(
-    `setTimeout(() => require('node:fs').appendFileSync('events.jsonl', '{"type": "resumed"}\\n'), 400)`,
+    `const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
+     writeFileSync('up', '');
+     const waiting = setInterval(() => {
+       if (!existsSync('go')) return;
+       clearInterval(waiting);
+       appendFileSync('events.jsonl', '{"type": "resumed"}\\n');
+     }, 10);
+     setTimeout(() => process.exit(1), 60_000).unref();`,
   );
-  expect(await launched).toBe(0);
+  let isLaunched = false;
+  const noted = launched.finally(() => {
+    isLaunched = true;
+  });
+  await vi.waitUntil(() => existsSync(join(run, 'up')), patience);
+  expect(isLaunched).toBe(false);
+  writeFileSync(join(run, 'go'), '');
+  expect(await noted).toBe(0);
   expect(readFileSync(events, 'utf8')).toContain('resumed');
   expect(JSON.parse(printed())).toMatchObject({ run });
 });
@@ -66,6 +88,7 @@ test('a server of tools that does not start is found before the trainer is', asy
   cpSync('domains/parcel-desk', domain, { recursive: true });
   const server = 'mcpServers:\n  desk: { command: sh, args: [-c, "echo no licence >&2; exit 3"] }\n';
   appendFileSync(join(domain, 'domain.yaml'), server);
+  approveDomain(domain);
   const { events, launched } = resumed('throw new Error("the trainer was started")', true, { domain });
   await expect(launched).rejects.toThrow(/MCP server "desk".*no licence/s);
   expect(readFileSync(events, 'utf8')).toBe('{"type": "started"}\n');
@@ -84,29 +107,43 @@ test('a run that an alarm paused is over, and says why and how it goes on', asyn
     false,
   );
   expect(await launched).toBe(0);
-  expect(printed()).toBe(`paused by an alarm: KL is 0.7. Go on with: rehearsal train resume ${run}\n`);
+  expect(printed()).toBe(`paused by an alarm: KL is 0.7. Go on with: npx rehearsal train resume ${run}\n`);
 });
 
-test.skipIf(process.platform === 'win32')('one that is killed says so, and how the run goes on', async () => {
-  const { run, launched } = resumed(
-    `require('node:fs').appendFileSync('events.jsonl', '{"type": "resumed"}\\n');
+test.skipIf(process.platform === 'win32')(
+  'a killed trainer is reported with the command that resumes the run',
+  async () => {
+    const { run, launched, printedErrors } = resumed(
+      `const { appendFileSync, existsSync } = require('node:fs');
+     appendFileSync('events.jsonl', '{"type": "resumed"}\\n');
      console.log("{'loss': '0'}");
-     setTimeout(() => process.kill(process.pid, 'SIGKILL'), 600);`,
-    false,
-  );
-  mkdirSync(join(run, 'checkpoints', 'checkpoint-2'), { recursive: true });
-  await expect(launched).rejects.toThrow(
-    `training was ended from outside by SIGKILL, as a system without memory left does it; go on from checkpoint-2 with: rehearsal train resume ${run}`,
-  );
-});
+     setInterval(() => existsSync('go') && process.kill(process.pid, 'SIGKILL'), 10);
+     setTimeout(() => process.exit(1), 60_000);`,
+      false,
+    );
+    mkdirSync(join(run, 'checkpoints', 'checkpoint-2'), { recursive: true });
+    const followed = vi.waitUntil(() => printedErrors().includes('training in '), patience);
+    void followed.then(() => writeFileSync(join(run, 'go'), ''));
+    await expect(launched).rejects.toThrow(
+      `training was ended from outside by SIGKILL, as a system without memory left does it; go on from checkpoint-2 with: npx rehearsal train resume ${run}`,
+    );
+  },
+);
 
-const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;
+/** The interpreter itself: `python3` may be a script of a version manager, which starts slowly. */
+const interpreter = spawnSync(
+  'python3',
+  ['-c', 'import sys; print(sys.executable if sys.version_info >= (3, 11) else "")'],
+  {
+    encoding: 'utf8',
+  },
+).stdout?.trim();
 
-describe.skipIf(!hasPython || process.platform === 'win32')('what the trainer itself refuses', () => {
+describe.skipIf(!interpreter || process.platform === 'win32')('what the trainer itself refuses', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-refused-'));
   const python = join(scratch, 'python');
   const script = `#!/bin/sh
-case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec python3 "$@" ;; esac
+case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec "${interpreter}" "$@" ;; esac
 `;
   writeFileSync(python, script, { mode: 0o755 });
 

@@ -75,4 +75,4 @@ test('the engine takes the key of a simulated user from its environment', async 
     },
   ]);
   expect([...keys]).toEqual(['Bearer sk-user']);
-}, 60_000);
+});

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 
 /** The copy of the sample domain that the host has open as its workspace. */
@@ -13,13 +15,21 @@ export function orderDesk(): string {
 
 export type DomainCopy = { readonly folder: string; readonly remove: () => void };
 
+const extensionPath = () => vscode.extensions.getExtension('rehearsal.rehearsal')?.extensionPath ?? '';
+
+/** Runs a command of the command line as a terminal does; rejects when it fails. */
+export async function rehearse(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(extensionPath(), 'dist', 'rehearsal.mjs'), ...args], {
+    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+  });
+}
+
 /** A copy of a sample domain outside the workspace, so that a test may break it. */
 export function copyOf(name: string): DomainCopy {
   const parent = mkdtempSync(join(tmpdir(), 'rehearsal-host-'));
   const folder = join(parent, name);
   const isKept = (path: string) => !path.includes('.rehearsal');
-  const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
-  cpSync(join(extensionPath, 'domains', name), folder, { recursive: true, filter: isKept });
+  cpSync(join(extensionPath(), 'domains', name), folder, { recursive: true, filter: isKept });
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
@@ -85,8 +95,11 @@ export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {
   }
 }
 
-/** Repeats an attempt until it holds, for ten seconds unless told otherwise; then its own error is the failure. */
-export async function eventually(attempt: () => void | Promise<void>, timeoutMs = 10_000): Promise<void> {
+/**
+ * Repeats an attempt until it holds; after the limit its own error is the failure. The limit only ends a test whose state
+ * never comes, so it is long enough for a machine that is busy with other work.
+ */
+export async function eventually(attempt: () => void | Promise<void>, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     try {
@@ -96,4 +109,15 @@ export async function eventually(attempt: () => void | Promise<void>, timeoutMs 
       await new Promise((later) => setTimeout(later, 50));
     }
   }
+}
+
+/** Resolves with the next event that meets a condition. Listens from the call on. */
+export function next<T>(event: vscode.Event<T>, isMet: (given: T) => boolean = () => true): Promise<T> {
+  return new Promise((resolve) => {
+    const listener = event((given) => {
+      if (!isMet(given)) return;
+      listener.dispose();
+      resolve(given);
+    });
+  });
 }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
-import { orderDesk } from './desk.ts';
+import { eventually, next, orderDesk } from './desk.ts';
 
 describe('Rehearsal: Show Exact Request', () => {
   const bodies: string[] = [];
@@ -30,14 +30,6 @@ describe('Rehearsal: Show Exact Request', () => {
   });
 
   it('opens what the model was sent for the step that is shown, byte for byte', async () => {
-    const stopped = Promise.withResolvers<void>();
-    const tracker = vscode.debug.registerDebugAdapterTrackerFactory('rehearsal', {
-      createDebugAdapterTracker: () => ({
-        onDidSendMessage: (message: { readonly event?: string }) => {
-          if (message.event === 'stopped') stopped.resolve();
-        },
-      }),
-    });
     const agent = `openai:m@http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     const launch = {
       type: 'rehearsal',
@@ -48,8 +40,12 @@ describe('Rehearsal: Show Exact Request', () => {
       agent,
     };
     assert.ok(await vscode.debug.startDebugging(undefined, launch));
-    await stopped.promise;
-    tracker.dispose();
+    await eventually(() => {
+      const focused = vscode.debug.activeStackItem;
+      assert.ok(focused instanceof vscode.DebugStackFrame);
+      assert.equal(focused.session.name, 'exact');
+      assert.equal(vscode.debug.activeDebugSession?.id, focused.session.id);
+    });
     assert.ok(bodies.length > 1);
     const shown = await vscode.commands.executeCommand<string>('rehearsal.request.show');
     assert.equal(shown, bodies.at(-1));
@@ -63,8 +59,9 @@ describe('Rehearsal: Show Exact Request', () => {
   });
 
   it('says in words that nothing is debugged', async () => {
+    const inactive = next(vscode.debug.onDidChangeActiveDebugSession, (session) => session === undefined);
     await vscode.debug.stopDebugging();
-    while (vscode.debug.activeDebugSession) await new Promise((done) => setTimeout(done, 50));
+    if (vscode.debug.activeDebugSession) await inactive;
     assert.equal(await vscode.commands.executeCommand('rehearsal.request.show'), undefined);
   });
 });

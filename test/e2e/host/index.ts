@@ -1,16 +1,20 @@
 /** The entry that VS Code loads in its extension host: runs the test files of this folder with mocha. */
 import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { format } from 'node:util';
 import Mocha from 'mocha';
 import { testMark } from '../../../scripts/vscode/testMark.ts';
 
-/** What one run found; written as JSON to the file that REHEARSAL_HOST_RESULTS names. */
-export type HostResults = { passed: number; failed: number; skipped: number };
+/** The duration of one test. */
+type TimedTest = { name: string; ms: number; file: string };
+
+/** The results of one run; written as JSON to the file that REHEARSAL_HOST_RESULTS names. */
+type HostResults = { passed: number; failed: number; skipped: number; tests: TimedTest[] };
 
 /** Runs all tests and rejects when one failed, which is how VS Code learns the exit code. */
 export async function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, color: false, forbidOnly: true });
+  // The limit only ends a test that hangs; each wait inside a test has its own, shorter limit.
+  const mocha = new Mocha({ ui: 'bdd', timeout: 300_000, color: false, forbidOnly: true });
   const only = process.env.REHEARSAL_HOST_FILES;
   for (const file of readdirSync(__dirname).sort()) {
     if (file.endsWith('.test.cjs') && (!only || file.includes(only))) mocha.addFile(join(__dirname, file));
@@ -27,10 +31,21 @@ function runMarked(mocha: Mocha): Promise<HostResults> {
   Mocha.reporters.Base.consoleLog = (...args: unknown[]) => {
     for (const line of format(...args).split('\n')) console.log(`${testMark}${line}`);
   };
+  const tests: TimedTest[] = [];
   return new Promise((resolve) => {
     const runner = mocha.run((failed) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {};
-      resolve({ passed: passes, failed, skipped: pending });
+      resolve({ passed: passes, failed, skipped: pending, tests });
     });
+    const timed = (test: Mocha.Runnable) => tests.push(timedTest(test));
+    runner.on('test end', (test) => {
+      if (!test.isPending()) timed(test);
+    });
+    runner.on('hook end', timed);
   });
+}
+
+function timedTest(test: Mocha.Runnable): TimedTest {
+  const file = basename(test.file ?? '').replace(/\.cjs$/, '.ts');
+  return { name: test.fullTitle(), ms: test.duration ?? 0, file };
 }

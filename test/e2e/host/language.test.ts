@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { outageTask } from '../support/outageTask.ts';
-import { copyOfDesk, eventually, orderDesk, placeOf, show, toldAt } from './desk.ts';
+import { copyOfDesk, eventually, next, orderDesk, placeOf, rehearse, show, toldAt } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;
 
@@ -40,19 +39,14 @@ describe('language features in the order desk', () => {
   });
 
   /** Evaluates the domain into a run of its own. */
-  function evaluated(run: string, ...args: readonly string[]): string {
-    const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
+  async function evaluated(run: string, ...args: readonly string[]): Promise<string> {
     const out = join(folder, '.rehearsal', 'runs', run);
-    const words = ['eval', folder, ...args, '--out', out];
-    execFileSync(process.execPath, [join(extensionPath, 'dist', 'rehearsal.mjs'), ...words], {
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      stdio: 'ignore',
-    });
+    await rehearse('eval', folder, ...args, '--out', out);
     return out;
   }
 
   it('shows what a task and a rule came to last, above them and by hover', async () => {
-    evaluated('20260101-000000-gold', '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2');
+    await evaluated('20260101-000000-gold', '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2');
     const titles = async (name: string) => {
       const lenses = await execute<vscode.CodeLens[]>(
         'vscode.executeCodeLensProvider',
@@ -75,7 +69,7 @@ describe('language features in the order desk', () => {
     const file = path('tasks/outage.task.yaml');
     writeFileSync(file, outageTask);
     try {
-      const out = evaluated(
+      const out = await evaluated(
         '20260102-000000-outage',
         '--agent',
         'scripted',
@@ -98,12 +92,7 @@ describe('language features in the order desk', () => {
   });
 
   it('plays a task with the person as its user, in the Debug Console', async () => {
-    const started = new Promise<vscode.DebugSession>((resolve) => {
-      const listener = vscode.debug.onDidStartDebugSession((session) => {
-        listener.dispose();
-        resolve(session);
-      });
-    });
+    const started = next(vscode.debug.onDidStartDebugSession);
     assert.equal(await execute('rehearsal.task.play', { type: 'task', folder, task: 'mistaken-order' }), true);
     const session = await started;
     assert.equal(session.configuration['user'], 'human');

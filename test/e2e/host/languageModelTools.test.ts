@@ -30,18 +30,15 @@ describe('tools for the editor’s own agent', () => {
     );
   });
 
-  it('check the domain', async () => {
-    assert.match(await asked('rehearsal_checkDomain', {}), /^order-desk: \d+ tasks, 0 findings/);
+  it('refuse a domain that is not there', async () => {
     await assert.rejects(asked('rehearsal_checkDomain', { domain: 'nowhere' }), /name one domain/);
   });
 
-  it('run a task, read what was recorded, and explain the reward', async () => {
+  it('run a task and explain its reward', async () => {
     const played = await asked('rehearsal_runTask', { task: 'lamp-variant', agent: 'scripted' });
-    const recording = /^recording (.*)$/m.exec(played)?.[1] ?? '';
     assert.match(played, /^reward 0\n/);
+    assert.match(played, /^REWARD 0/m);
     assert.match(played, /violated +rule confirm-before-write .*policy\.md:16/);
-    assert.match(await asked('rehearsal_readTrajectory', { recording }), /change_item/);
-    assert.match(await asked('rehearsal_explainFailure', { recording }), /^REWARD 0/);
     await assert.rejects(asked('rehearsal_runTask', { task: 'nothing' }), /there is no task "nothing"/);
     await assert.rejects(asked('rehearsal_readTrajectory', { recording: 'none.traj.jsonl' }), /no such recording/);
   });
@@ -86,12 +83,16 @@ describe('an agent of the editor improves a policy with these tools', () => {
   }
 
   it('and proves it: the check, a run, why it failed, the edit, the check again, and a run that passes', async () => {
-    assert.match(await asked('rehearsal_checkDomain', {}), /, 0 findings$/);
+    assert.match(await asked('rehearsal_checkDomain', {}), /^order-desk: \d+ tasks, 0 findings$/);
     const first = await played();
     assert.equal(first.reward, '0');
 
-    const read = await asked('rehearsal_readTrajectory', { recording: first.recording });
-    const explained = await asked('rehearsal_explainFailure', { recording: first.recording });
+    const { recording } = first;
+    const [read, explained] = await Promise.all([
+      asked('rehearsal_readTrajectory', { recording }),
+      asked('rehearsal_explainFailure', { recording }),
+    ]);
+    assert.match(explained, /^REWARD 0/);
     assert.match(read, /cancel_order/);
     assert.doesNotMatch(read, /Shall I cancel/);
     const [, line = ''] = /violated +rule confirm-before-write .*policy\.md:(\d+)/.exec(explained) ?? [];
@@ -109,6 +110,6 @@ describe('an agent of the editor improves a policy with these tools', () => {
     const second = await played();
     assert.equal(second.reward, '1', second.said);
     assert.match(await asked('rehearsal_readTrajectory', { recording: second.recording }), /Shall I cancel W1014/);
-    assert.match(await asked('rehearsal_explainFailure', { recording: second.recording }), /^REWARD 1/);
+    assert.match(second.said, /^REWARD 1/m);
   });
 });

@@ -1,21 +1,18 @@
 import { strict as assert } from 'node:assert';
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { runsIn } from '../../../src/extension/runs/runPlaces.ts';
 import { RunWatch } from '../../../src/extension/runs/runWatch.ts';
-import { orderDesk } from './desk.ts';
+import { eventually, orderDesk } from './desk.ts';
 
 const run = join(runsIn(orderDesk()), 'watched');
 
-/** Writes to the ledger until it is told of; false where nobody tells within the time. */
-async function isTold(heard: () => boolean): Promise<boolean> {
-  for (let round = 0; round < 40 && !heard(); round += 1) {
+/** Writes to the ledger until the change is heard: VS Code does not report when its file watcher has started. */
+const writeUntil = (isHeard: () => boolean) =>
+  eventually(() => {
     appendFileSync(join(run, 'ledger.jsonl'), '{}\n');
-    await setTimeout(250);
-  }
-  return heard();
-}
+    assert.ok(isHeard(), 'the change was not heard');
+  });
 
 describe('what watches runs', () => {
   const watch = new RunWatch();
@@ -33,18 +30,19 @@ describe('what watches runs', () => {
     const second = watch.onDidChange(() => {
       heard.second += 1;
     });
-    assert.ok(await isTold(() => heard.first > 0 && heard.second > 0));
+    await writeUntil(() => heard.first > 0 && heard.second > 0);
     first.dispose();
     first.dispose();
     const before = { ...heard };
-    assert.ok(await isTold(() => heard.second > before.second), 'one who left twice counts once');
+    // A listener that is disposed twice counts once: the other one still listens.
+    await writeUntil(() => heard.second > before.second);
     assert.equal(heard.first, before.first);
     second.dispose();
     let again = 0;
     const last = watch.onDidChange(() => {
       again += 1;
     });
-    assert.ok(await isTold(() => again > 0));
+    await writeUntil(() => again > 0);
     last.dispose();
   });
 });

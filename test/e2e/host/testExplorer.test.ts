@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { spawnSync } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
@@ -15,7 +14,7 @@ import { coverageDetails } from '../../../src/extension/testing/runCoverage.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
 import { runTests } from '../../../src/extension/testing/testRun.ts';
 import { outageTask } from '../support/outageTask.ts';
-import { copyOfDesk } from './desk.ts';
+import { copyOfDesk, eventually, rehearse } from './desk.ts';
 
 type Told = { readonly what: string; readonly of: string; readonly rest: readonly unknown[] };
 
@@ -120,34 +119,70 @@ describe('the Test Explorer', () => {
     assert.ok(ids.includes('lamp-variant') && !ids.includes('new-address') && !ids.includes('second-thoughts'));
   });
 
-  it('a task that passes and one that fails: why, where, and the rows that differ', async () => {
-    await run([task('new-address'), task('lamp-variant')], 1);
-    assert.deepEqual(
-      calls('passed').map(({ of }) => of),
-      ['new-address'],
-    );
-    assert.deepEqual(
-      calls('failed').map(({ of }) => of),
-      ['lamp-variant'],
-    );
-    const [why, rows] = messages('lamp-variant');
-    assert.match(String(why?.message), /^Reward 0, the agent failed: rule confirm-before-write was violated/);
-    assert.match(rows?.expectedOutput ?? '', /^orders\.W1138\n {2}items\[0\]\.variant: "brass"/);
-    assert.match(rows?.actualOutput ?? '', /^orders\.W1138\n {2}items\[0\]\.variant: "white"/);
-    const [step, rule] = why?.stackTrace ?? [];
-    assert.match(step?.label ?? '', /^turn \d+, step 16: change_item violated confirm-before-write$/);
-    assert.match(step?.uri?.fsPath ?? '', /lamp-variant\.0\.traj\.jsonl$/);
-    assert.deepEqual([step?.position?.line, step?.uri?.fragment], [16, 'step-16']);
-    await vscode.commands.executeCommand('vscode.open', step?.uri);
-    const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-    assert.ok(shown instanceof vscode.TabInputCustom && shown.uri.fragment === 'step-16');
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
-    assert.equal(basename(rule?.uri?.fsPath ?? ''), 'policy.md');
-    const policy = readFileSync(join(folder, 'policy.md'), 'utf8').split('\n');
-    assert.match(policy.slice(rule?.position?.line).slice(0, 3).join(' '), /\{#confirm-before-write\}/);
-    assert.equal(basename(why?.stackTrace?.at(-1)?.uri?.fsPath ?? ''), 'lamp-variant.task.yaml');
-    assert.ok(calls('appendOutput').some(({ rest }) => /user .*I'm Hugo Okafor.*\r\n/.test(String(rest[0]))));
-    assert.equal(calls('end').length, 1);
+  describe('a run of a task that passes and one that fails', () => {
+    let heard: readonly Told[];
+    before(async () => {
+      told.length = 0;
+      await run([task('lamp-variant'), task('new-address')], 1, true);
+      heard = [...told];
+    });
+    beforeEach(() => {
+      told.push(...heard);
+    });
+
+    it('reports why one failed, where, and the rows that differ', async () => {
+      assert.deepEqual(
+        calls('passed').map(({ of }) => of),
+        ['new-address'],
+      );
+      assert.deepEqual(
+        calls('failed').map(({ of }) => of),
+        ['lamp-variant'],
+      );
+      const [why, rows] = messages('lamp-variant');
+      assert.match(String(why?.message), /^Reward 0, the agent failed: rule confirm-before-write was violated/);
+      assert.match(rows?.expectedOutput ?? '', /^orders\.W1138\n {2}items\[0\]\.variant: "brass"/);
+      assert.match(rows?.actualOutput ?? '', /^orders\.W1138\n {2}items\[0\]\.variant: "white"/);
+      const [step, rule] = why?.stackTrace ?? [];
+      assert.match(step?.label ?? '', /^turn \d+, step 16: change_item violated confirm-before-write$/);
+      assert.match(step?.uri?.fsPath ?? '', /lamp-variant\.0\.traj\.jsonl$/);
+      assert.deepEqual([step?.position?.line, step?.uri?.fragment], [16, 'step-16']);
+      await vscode.commands.executeCommand('vscode.open', step?.uri);
+      await eventually(() => {
+        const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+        assert.ok(shown instanceof vscode.TabInputCustom && shown.uri.fragment === 'step-16');
+      });
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      assert.equal(basename(rule?.uri?.fsPath ?? ''), 'policy.md');
+      const policy = readFileSync(join(folder, 'policy.md'), 'utf8').split('\n');
+      assert.match(policy.slice(rule?.position?.line).slice(0, 3).join(' '), /\{#confirm-before-write\}/);
+      assert.equal(basename(why?.stackTrace?.at(-1)?.uri?.fsPath ?? ''), 'lamp-variant.task.yaml');
+      assert.ok(calls('appendOutput').some(({ rest }) => /user .*I'm Hugo Okafor.*\r\n/.test(String(rest[0]))));
+      assert.equal(calls('end').length, 1);
+    });
+
+    it('covers the policy and the tools: how often each rule was checked and each tool called, together and by task', async () => {
+      const files = calls('addCoverage').map(({ rest }) => rest[0] as vscode.FileCoverage);
+      assert.deepEqual(files.map(({ uri }) => basename(uri.fsPath)).sort(), ['policy.md', 'tools.ts']);
+      const policy = files.find(({ uri }) => uri.fsPath.endsWith('policy.md')) as vscode.FileCoverage;
+      const executed = (name: RegExp, test?: vscode.TestItem) =>
+        coverageDetails(policy, test).flatMap((each) =>
+          each instanceof vscode.DeclarationCoverage && name.test(each.name) ? [each.executed as number] : [],
+        );
+      const [all = 0] = executed(/^confirm-before-write \(violated 2 times\)$/);
+      const [one = 0] = executed(/^confirm-before-write \(violated 2 times\)$/, task('lamp-variant'));
+      const [other = 0] = executed(/^confirm-before-write$/, task('new-address'));
+      assert.deepEqual([all, one > 0, other > 0], [one + other, true, true]);
+      assert.deepEqual(executed(/^refund-method/), [0]);
+      assert.ok(policy.statementCoverage.covered < policy.statementCoverage.total);
+    });
+
+    it('is not shown a second time', async () => {
+      const names = readdirSync(runsOfDomain(folder));
+      assert.ok(names.length > 0);
+      const shown = await Promise.all(names.map((name) => publishRun(explorer, join(runsOfDomain(folder), name))));
+      assert.deepEqual(shown.filter(Boolean), []);
+    });
   });
 
   it('trials stand under their task; one that fails fails it, with pass^k', async () => {
@@ -174,43 +209,12 @@ describe('the Test Explorer', () => {
     assert.ok(why?.stackTrace?.some(({ label }) => /change_address failed/.test(label)));
   });
 
-  it('fewer trials leave nothing of those before, and a single one stands on the task itself', async () => {
-    const item = task('address-in-an-outage');
-    await run([item], 2);
-    assert.deepEqual([...item.children].map(([id]) => id).sort(), ['trial:0', 'trial:1']);
-    assert.equal(item.label, 'address-in-an-outage (1/2 passed, pass^2 0.00)');
-    told.length = 0;
-    await run([item], 1);
-    assert.deepEqual([...item.children], []);
-    assert.equal(item.label, 'address-in-an-outage');
-    assert.deepEqual(
-      calls('passed').map(({ of }) => of),
-      ['address-in-an-outage'],
-    );
-  });
-
-  it('coverage: how often each rule was checked and each tool called, together and by task', async () => {
-    await run([task('lamp-variant'), task('new-address')], 1, true);
-    const files = calls('addCoverage').map(({ rest }) => rest[0] as vscode.FileCoverage);
-    assert.deepEqual(files.map(({ uri }) => basename(uri.fsPath)).sort(), ['policy.md', 'tools.ts']);
-    const policy = files.find(({ uri }) => uri.fsPath.endsWith('policy.md')) as vscode.FileCoverage;
-    const executed = (name: RegExp, test?: vscode.TestItem) =>
-      coverageDetails(policy, test).flatMap((each) =>
-        each instanceof vscode.DeclarationCoverage && name.test(each.name) ? [each.executed as number] : [],
-      );
-    const [all = 0] = executed(/^confirm-before-write \(violated 2 times\)$/);
-    const [one = 0] = executed(/^confirm-before-write \(violated 2 times\)$/, task('lamp-variant'));
-    const [other = 0] = executed(/^confirm-before-write$/, task('new-address'));
-    assert.deepEqual([all, one > 0, other > 0], [one + other, true, true]);
-    assert.deepEqual(executed(/^refund-method/), [0]);
-    assert.ok(policy.statementCoverage.covered < policy.statementCoverage.total);
-  });
-
   it('cancelling skips what did not come out, and keeps the run', async () => {
     const source = new vscode.CancellationTokenSource();
     const all = await chosenTests(tree, controller, new vscode.TestRunRequest());
     const running = runTests(explorer, new vscode.TestRunRequest(undefined), source.token, { trials: 20 });
-    await new Promise((later) => setTimeout(later, 1500));
+    // The first result shows that the run is under way; it has many more to come.
+    await eventually(() => assert.ok(calls('passed').length + calls('failed').length > 0, 'no rollout finished'));
     source.cancel();
     await running;
     assert.ok(calls('skipped').length > 0);
@@ -256,39 +260,39 @@ describe('the Test Explorer', () => {
   it('a run of the command line is shown once, and again only when more of it is finished', async () => {
     const out = join(runsOfDomain(folder), 'from-a-terminal');
     const terminal = (trials: number) =>
-      spawnSync(
-        process.execPath,
-        [context.cli, 'eval', folder, '--agent', 'scripted', '--tasks', 'address-in-an-outage'].concat([
-          '--trials',
-          String(trials),
-          '--out',
-          out,
-          '--json',
-        ]),
-        { env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' }, encoding: 'utf8' },
+      rehearse(
+        'eval',
+        folder,
+        '--agent',
+        'scripted',
+        '--tasks',
+        'address-in-an-outage',
+        '--trials',
+        `${trials}`,
+        '--out',
+        out,
       );
-    assert.equal(terminal(1).status, 0);
+    const item = task('address-in-an-outage');
+    // A single trial is the result of the task itself: nothing is left of the three trials before.
+    await terminal(1);
     assert.equal(await publishRun(explorer, out), true);
+    assert.deepEqual([...item.children], []);
+    assert.equal(item.label, 'address-in-an-outage');
     assert.deepEqual(
       calls('passed').map(({ of }) => of),
       ['address-in-an-outage'],
     );
     assert.equal(await publishRun(explorer, out), false);
-    assert.equal(terminal(2).status, 0);
+    await terminal(2);
     told.length = 0;
     assert.equal(await publishRun(explorer, out), true);
     assert.deepEqual(
       calls('failed').map(({ of }) => of),
       ['trial:1', 'address-in-an-outage'],
     );
+    assert.deepEqual([...item.children].map(([id]) => id).sort(), ['trial:0', 'trial:1']);
+    assert.equal(item.label, 'address-in-an-outage (1/2 passed, pass^2 0.00)');
     assert.equal(await publishRun(explorer, out), false);
-  });
-
-  it('what it ran itself is not shown a second time', async () => {
-    await run([task('new-address')], 1);
-    const names = readdirSync(runsOfDomain(folder));
-    const shown = await Promise.all(names.map((name) => publishRun(explorer, join(runsOfDomain(folder), name))));
-    assert.deepEqual(shown.filter(Boolean), []);
   });
 
   it('Debug starts a session on the task, and shows how its rollout came out', async () => {
@@ -324,7 +328,7 @@ describe('the Test Explorer', () => {
     } finally {
       sessions.dispose();
     }
-    assert.equal(vscode.debug.activeDebugSession, undefined);
+    await eventually(() => assert.equal(vscode.debug.activeDebugSession, undefined));
     assert.deepEqual(
       calls('skipped').map(({ of }) => of),
       ['lamp-variant'],

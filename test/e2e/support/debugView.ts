@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { until } from './until.ts';
+import { limit, until } from './until.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The buttons of the debug toolbar, by the name of their icon. */
@@ -14,12 +14,18 @@ export type DebugButton =
   | 'restart'
   | 'stop';
 
-/** One row of VARIABLES as it is shown. `depth` is 1 for a scope. */
-export type VariableRow = { depth: number; name: string; value: string; expanded: boolean | undefined };
+/** One row of VARIABLES as it is shown. `place` counts from the top of the list; `depth` is 1 for a scope. */
+export type VariableRow = { place: number; depth: number; name: string; value: string; expanded: boolean | undefined };
+
+const variableRows = '.debug-variables .monaco-list-row';
 
 /** The debugger's part of a workbench: breakpoints, toolbar, variables, call stack and console. */
 export class DebugView {
   readonly #workbench: Workbench;
+  /** VARIABLES shows the stop that the debugger stands on. */
+  #isDrawn = true;
+  /** VARIABLES was not there yet when the debugger moved on. */
+  #isFirst = true;
 
   constructor(workbench: Workbench) {
     this.#workbench = workbench;
@@ -42,8 +48,9 @@ export class DebugView {
 
   /** Starts debugging what the active editor shows, with F5, and waits for the toolbar. */
   async start(): Promise<void> {
+    await this.#expectRedraw();
     await this.#workbench.press('F5');
-    await this.#page.locator('.debug-toolbar').waitFor({ timeout: 30_000 });
+    await this.#page.locator('.debug-toolbar').waitFor();
   }
 
   #button(button: DebugButton): Locator {
@@ -54,24 +61,17 @@ export class DebugView {
 
   /** Presses a button of the toolbar as soon as it can be pressed. */
   async press(button: DebugButton): Promise<void> {
-    await until(`a press of ${button}`, async () => {
-      try {
-        await this.#button(button).click({ timeout: 5000 });
-      } catch (error) {
-        // A menu or a hover that opened late lies over the toolbar until it is sent away.
-        await this.#workbench.press('Escape');
-        throw error;
-      }
-    });
+    await this.#expectRedraw();
+    await this.#button(button).click();
   }
 
   /** Waits until the run is paused: the toolbar offers to continue. */
-  async paused(timeout = 30_000): Promise<void> {
+  async paused(timeout = limit): Promise<void> {
     await this.#button('continue').waitFor({ timeout });
   }
 
   /** Waits until no debug session is left. */
-  async ended(timeout = 60_000): Promise<void> {
+  async ended(timeout = limit): Promise<void> {
     await this.#page.locator('.debug-toolbar').waitFor({ state: 'hidden', timeout });
   }
 
@@ -88,7 +88,7 @@ export class DebugView {
   }
 
   /** Waits until the debugger stands on a line (from 1) of the active editor. */
-  async stoppedAt(line: number, timeout = 20_000): Promise<void> {
+  async stoppedAt(line: number, timeout = limit): Promise<void> {
     await until(
       `the debugger on line ${line}`,
       async () => {
@@ -106,13 +106,14 @@ export class DebugView {
     await this.#page.locator('.debug-variables').waitFor();
   }
 
-  /** The rows of VARIABLES that are on the screen. */
+  /** The rows of VARIABLES that are on the screen, from top to bottom: VS Code reuses their elements in any order. */
   async variables(): Promise<VariableRow[]> {
-    return this.#page.locator('.debug-variables .monaco-list-row').evaluateAll((rows) =>
-      rows.map((row) => {
+    const rows = await this.#page.locator(variableRows).evaluateAll((elements) =>
+      elements.map((row) => {
         const expanded = row.getAttribute('aria-expanded');
         const name = row.querySelector('.name, .scope')?.textContent ?? row.textContent ?? '';
         return {
+          place: Number(row.getAttribute('data-index')),
           depth: Number(row.getAttribute('aria-level')),
           name: name.replace(/\s*[:=]\s*$/, '').trim(),
           value: row.querySelector('.value')?.textContent ?? '',
@@ -120,63 +121,86 @@ export class DebugView {
         };
       }),
     );
+    return rows.toSorted((a, b) => a.place - b.place);
+  }
+
+  /**
+   * Marks the rows of VARIABLES before the debugger moves on. VS Code redraws them 400 ms after it has stopped again,
+   * and until then they belong to the stop before. It writes the parity of each row that it draws, so the mark goes.
+   */
+  async #expectRedraw(): Promise<void> {
+    await this.#page.locator(variableRows).evaluateAll((rows) => {
+      for (const row of rows) row.setAttribute('data-parity', 'before');
+    });
+    this.#isDrawn = false;
+    this.#isFirst = (await this.#page.locator('.debug-variables').count()) === 0;
+  }
+
+  /**
+   * Waits until VARIABLES shows the stop that the debugger stands on. VS Code ends a redraw by opening the first scope;
+   * when it creates the view, it leaves all of them closed.
+   */
+  async #drawn(): Promise<void> {
+    if (this.#isDrawn) return;
+    await until('VARIABLES of this stop', async () => {
+      const old = await this.#page.locator(`${variableRows}[data-parity="before"]`).count();
+      const [first, second] = await this.variables();
+      const isOpen = first?.expanded === true && second?.depth === 2;
+      if (old > 0 || !first || !(isOpen || this.#isFirst)) throw new Error(`${old} old rows, then ${first?.name}`);
+    });
+    this.#isDrawn = true;
   }
 
   /**
    * Waits for the row at a path of names (scope first) and returns its place. Opens its ancestors, and closes a scope
-   * above it that pushes it off the screen: VS Code opens the first one again when a stop draws the tree anew.
+   * above it that pushes it off the screen.
    */
-  async #row(path: readonly string[]): Promise<{ index: number; row: Locator; shown: VariableRow }> {
+  async #row(path: readonly string[]): Promise<VariableRow> {
+    await this.#drawn();
     return until(`${path.join(' > ')} in VARIABLES`, async () => {
       const rows = await this.variables();
-      const index = rowIndex(rows, path);
-      const shown = rows[index];
-      if (shown) return { index, row: this.#page.locator('.debug-variables .monaco-list-row').nth(index), shown };
-      const ancestor = path.slice(0, -1).map((_, depth) => rowIndex(rows, path.slice(0, depth + 1)));
-      const closed = ancestor.find((place) => rows[place]?.expanded === false);
-      if (closed !== undefined) await this.#open(closed);
-      if (rowIndex(rows, path.slice(0, 1)) === -1) {
-        const above = rows.findIndex(({ depth, expanded }) => depth === 1 && expanded === true);
-        if (above !== -1) await this.#twistie(above).click({ timeout: 2000 });
-      }
+      const row = rowAt(rows, path);
+      if (row) return row;
+      const closed = path.map((_, depth) => rowAt(rows, path.slice(0, depth))).find((each) => each?.expanded === false);
+      const isOnScreen = rowAt(rows, path.slice(0, 1)) !== undefined;
+      const above = isOnScreen ? undefined : rows.find(({ depth, expanded }) => depth === 1 && expanded === true);
+      if (closed ?? above) await this.#toggle((closed ?? above) as VariableRow);
       throw new Error(`the rows are ${rows.map(({ depth, name }) => `${' '.repeat(depth)}${name}`).join(', ')}`);
     });
   }
 
-  #twistie(index: number): Locator {
-    return this.#page.locator('.debug-variables .monaco-list-row').nth(index).locator('.monaco-tl-twistie');
+  /** Opens or closes the row at a place; it shows at once whether it is open. */
+  async #toggle(row: VariableRow): Promise<void> {
+    await this.#element(row).locator('.monaco-tl-twistie').click();
   }
 
-  /** Opens the row at a place and gives it two seconds: a stop draws the tree anew and can swallow the press. */
-  async #open(index: number): Promise<void> {
-    await this.#twistie(index).click();
-    const isOpen = async () => {
-      if ((await this.variables())[index]?.expanded !== true) throw new Error('it is closed');
-    };
-    await until(`row ${index} to open`, isOpen, 2000);
+  #element({ place }: VariableRow): Locator {
+    return this.#page.locator(`${variableRows}[data-index="${place}"]`);
   }
 
   /** Opens the row at a path of names, scope first: `expand('Database', 'orders')`. */
   async expand(...path: string[]): Promise<void> {
     await until(`${path.join(' > ')} to open`, async () => {
-      const { index, shown } = await this.#row(path);
-      if (shown.expanded === false) await this.#open(index);
+      const row = await this.#row(path);
+      if (row.expanded !== false) return;
+      await this.#toggle(row);
+      throw new Error('it was closed');
     });
   }
 
   /** Closes the row at a path of names, scope first, so that what stands below it comes into view. */
   async collapse(...path: string[]): Promise<void> {
     await until(`${path.join(' > ')} to close`, async () => {
-      const { row, shown } = await this.#row(path);
-      if (shown.expanded === false) return;
-      await row.locator('.monaco-tl-twistie').click({ timeout: 2000 });
-      throw new Error('it is open');
+      const row = await this.#row(path);
+      if (row.expanded === false) return;
+      await this.#toggle(row);
+      throw new Error('it was open');
     });
   }
 
   /** The value shown at a path of names, scope first. */
   async value(...path: string[]): Promise<string> {
-    return (await this.#row(path)).shown.value;
+    return (await this.#row(path)).value;
   }
 
   /** Waits until the value at a path shows a text. */
@@ -187,24 +211,20 @@ export class DebugView {
     });
   }
 
-  /** Gives the value at a path a new text, in the edit box that a double click opens. */
+  /** Gives the value at a path a new text, in the edit box that its menu opens; the rollout stops anew then. */
   async setValue(path: readonly string[], text: string): Promise<void> {
-    const input = this.#page.locator('.debug-variables .monaco-inputbox input:visible');
-    // VS Code draws VARIABLES anew 400 ms after a stop; what is edited before that is a value of the stop before.
-    await this.#page.waitForTimeout(600);
-    await until(`the edit box of ${path.join(' > ')}`, async () => {
-      const { row } = await this.#row(path);
-      // A refresh of the tree closes the box again, so a whole attempt is short and repeated.
-      await row.locator('.value').dblclick({ timeout: 2000 });
-      await input.fill(text, { timeout: 2000 });
-      await input.press('Enter', { timeout: 2000 });
-    });
+    // A click or a double click would also open or close the row, and a row that is redrawn loses its edit box.
+    await this.chooseIn(path, 'Set Value');
+    const input = this.#element(await this.#row(path)).locator('.monaco-inputbox input');
+    await input.fill(text);
+    await this.#expectRedraw();
+    await input.press('Enter');
     await input.waitFor({ state: 'hidden' });
   }
 
   /** Chooses a command in the menu of the row at a path, scope first. */
   async chooseIn(path: readonly string[], command: string): Promise<void> {
-    await this.#workbench.chooseInMenu(async () => (await this.#row(path)).row, command);
+    await this.#workbench.chooseInMenu(async () => this.#element(await this.#row(path)), command);
   }
 
   /** The rows of the call stack that are on the screen, newest first. */
@@ -265,15 +285,15 @@ export class DebugView {
   }
 }
 
-/** The index of the row at a path of names, or -1. A name matches when it is equal. */
-function rowIndex(rows: readonly VariableRow[], path: readonly string[]): number {
+/** The row at a path of names, if it is among these. A name matches when it is equal. */
+function rowAt(rows: readonly VariableRow[], path: readonly string[]): VariableRow | undefined {
   let depth = 0;
-  for (const [index, row] of rows.entries()) {
+  for (const row of rows) {
     if (row.depth <= depth) depth = row.depth - 1;
     if (row.depth === depth + 1 && row.name === path[depth]) {
       depth += 1;
-      if (depth === path.length) return index;
+      if (depth === path.length) return row;
     }
   }
-  return -1;
+  return undefined;
 }

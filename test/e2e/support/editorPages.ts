@@ -35,7 +35,7 @@ export const personaShown: Shown = {
   },
 };
 
-const unchecked = { checks: [], tasks: [], taskCount: 0, isAlwaysTried: false, result: null };
+const unchecked = { checks: [], tasks: [], taskCount: 0, isAlwaysTried: false, result: null, isHeading: false };
 
 /** What the extension says of a policy with a rule of each kind. */
 export const policyShown: Shown = {
@@ -54,6 +54,7 @@ export const policyShown: Shown = {
         notes: [],
         rules: [
           {
+            isHeading: false,
             line: 5,
             id: 'look-first',
             text: 'Look the order up\nbefore you change it.',

@@ -16,7 +16,7 @@ export const pictured: WorkbenchOptions = {
 
 /** A picture for the README: into docs/pictures with REHEARSAL_PICTURES=1, else beside the other screenshots. */
 export async function picture(workbench: Workbench, name: string): Promise<void> {
-  await rest(workbench);
+  await workbench.page.mouse.move(2, 2);
   if (!process.env.REHEARSAL_PICTURES) {
     await workbench.screenshot(name);
     return;
@@ -24,13 +24,6 @@ export async function picture(workbench: Workbench, name: string): Promise<void>
   const folder = inRoot('docs', 'pictures');
   mkdirSync(folder, { recursive: true });
   await workbench.page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
-/** Moves the pointer to where it explains nothing, and waits until hovers and progress are gone. */
-async function rest({ page }: Workbench): Promise<void> {
-  await page.mouse.move(2, 2);
-  await page.waitForTimeout(1000);
-  await page.locator('.monaco-hover:visible').first().waitFor({ state: 'hidden' });
 }
 
 /** Drags from one place to another, as a person does. */
@@ -58,8 +51,8 @@ export async function arrangeDebugView(workbench: Workbench): Promise<void> {
   await drag(workbench, [bar.x + bar.width, middle], [bar.x + 520, middle]);
   const watch = page.locator('.pane-header[aria-label="Watch Section"]');
   if ((await watch.getAttribute('aria-expanded')) === 'true') await watch.click();
-  // Panes open and close with an animation.
-  await page.waitForTimeout(500);
+  // To hover is to wait until the header stays where it is.
+  await page.locator('.pane-header[aria-label="Call Stack Section"]').hover();
   const stack = await place('.pane-header[aria-label="Call Stack Section"]');
   await drag(workbench, [stack.x + 200, stack.y], [stack.x + 200, stack.y + 180]);
 }

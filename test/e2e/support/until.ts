@@ -1,8 +1,11 @@
+/** Longest wait for a state, in milliseconds. It is generous: a test may share its machine with a dozen other processes. */
+export const limit = 120_000;
+
 /**
  * Repeats an attempt until it does not throw. When time is up, the failure names what was waited for and why the
  * last attempt failed.
  */
-export async function until<T>(what: string, attempt: () => Promise<T>, timeout = 30_000): Promise<T> {
+export async function until<T>(what: string, attempt: () => Promise<T>, timeout = limit): Promise<T> {
   const end = performance.now() + timeout;
   for (;;) {
     try {

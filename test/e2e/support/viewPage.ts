@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { inRoot } from '../../../scripts/repository.ts';
-import { launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { page as viewHtml } from '../../../src/extension/views/page.ts';
 import type { ToExtension, ToWebview, ViewId } from '../../../src/webview/protocol.ts';
+import { sharedBrowser } from './shared.ts';
 import { type Theme, themes } from './themes.ts';
+import { limit } from './until.ts';
 import { screenshotFolder } from './workbench.ts';
 
 /** A view's own page in a browser, with the extension played by the test. */
 export type ViewPage = {
   readonly page: Page;
+  /** Sends messages; resolves when the view has drawn them. */
   readonly send: (...messages: readonly ToWebview[]) => Promise<void>;
   readonly posted: () => Promise<readonly ToExtension[]>;
   readonly setTheme: (theme: Theme) => Promise<void>;
@@ -45,14 +47,13 @@ export async function openViewBrowser(): Promise<ViewBrowser> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const browser = await launchBrowser();
+  const context = await (await sharedBrowser()).newContext({ viewport: { width: 1200, height: 1000 } });
+  context.setDefaultTimeout(limit);
   return {
-    open: async (view, theme = themes.dark, state) => {
-      const page = await browser.newPage({ viewport: { width: 1200, height: 1000 } });
-      return openView(page, `${origin}/${view}`, theme, state);
-    },
+    open: async (view, theme = themes.dark, state) =>
+      openView(await context.newPage(), `${origin}/${view}`, theme, state),
     close: async () => {
-      await browser.close();
+      await context.close();
       server.close();
     },
   };
@@ -69,6 +70,8 @@ type TestWindow = {
   posted: ToExtension[];
   refused: string[];
   kept: unknown;
+  /** Called when the last of the messages that were sent has arrived. */
+  arrived: () => void;
   applyTheme: (theme: Theme) => void;
   axe: typeof axe;
 };
@@ -82,13 +85,7 @@ async function openView(page: Page, address: string, theme: Theme, state: unknow
   await page.waitForFunction(() => (window as unknown as TestWindow).posted.some(({ type }) => type === 'ready'));
   return {
     page,
-    send: (...messages) =>
-      page.evaluate(
-        (all) => {
-          for (const message of all) window.postMessage(message, '*');
-        },
-        messages as readonly unknown[],
-      ),
+    send: (...messages) => page.evaluate(sendAndDraw, messages as readonly unknown[]),
     posted: () => page.evaluate(() => (window as unknown as TestWindow).posted),
     setTheme: (next) => page.evaluate((value) => (window as unknown as TestWindow).applyTheme(value), next),
     complaints: async () => [...errors, ...(await page.evaluate(() => (window as unknown as TestWindow).refused))],
@@ -105,6 +102,19 @@ async function openView(page: Page, address: string, theme: Theme, state: unknow
   };
 }
 
+/** Runs in the page: sends messages to the view and waits until it has handled and drawn them. */
+async function sendAndDraw(messages: readonly unknown[]): Promise<void> {
+  for (const message of messages) window.postMessage(message, '*');
+  // Messages of a window arrive in order, so what was sent before this one has been handled.
+  await new Promise<void>((resolve) => {
+    (window as unknown as TestWindow).arrived = resolve;
+    window.postMessage('the last message', '*');
+  });
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  await frame();
+  await frame();
+}
+
 /** Runs in the page before the view does: the editor's functions, variables and classes. */
 function playEditor({ theme, state }: { theme: Theme; state: unknown }): void {
   const host = window as unknown as TestWindow & { acquireVsCodeApi: () => unknown };
@@ -116,6 +126,12 @@ function playEditor({ theme, state }: { theme: Theme; state: unknown }): void {
     setState: (next: unknown) => {
       host.kept = next;
     },
+  });
+  // This listener is older than the view's, which does not see what it stops.
+  window.addEventListener('message', (event) => {
+    if (event.data !== 'the last message') return;
+    event.stopImmediatePropagation();
+    host.arrived();
   });
   host.applyTheme = ({ bodyClass, variables }) => {
     document.documentElement.removeAttribute('style');

@@ -7,7 +7,8 @@ import { inRoot } from '../../../scripts/repository.ts';
 import { launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { type Server, startServer } from '../../../scripts/vscode/server.ts';
 import { DebugView } from './debugView.ts';
-import { until } from './until.ts';
+import { sharedBrowser, sharedServer } from './shared.ts';
+import { limit, until } from './until.ts';
 
 /** How a workbench is opened. */
 export type WorkbenchOptions = {
@@ -24,95 +25,106 @@ export type WorkbenchOptions = {
   beside?: string;
 };
 
+/** User settings by which nothing covers what a test clicks, and nothing moves. A test of a hover turns it on. */
+const calmSettings: Record<string, unknown> = {
+  'editor.hover.enabled': 'off',
+  'workbench.hover.delay': 2_000_000_000,
+  'workbench.hover.reducedDelay': 2_000_000_000,
+  'workbench.reduceMotion': 'on',
+  'workbench.tree.enableStickyScroll': false,
+  'editor.cursorBlinking': 'solid',
+};
+
 const quickInput = '.quick-input-widget:not([style*="display: none"])';
 const quickRow = `${quickInput} .quick-input-list .monaco-list-row`;
 
 /**
  * A real VS Code in a headless browser with the packaged extension installed, driven like a person would: keys,
- * clicks and visible text. Each one has its own user-data folder, port and browser; `close` ends all of them.
+ * clicks and visible text. Each one has its own browser context; the workbenches of a process share the browser and,
+ * unless their options differ in what a server fixes at its start, the server.
  */
 export class Workbench {
   readonly page: Page;
   readonly debug: DebugView;
-  readonly #browser: Browser;
-  /** Its own server; a workbench that somebody else serves has none. */
   readonly #server: Server | null;
+  /** Server and browser end with this workbench. */
+  readonly #isOwner: boolean;
+  readonly #extensionHosts: readonly number[];
 
-  private constructor(page: Page, browser: Browser, server: Server | null) {
+  private constructor(page: Page, server: Server | null, isOwner: boolean) {
     this.page = page;
     this.#server = server;
-    this.#browser = browser;
+    this.#isOwner = isOwner;
+    this.#extensionHosts = server?.extensionHosts() ?? [];
     this.debug = new DebugView(this);
   }
 
-  /** Starts VS Code on a folder and resolves when the workbench stands. */
+  /** Opens VS Code on a folder and resolves when the workbench is there. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
-    const vsix = options.vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
-    const {
-      settings = {},
-      env = {},
-      viewport = { width: 1440, height: 900 },
-      workspaceTrust = false,
-      beside,
-    } = options;
-    const server = await startServer({
-      vsix,
-      settings,
-      env,
-      workspaceTrust,
-      ...(beside ? { extensions: [beside] } : {}),
-    });
-    const browser = await launchBrowser();
-    try {
-      const page = await browser.newPage({ viewport });
-      const workbench = new Workbench(page, browser, server);
-      await workbench.#load(server.address({ folder }));
-      return workbench;
-    } catch (error) {
-      await browser.close();
-      await server.stop();
-      throw error;
+    const { env, viewport, workspaceTrust, beside, vsix } = options;
+    const settings = { ...calmSettings, ...options.settings };
+    const isOwner = Boolean(env ?? workspaceTrust ?? beside ?? vsix);
+    const packaged = vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
+    const server = await (isOwner
+      ? startServer({
+          vsix: packaged,
+          settings,
+          env: env ?? {},
+          workspaceTrust: workspaceTrust ?? false,
+          extensions: beside ? [beside] : [],
+        })
+      : sharedServer(packaged));
+    if (!isOwner) {
+      await until('the extension host of the workbench before', async () => {
+        if (server.extensionHosts().length > 0) throw new Error('it runs');
+      });
+      server.resetUser(settings);
     }
+    const page = await newPage(isOwner ? await launchBrowser() : await sharedBrowser(), viewport);
+    const workbench = new Workbench(page, server, isOwner);
+    return workbench.#loaded(server.address({ folder }));
   }
 
   /** Opens the address of a VS Code that runs already; `close` leaves it running. */
   static async visit(address: string): Promise<Workbench> {
-    const browser = await launchBrowser();
+    return new Workbench(await newPage(await sharedBrowser()), null, false).#loaded(address);
+  }
+
+  async #loaded(address: string): Promise<Workbench> {
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      const workbench = new Workbench(page, browser, null);
-      await workbench.#load(address);
-      return workbench;
+      await this.page.goto(address);
+      await this.page.locator('.explorer-folders-view .monaco-list-row').first().waitFor();
+      return this;
     } catch (error) {
-      await browser.close();
+      await this.close();
       throw error;
     }
   }
 
-  async #load(address: string): Promise<void> {
-    await this.page.goto(address);
-    await this.page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60_000 });
-  }
-
-  /** Ends the browser and its own server. */
+  /** Closes the page and waits until its extension host has ended. Ends a server of its own. */
   async close(): Promise<void> {
-    await this.#browser.close();
-    await this.#server?.stop();
+    // Leaving the page tells the server to end its extension host; closing the context alone would not.
+    await this.page.goto('about:blank');
+    await this.#closePage();
+    if (this.#isOwner) await this.#server?.stop();
+    else
+      await until('the end of the extension host', async () => {
+        const left = this.#server?.extensionHosts().filter((pid) => !this.#extensionHosts.includes(pid)) ?? [];
+        if (left.length > 0) throw new Error(`${left} runs`);
+      });
   }
 
   /** Ends VS Code as a crash or a power cut does: no process of it can say or save anything. */
   async kill(): Promise<void> {
+    if (!this.#isOwner) throw new Error('The server is shared.');
     await this.#server?.kill();
-    await this.#browser.close();
+    await this.#closePage();
   }
 
-  /** Loads the page again, as a person would; the extension host starts anew. */
-  async reload(): Promise<void> {
-    await this.page.reload();
-    await this.page
-      .locator('.explorer-folders-view, .monaco-workbench .part.editor')
-      .first()
-      .waitFor({ timeout: 60_000 });
+  async #closePage(): Promise<void> {
+    const context = this.page.context();
+    await context.close();
+    if (this.#isOwner) await context.browser()?.close();
   }
 
   /** Presses keys, in VS Code's own order: `Control+Shift+P`. */
@@ -120,59 +132,73 @@ export class Workbench {
     for (const key of keys) await this.page.keyboard.press(key);
   }
 
-  /** Opens a file of the folder by its path, with the quick-open box. */
+  /** Opens a file of the folder by its path, with the quick-open box, and waits until its text has the focus. */
   async openFile(path: string): Promise<void> {
-    const name = basename(path);
-    await this.chooseFile(path);
-    await this.press('Enter');
-    await this.page.locator('.tab.active .monaco-icon-label', { hasText: name }).first().waitFor();
-    await this.page.locator('.editor-instance .view-line').first().waitFor();
+    await this.#reopenUntil('Control+P', path, async () => {
+      await this.#focusedFile(path).waitFor({ timeout: 5000 });
+      await this.page.locator(`${quickInput} input.input`).press('Enter', { timeout: 5000 });
+    });
+    await this.page.locator(quickInput).waitFor({ state: 'hidden' });
+    await this.page
+      .locator('.tab.active .monaco-icon-label', { hasText: basename(path) })
+      .first()
+      .waitFor();
+    await this.page.locator('.editor-group-container.active .monaco-editor.focused .view-line').first().waitFor();
   }
 
   /** Brings a file of the folder up in the quick-open box; Enter opens it. */
   async chooseFile(path: string): Promise<void> {
-    // Files that were open before show at once, but Enter opens the row that has the focus.
+    await this.#reopenUntil('Control+P', path, () => this.#focusedFile(path).waitFor({ timeout: 5000 }));
+  }
+
+  /** The row of a file that Enter opens: files that were open before show at once, without the focus. */
+  #focusedFile(path: string): Locator {
     const folder = dirname(path) === '.' ? '' : dirname(path);
     const focused = this.page.locator(`${quickRow}.focused`, { hasText: basename(path) });
-    await this.#reopenUntil('Control+P', path, focused.filter({ hasText: folder }).first());
+    return focused.filter({ hasText: folder }).first();
   }
 
   /** Runs a command by its title from the palette. The list is computed once, so it is opened anew until it shows. */
   async runCommand(title: string): Promise<void> {
     const label = this.page.locator(quickRow).filter({ has: this.page.getByText(title, { exact: true }) });
-    await this.#reopenUntil('F1', `>${title}`, label.first(), () => label.first().click({ timeout: 3000 }));
+    await this.#reopenUntil('F1', `>${title}`, () => label.first().click({ timeout: 5000 }));
   }
 
-  async #reopenUntil(key: string, text: string, row: Locator, choose = async () => {}): Promise<void> {
+  /** Opens the box of a key, types a text and acts. Retries if the box closes first. */
+  async #reopenUntil(key: string, text: string, act: () => Promise<void>): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
     await until(`"${text}" in the list that ${key} opens`, async () => {
       await this.press('Escape', key);
       await input.waitFor({ timeout: 5000 });
-      // Whatever takes the focus closes the box again.
-      await input.fill(text, { timeout: 3000 });
-      await row.waitFor({ timeout: 2500 });
-      await choose();
+      // A webview that loads can take the focus, which closes the box.
+      await input.fill(text, { timeout: 5000 });
+      await act();
     });
   }
 
   /** Chooses an item in the context menu of what is found, by a part of its label. */
   async chooseInMenu(of: Locator | (() => Promise<Locator>), item: string): Promise<void> {
-    const label = this.page.locator('.monaco-menu .action-label', { hasText: item }).first();
+    const items = this.page.locator('.monaco-menu .action-item');
+    const wanted = items.filter({ hasText: item }).first();
     await until(`"${item}" in the menu`, async () => {
       await this.closeMenu();
       const target = typeof of === 'function' ? await of() : of;
-      await target.click({ button: 'right', timeout: 3000 });
-      await label.waitFor({ timeout: 3000 });
-      // A menu of VS Code takes no click in its first 100 ms.
-      await this.page.waitForTimeout(200);
-      await label.click({ timeout: 3000 });
-      await label.waitFor({ state: 'hidden', timeout: 3000 });
+      await target.click({ button: 'right', timeout: 5000 });
+      await wanted.waitFor({ timeout: 5000 });
     });
+    // A menu ignores clicks when it has just opened; it takes keys at once.
+    await wanted.hover();
+    await this.page.locator('.monaco-menu .action-item.focused', { hasText: item }).waitFor();
+    await this.press('Enter');
+    await items.first().waitFor({ state: 'hidden' });
   }
 
   /** Closes a menu that stayed open and would take every click. */
   async closeMenu(): Promise<void> {
-    if (await this.page.locator('.monaco-menu').first().isVisible()) await this.press('Escape');
+    const menu = this.page.locator('.monaco-menu').first();
+    if (!(await menu.isVisible())) return;
+    await this.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
   }
 
   /** Chooses an item of the list that is open now, by a part of its label; what it asks next comes in its place. */
@@ -190,8 +216,6 @@ export class Workbench {
       await this.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
       await domains.waitFor();
     }
-    // A mouse that stays would bring up the name of an icon, which covers the views.
-    await this.page.mouse.move(900, 450);
   }
 
   /** The labels of the list that is open now. */
@@ -203,19 +227,38 @@ export class Workbench {
   /** Answers the input box that is open now; the next one comes in its place once the answer was read. */
   async answer(text: string): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
-    const isHeld = async () => (await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text;
-    await input.waitFor();
-    await until('the answer in the box', async () => {
-      await input.fill(text);
-      // A box that asks where to save writes its own proposal when it has looked at the folder.
-      await this.page.waitForTimeout(500);
-      if (!(await isHeld())) throw new Error('the box holds something else');
-    });
+    await input.fill(text);
+    await this.press('Enter');
     await until('the answer to be read', async () => {
-      // A box that asks for a folder takes no answer while it looks for the folder.
-      if (await isHeld()) await this.press('Enter');
-      for (let waited = 0; waited < 3000 && (await isHeld()); waited += 100) await this.page.waitForTimeout(100);
-      if (await isHeld()) throw new Error('the box still holds it');
+      if ((await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text)
+        throw new Error('the box still holds it');
+    });
+  }
+
+  /** Waits for a modal dialog with this text and presses one of its buttons. */
+  async confirm(text: string | RegExp, button: string): Promise<void> {
+    const dialog = this.page.locator('.monaco-dialog-box', { hasText: text });
+    await dialog.getByRole('button', { name: button, exact: true }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
+  /** Answers VS Code's own dialog for a file or a folder, where several come by a part of its title. */
+  async answerPath(path: string, title = ''): Promise<void> {
+    const dialog = this.page.locator(quickInput, { hasText: title });
+    const input = dialog.locator('input.input');
+    // The dialog writes its own proposal into the box once it has listed the folder.
+    await dialog.locator('.quick-input-list .monaco-list-row').first().waitFor();
+    const row = dialog.locator('.quick-input-list .monaco-list-row.focused', { hasText: basename(path) });
+    await until(`${path} in the dialog`, async () => {
+      if (!(await dialog.isVisible())) return;
+      // A text that it took while it read the disk is not looked at: it is typed anew.
+      if ((await input.inputValue({ timeout: 1000 })) === path) await input.fill('', { timeout: 5000 });
+      await input.fill(path, { timeout: 5000 });
+      // Enter is for the row in focus, which follows the text when the folder is listed. A folder has no such row.
+      await row.waitFor({ timeout: 2000 }).catch(() => undefined);
+      // The first answer may only list another folder.
+      await this.press('Enter');
+      await dialog.waitFor({ state: 'hidden', timeout: 2000 });
     });
   }
 
@@ -224,12 +267,12 @@ export class Workbench {
     const input = this.page.locator(`${quickInput} input.input`);
     // The box closes when an editor that is still opening takes the focus: it is opened again then.
     await until(`line ${line}`, async () => {
-      await this.press('Control+G');
+      await this.press('Escape', 'Control+G');
       await input.waitFor({ timeout: 5000 });
-      await input.fill(`:${line}`, { timeout: 3000 });
-      await this.press('Enter');
-      await input.waitFor({ state: 'hidden', timeout: 5000 });
+      await input.fill(`:${line}`, { timeout: 5000 });
     });
+    await this.press('Enter');
+    await input.waitFor({ state: 'hidden' });
     await this.waitForText('.part.statusbar', `Ln ${line},`);
   }
 
@@ -258,7 +301,7 @@ export class Workbench {
   }
 
   /** Waits until an element shows this text; the message of a failure says what it showed instead. */
-  async waitForText(selector: string, text: string | RegExp, timeout = 20_000): Promise<void> {
+  async waitForText(selector: string, text: string | RegExp, timeout = limit): Promise<void> {
     const element = this.page.locator(selector);
     const matches = (shown: string) => (typeof text === 'string' ? shown.includes(text) : text.test(shown));
     let shown = '';
@@ -280,8 +323,14 @@ export class Workbench {
   /** Waits for a notification and, where a button is named, presses it. */
   async notification(text: string | RegExp, button?: string): Promise<void> {
     const toast = this.page.locator('.notification-toast', { hasText: text }).first();
-    await toast.waitFor({ timeout: 30_000 });
+    await toast.waitFor();
     if (button) await toast.getByRole('button', { name: button }).click();
+  }
+
+  /** Removes all notifications, which lie over the lower right of the window and take the clicks there. */
+  async clearNotifications(): Promise<void> {
+    await this.runCommand('Notifications: Clear All Notifications');
+    await this.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
   }
 
   /** The document inside the webview that is on the screen; of several, the one that was opened last. */
@@ -310,6 +359,12 @@ export class Workbench {
     await this.page.screenshot({ path });
     return path;
   }
+}
+
+async function newPage(browser: Browser, viewport = { width: 1440, height: 900 }): Promise<Page> {
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(limit);
+  return context.newPage();
 }
 
 /** The folder that pictures of a test go into; it is there afterwards. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agendaUser } from '../../../src/engine/core/agenda.ts';
 import { isConfirmation } from '../../../src/engine/core/dialogue.ts';
 import type { Message } from '../../../src/engine/core/message.ts';
+import { runs } from '../../support/runs.ts';
 import { heardBy, personas, taskWith, viewOf } from './conversation.ts';
 
 const seeds = Array.from({ length: 25 }, (_, seed) => String(seed));
@@ -38,7 +39,7 @@ describe('the agenda user', () => {
           expect(replies.every(({ content }) => content !== '')).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     );
   });
 

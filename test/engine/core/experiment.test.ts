@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { experimentFileSchema, planOf, resultOf } from '../../../src/engine/core/experiment.ts';
 import { mean, pairedBootstrap } from '../../../src/engine/core/statistics.ts';
+import { runs } from '../../support/runs.ts';
 
 const experiment = experimentFileSchema.parse({
   seeds: [1, 2],
@@ -83,7 +84,7 @@ test('a bootstrap is the same each time, holds its mean, and shrinks to it where
         expect(high).toBeLessThanOrEqual(Math.max(...differences) + 1e-9);
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
   expect(pairedBootstrap([0.25, 0.25])).toEqual({ value: 0.25, low: 0.25, high: 0.25 });
   expect(pairedBootstrap([])).toEqual({ value: 0, low: 0, high: 0 });

@@ -142,15 +142,27 @@ describe('an expression', () => {
     });
   });
 
-  it('says what it reads', () => {
-    const parsed = parseExpression('args.id in db.orders and any(calls, c, c.tool == it) and x["a"].b > 1');
+  it.each([
+    [
+      'args.id in db.orders and any(calls, c, c.tool == it) and x["a"].b > 1',
+      [
+        ['args', 'id', 0],
+        ['db', 'orders', 11],
+        ['calls', 29],
+        ['it', 49],
+        ['x', 'a', 'b', 57],
+      ],
+    ],
+    [
+      'args.id == last("find").id',
+      [
+        ['args', 'id', 0],
+        ['calls', 11],
+      ],
+    ],
+  ])('says what it reads: %s', (text, expected) => {
+    const parsed = parseExpression(text);
     const paths = 'expression' in parsed ? pathsIn(parsed.expression) : [];
-    expect(paths.map(({ name, keys, at }) => [name, ...keys, at])).toEqual([
-      ['args', 'id', 0],
-      ['db', 'orders', 11],
-      ['calls', 29],
-      ['it', 49],
-      ['x', 'a', 'b', 57],
-    ]);
+    expect(paths.map(({ name, keys, at }) => [name, ...keys, at])).toEqual(expected);
   });
 });

@@ -5,6 +5,7 @@ import type { Message } from '../../../src/engine/core/message.ts';
 import { scriptedAgent } from '../../../src/engine/core/scripted.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { callTool } from '../../support/desk.ts';
+import { runs } from '../../support/runs.ts';
 import { converse, domain, personas, taskWith, transcript, viewOf } from './conversation.ts';
 
 const change = (when: 'proposed' | 'done') => ({
@@ -61,7 +62,7 @@ describe('gold against agenda', () => {
           shown,
         ).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(75) },
     );
   });
 
@@ -161,6 +162,30 @@ describe('the gold seat', () => {
       }),
     );
     expect(transcript(state)[2]).toContain('colour blue');
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['a field of a result', { due: '3 May', loan: { days: 21 } }, /^agent: A1 is done, due on 3 May \(21 days\)\./],
+    ['nothing where the result has no such field', { days: 21 }, /^agent: (?:All d|D)one: paint/],
+    ['nothing of a result that is not JSON', 'on 3 May', /^agent: (?:All d|D)one: paint/],
+  ])('quotes %s', async (_, result, said) => {
+    const done = ['{chair} is done, due on {result.due} ({result.loan.days} days).'];
+    const { tools, ...words } = domain.lexicon;
+    const lexicon = { ...words, tools: { paint: { ...(tools['paint'] as (typeof tools)[string]), done } } };
+    const quoting: typeof callTool = async (tool, call, context) => {
+      const outcome = await callTool(tool, call, context);
+      const content = typeof result === 'string' ? result : JSON.stringify(result);
+      return tool.name === 'paint' ? { ...outcome, content } : outcome;
+    };
+    const lines = transcript(await converse(taskWith(), '1', [], { ...domain, lexicon }, quoting));
+    expect(lines[lines.findIndex((line) => line.startsWith('paint')) + 1]).toMatch(said);
+  });
+
+  it('calls with the floats of the gold action', () => {
+    const action = { tool: 'look', arguments: { chair: 'A1', legs: 4 }, floats: ['/legs'] };
+    const said: Message = { role: 'user', step: 1, content: 'Please look at A1.' };
+    const { toolCalls } = goldAgent(viewOf(taskWith({ actions: [action] }), [said], 'agent', '1'));
+    expect(toolCalls).toMatchObject([{ name: 'look', arguments: action.arguments, floats: ['/legs'] }]);
   });
 
   it('gives the same reply for the same view', () => {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { callArguments, type Message, offeredNow, responsesInARow } from '../../../src/engine/core/message.ts';
+import {
+  callArguments,
+  type Message,
+  offeredNow,
+  parsedCalls,
+  responsesInARow,
+} from '../../../src/engine/core/message.ts';
 
 describe('whole numbers that were written as floats', () => {
   const cases: readonly (readonly [text: string, places: readonly string[]])[] = [
@@ -23,6 +29,11 @@ test('a call has floats only where some were written, and keeps a text that is n
   expect(callArguments('')).toEqual({ arguments: {} });
 });
 
+test('a call keeps the text of arguments that a recording cannot hold', () => {
+  const deep = `{"a": ${'['.repeat(5000)}${']'.repeat(5000)}}`;
+  for (const text of ['{"a": 1e400}', '{"a": [-1e400]}', deep]) expect(callArguments(text).arguments).toBe(text);
+});
+
 const user = (content: string, tools: string[] = []): Message => ({
   role: 'user',
   step: 0,
@@ -42,4 +53,29 @@ test('responses count since the last message of the user', () => {
   expect(responsesInARow([user('Hello.'), response, response, user('Well?'), response])).toBe(1);
   expect(responsesInARow([user('Hello.'), response, response])).toBe(2);
   expect(responsesInARow([])).toBe(0);
+});
+
+test.each<[string, string, unknown]>([
+  ['a call', '{"arguments": {"a": 5.0, "b": [1, 2e0]}}', { arguments: { a: 5, b: [1, 2] }, floats: ['/a', '/b/1'] }],
+  [
+    'calls in a list',
+    '[{"x/y": {"arguments": {"a": 1.0}}}, {"arguments": {"a": 1}}]',
+    [{ 'x/y': { arguments: { a: 1 }, floats: ['/a'] } }, { arguments: { a: 1 } }],
+  ],
+  [
+    'arguments in arguments',
+    '{"arguments": {"arguments": {"a": 1.0}}}',
+    { arguments: { arguments: { a: 1 } }, floats: ['/arguments/a'] },
+  ],
+  [
+    'floats elsewhere, and arguments that are a text',
+    '{"cost": 0.0, "arguments": "{\\"a\\": 1.0}"}',
+    { cost: 0, arguments: '{"a": 1.0}' },
+  ],
+])('parsedCalls tells the floats of %s', (_, text, value) => {
+  expect(parsedCalls(text)).toEqual(value);
+});
+
+test('parsedCalls throws for what is not JSON', () => {
+  expect(() => parsedCalls('{')).toThrow(SyntaxError);
 });

@@ -40,6 +40,16 @@ async function end({ task = {}, agent = good, user: said = user, ports = {}, jud
   return { state, events: steps.map(({ event }) => event), ...last };
 }
 
+/** A rule that reads a field which no row has. */
+const unreadable = (gate: boolean) =>
+  ruleSchema.parse({
+    rule: 'ask-first',
+    check: 'onlyIf',
+    tools: ['paint'],
+    condition: 'db.chairs[args.chair].renewal >= 2',
+    gate,
+  });
+
 const layer = (card: ReportCard | undefined, name: string) => card?.find((each) => each.layer === name);
 
 describe('the reward', () => {
@@ -57,6 +67,13 @@ describe('the reward', () => {
       0.5,
       /partial credit/,
     ],
+    [
+      'a gated rule that could not be evaluated',
+      { rules: [unreadable(true)] },
+      null,
+      /not scored: the gated rule ask-first could not be evaluated at step \d+: .*null >= 2/,
+    ],
+    ['a rule without a gate that could not be evaluated', { rules: [unreadable(false)] }, 1, /held/],
     ['half, without credit for it', { task: twoChairs }, 0, /chairs\.B2/],
     [
       'partial credit behind a gate',
@@ -233,4 +250,20 @@ describe('the report card', () => {
     const looking = Array.from({ length: 20 }, () => look);
     expect((await end({ agent: looking, ports: { callTool } })).failedBy).toBe('environment');
   });
+});
+
+it('the card does not call a gated rule held that could not be evaluated once', async () => {
+  const held = ruleSchema.parse({
+    rule: 'ask-first',
+    check: 'onlyIf',
+    tools: ['paint'],
+    condition: 'true',
+    gate: true,
+  });
+  const { card, failedBy } = await end({ rules: [held, unreadable(true)] });
+  expect(layer(card, 'policy')).toMatchObject({
+    verdict: 'unknown',
+    items: [{ name: 'ask-first', verdict: 'unknown' }],
+  });
+  expect(failedBy).toBe('environment');
 });

@@ -9,6 +9,7 @@ import { mentionsOfFile } from '../../../src/engine/language/symbols.ts';
 import { placeOfSpan } from '../../../src/engine/language/text.ts';
 import { edited } from '../../../src/engine/shell/fixes.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { runs } from '../../support/runs.ts';
 
 const desks = ['order-desk', 'parcel-desk', 'help-line'];
 const open = (desk: string): LanguageDomain => ({ loaded: loadDomain(inRoot('domains', desk)), described: new Map() });
@@ -32,33 +33,29 @@ it.each(desks)('%s: every mention stands on the words that it names', (desk) => 
   expect(count).toBeGreaterThan(300);
 });
 
-it.each(desks)(
-  '%s: every tool, rule, persona and fact can be renamed, and nothing is found afterwards',
-  (desk) => {
-    const domain = open(desk);
-    const seen = new Set<string>();
-    for (const [file, { source }] of domain.loaded.parts.texts) {
-      for (const { kind, name, from, to } of mentionsOfFile(domain, file)) {
-        if (!['tool', 'rule', 'persona', 'fact', 'field'].includes(kind) || seen.has(`${kind} ${name}`)) continue;
-        seen.add(`${kind} ${name}`);
-        const { line, column } = placeOfSpan(source, { from, to });
-        const to_ = kind === 'rule' || kind === 'persona' ? 'another-name' : 'another_name';
-        const renaming = renameAt(domain, { file, line, column }, to_);
-        if ('refusal' in renaming) expect.fail(`${kind} ${name}: ${renaming.refusal}`);
-        const byFile = Map.groupBy(renaming.edits, (edit) => edit.file);
-        const texts = [...byFile].map(
-          ([path, edits]) => [path, edited(domain.loaded.parts.texts.get(path)?.source.text ?? '', edits)] as const,
-        );
-        const { diagnostics } = loadDomain(domain.loaded.folder, { overlay: new Map(texts) });
-        // A fact is given to the argument of its name, which keeps its own.
-        const found = diagnostics.filter(({ severity }) => severity === 'error' && kind !== 'fact' && kind !== 'field');
-        expect(found.map(({ message }) => `${kind} ${name}: ${message}`)).toEqual([]);
-      }
+it.each(desks)('%s: every tool, rule, persona and fact can be renamed, and nothing is found afterwards', (desk) => {
+  const domain = open(desk);
+  const seen = new Set<string>();
+  for (const [file, { source }] of domain.loaded.parts.texts) {
+    for (const { kind, name, from, to } of mentionsOfFile(domain, file)) {
+      if (!['tool', 'rule', 'persona', 'fact', 'field'].includes(kind) || seen.has(`${kind} ${name}`)) continue;
+      seen.add(`${kind} ${name}`);
+      const { line, column } = placeOfSpan(source, { from, to });
+      const to_ = kind === 'rule' || kind === 'persona' ? 'another-name' : 'another_name';
+      const renaming = renameAt(domain, { file, line, column }, to_);
+      if ('refusal' in renaming) expect.fail(`${kind} ${name}: ${renaming.refusal}`);
+      const byFile = Map.groupBy(renaming.edits, (edit) => edit.file);
+      const texts = [...byFile].map(
+        ([path, edits]) => [path, edited(domain.loaded.parts.texts.get(path)?.source.text ?? '', edits)] as const,
+      );
+      const { diagnostics } = loadDomain(domain.loaded.folder, { overlay: new Map(texts) });
+      // A fact is given to the argument of its name, which keeps its own.
+      const found = diagnostics.filter(({ severity }) => severity === 'error' && kind !== 'fact' && kind !== 'field');
+      expect(found.map(({ message }) => `${kind} ${name}: ${message}`)).toEqual([]);
     }
-    expect(seen.size).toBeGreaterThan(10);
-  },
-  120_000,
-);
+  }
+  expect(seen.size).toBeGreaterThan(10);
+});
 
 it('whatever stands in an expression, it is read to its end', () => {
   const pieces = fc.constantFrom(
@@ -93,7 +90,7 @@ it('whatever stands in an expression, it is read to its end', () => {
         for (const { segment, from, to } of parts) if (to > from) expect(text.slice(from, to)).toBe(String(segment));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(125) },
   );
 });
 
@@ -116,8 +113,7 @@ it.each(['tasks/returns.task.yaml', 'rules.yaml', 'policy.md', 'domain.yaml'])(
         for (const type of ['links', 'tokens', 'outline', 'folds', 'format', 'tasks', 'rules'] as const)
           answer(now, { type, file });
       }),
-      { numRuns: 40 },
+      { numRuns: runs(10) },
     );
   },
-  120_000,
 );

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { type Edit, edited } from '../../../src/cli/dap/edit.ts';
 import { toJson } from '../../../src/engine/core/database.ts';
@@ -19,7 +19,6 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 
 // Laws of the debugger over every task of every sample domain: what was is never changed by going back or on.
 
-vi.setConfig({ testTimeout: 150_000 * runs(2), hookTimeout: 120_000 });
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-forks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;

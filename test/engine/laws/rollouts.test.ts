@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { follow, stateHash } from '../../../src/engine/core/rollout.ts';
 import type { RolloutState } from '../../../src/engine/core/state.ts';
@@ -22,7 +22,6 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 
 // Laws of rollouts over every task of every sample domain, in lanes, as a person's own run has them.
 
-vi.setConfig({ testTimeout: 60_000 * runs(2), hookTimeout: 120_000 });
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-laws-'));
 const key = signingKey(join(root, 'key.pem'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -123,7 +122,7 @@ describe.each(sampleDomains)('in %s', (name) => {
   });
 });
 
-/** Recordings byte by byte, and what the receipts vouch for but times; in the order of their names. */
+/** Recordings byte by byte, and what the receipts vouch for but times and the id of the run; in the order of their names. */
 function resultsIn(folder: string) {
   expect(verifyRun(folder, key.publicKey).problems).toEqual([]);
   const { receipts } = readLedger(join(folder, 'ledger.jsonl'), key.publicKey);
@@ -131,7 +130,7 @@ function resultsIn(folder: string) {
   return {
     recordings: new Map(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')])),
     receipts: receipts
-      .map(({ sidecarChain: _, ...receipt }) => receipt)
+      .map(({ sidecarChain: _, run: __, ...receipt }) => receipt)
       .toSorted((a, b) => (a.rollout < b.rollout ? -1 : 1)),
   };
 }

@@ -3,26 +3,30 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { AgentSession } from '../../../src/engine/shell/seats/agentSession.ts';
 import { LentModel } from '../../../src/engine/shell/seats/lentModel.ts';
 import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { approveAgent } from '../../support/approval.ts';
 import { endpoint } from '../../support/endpoint.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { calling, type ModelRequest } from '../../support/scriptedModel.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
+import { until } from '../../support/until.ts';
 
 const desk = 'domains/parcel-desk';
 const example = 'docs/examples/sdk-agent/sdk.agent.yaml';
+const pythonExample = 'docs/examples/python-agent/python.agent.yaml';
 const fixture = resolve('test/engine/shell/fixtures/agent.mjs');
 
 /** The seat of an agent's file, with a model at this address where one is given. */
 function seat(path: string, url?: string): AgentSeat {
-  const parsed = parseSeat(`agent:${path}`, 'agent', 'person', url ? { OPENAI_BASE_URL: url } : {});
+  const parsed = parseSeat(`agent:${approveAgent(path)}`, 'agent', 'person', url ? { OPENAI_BASE_URL: url } : {});
   if (typeof parsed === 'string' || parsed.type !== 'agent') throw new Error(String(parsed));
   return parsed;
 }
@@ -30,9 +34,12 @@ function seat(path: string, url?: string): AgentSeat {
 /** A file for the fixture in one of its modes. */
 function agentFile(mode: string, more = ''): string {
   const path = join(mkdtempSync(join(tmpdir(), 'agent-')), 'odd.agent.yaml');
-  writeFileSync(path, `command: ${process.execPath}\nargs: [${fixture}, ${mode}]\n${more}`);
+  writeFileSync(path, `command: ${process.execPath}\nargs: [${fixture}, ${mode}, ${gateOf(path)}]\n${more}`);
   return path;
 }
+
+/** The file that an agent of the fixture waits for in some modes. */
+const gateOf = (path: string) => join(dirname(path), 'go');
 
 const fromModel = (url?: string) => `model: openai:m${url ? `@${url}` : ''}\n`;
 const events = (of: { readonly events: readonly { readonly type: string }[] }) => of.events.map(({ type }) => type);
@@ -45,46 +52,57 @@ const script = [
   'Done, P46 comes on Tuesday.',
 ];
 
-test('an agent of published SDKs plays a whole rollout: its calls are the rollout’s, its model calls are recorded', async () => {
-  const { url, requests } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
-  const readKey = (name: string) => (name === 'OPENAI_API_KEY' ? 'the-real-key' : undefined);
-  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url), readKey });
-  expect(played?.failure).toBeNull();
-  expect(played?.reward).toBe(1);
-  expect(played?.results).toEqual(['{"status":"on the way","day":"Thursday","to":"home"}', 'ok']);
-  const replies = played?.events.filter((event) => event.type === 'agentReplied');
-  expect(replies).toEqual([
-    {
-      type: 'agentReplied',
-      content: null,
-      toolCalls: [{ id: 'find_parcel_0', name: 'find_parcel', arguments: { parcel: 'P46' } }],
-    },
-    { type: 'agentReplied', content: 'Shall I bring P46 on Tuesday?', reasoning: 'They must confirm.', toolCalls: [] },
-    {
-      type: 'agentReplied',
-      content: null,
-      toolCalls: [{ id: 'reschedule_0', name: 'reschedule', arguments: { parcel: 'P46', day: 'Tuesday' } }],
-    },
-    { type: 'agentReplied', content: 'Done, P46 comes on Tuesday.', toolCalls: [] },
-  ]);
-  expect(played?.events[0]).toMatchObject({ seats: { agent: 'agent:sdk' } });
-  expect(events(played!)).toContain('rulesChecked');
-  expect(replayed(desk, played!).problems).toBe(0);
-  const sidecar = readFileSync(sidecarPath(played?.recording ?? ''), 'utf8');
-  const lines = sidecar
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(lines.filter(({ usage }) => usage)).toHaveLength(4);
-  expect(lines.map(({ request }) => request).filter(Boolean)).toEqual(requests);
-  expect(requests.map(({ messages }) => messages.map(({ role }) => role[0]).join(''))).toEqual([
-    'su',
-    'suat',
-    'suatau',
-    'suatauat',
-  ]);
-  expect(sidecar + readFileSync(played?.recording ?? '', 'utf8')).not.toContain('the-real-key');
-});
+test.each([
+  ['published SDKs', example, 'sdk'],
+  ['plain Python', pythonExample, 'python'],
+])(
+  'an agent of %s plays a whole rollout: its calls are the rollout’s, its model calls are recorded',
+  async (_, file, name) => {
+    const { url, requests } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
+    const readKey = (name: string) => (name === 'OPENAI_API_KEY' ? 'the-real-key' : undefined);
+    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(file, url), readKey });
+    expect(played?.failure).toBeNull();
+    expect(played?.reward).toBe(1);
+    expect(played?.results).toEqual(['{"status":"on the way","day":"Thursday","to":"home"}', 'ok']);
+    const replies = played?.events.filter((event) => event.type === 'agentReplied');
+    expect(replies).toEqual([
+      {
+        type: 'agentReplied',
+        content: null,
+        toolCalls: [{ id: 'find_parcel_0', name: 'find_parcel', arguments: { parcel: 'P46' } }],
+      },
+      {
+        type: 'agentReplied',
+        content: 'Shall I bring P46 on Tuesday?',
+        reasoning: 'They must confirm.',
+        toolCalls: [],
+      },
+      {
+        type: 'agentReplied',
+        content: null,
+        toolCalls: [{ id: 'reschedule_0', name: 'reschedule', arguments: { parcel: 'P46', day: 'Tuesday' } }],
+      },
+      { type: 'agentReplied', content: 'Done, P46 comes on Tuesday.', toolCalls: [] },
+    ]);
+    expect(played?.events[0]).toMatchObject({ seats: { agent: `agent:${name}` } });
+    expect(events(played!)).toContain('rulesChecked');
+    expect(replayed(desk, played!).problems).toBe(0);
+    const sidecar = readFileSync(sidecarPath(played?.recording ?? ''), 'utf8');
+    const lines = sidecar
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ usage }) => usage)).toHaveLength(4);
+    expect(lines.map(({ request }) => request).filter(Boolean)).toEqual(requests);
+    expect(requests.map(({ messages }) => messages.map(({ role }) => role[0]).join(''))).toEqual([
+      'su',
+      'suat',
+      'suatau',
+      'suatauat',
+    ]);
+    expect(sidecar + readFileSync(played?.recording ?? '', 'utf8')).not.toContain('the-real-key');
+  },
+);
 
 test('the real key reaches the model, and the agent knows only the lent one', async () => {
   const keys: (string | undefined)[] = [];
@@ -121,20 +139,30 @@ test('its process gets two addresses and a key, and nothing else of this environ
   expect(JSON.stringify(played?.events)).not.toContain('the-real-key');
 });
 
-test('calls that are made together are one message; those of a model’s message keep its order and its ids', async () => {
-  const [apart] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile('together')) });
-  const calls = (of: typeof apart) =>
-    of?.events.flatMap((event) =>
-      event.type === 'agentReplied' && event.toolCalls.length > 0 ? [event.toolCalls] : [],
-    );
-  expect(calls(apart)?.[0]).toMatchObject([
-    { id: 'mcp_1_0', arguments: { parcel: 'P46' } },
-    { id: 'mcp_1_1', arguments: { parcel: 'P50' } },
+test('calls that are made together are one message', async () => {
+  const session = new AgentSession(
+    seat(agentFile('together')),
+    (make) => make('', () => undefined),
+    () => undefined,
+    2000,
+  );
+  onTestFinished(() => session.close());
+  const { domain: _, ...view } = modelView();
+  const { reply } = await session.ask(view, new AbortController().signal);
+  expect(reply.toolCalls).toMatchObject([
+    { id: 'mcp_3_0', arguments: { parcel: 'P46' } },
+    { id: 'mcp_3_1', arguments: { parcel: 'P50' } },
   ]);
+});
+
+test('calls of a model’s message keep its order and its ids', async () => {
   const both = calling(['find_parcel', { parcel: 'P50' }], ['find_parcel', { parcel: 'P46' }]);
   const { url } = await modelServer((_, nth) => (nth === 1 ? both : 'Which day?'));
-  const [announced] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
-  expect(calls(announced)?.[0]).toMatchObject([
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
+  const calls = played?.events.flatMap((event) =>
+    event.type === 'agentReplied' && event.toolCalls.length > 0 ? [event.toolCalls] : [],
+  );
+  expect(calls?.[0]).toMatchObject([
     { id: 'find_parcel_0', arguments: { parcel: 'P50' } },
     { id: 'find_parcel_1', arguments: { parcel: 'P46' } },
   ]);
@@ -229,6 +257,11 @@ const deaths: readonly {
     },
   },
   {
+    name: 'prints a line without an end',
+    file: () => agentFile('endless'),
+    failure: { who: 'agent', code: 'agent/too-long', message: /printed more than 67108864 characters in one line/ },
+  },
+  {
     name: 'answers twice',
     file: () => agentFile('twice'),
     failure: { who: 'agent', code: 'agent/unasked', message: /answered "One more thing\." when it was not its turn/ },
@@ -291,15 +324,17 @@ test.each(deaths)('an agent that $name ends its rollout with words, and no other
 
 test('a call between two turns is refused, and no turn of the seat comes of it', async () => {
   const said: string[] = [];
+  const path = agentFile('betweenTurns');
   const session = new AgentSession(
-    seat(agentFile('betweenTurns')),
+    seat(path),
     (make) => make('', () => undefined),
     (line) => said.push(line),
   );
   const { signal } = new AbortController();
   const { domain: _, ...view } = modelView();
   expect((await session.ask(view, signal)).reply).toEqual({ content: 'Hello.', toolCalls: [] });
-  await vi.waitUntil(() => said.length > 0, { timeout: 20_000 });
+  writeFileSync(gateOf(path), '');
+  await until('the answer to the call', () => said.length > 0);
   expect(said).toEqual(['odd: failed: Error: tools can be called only in the turn of the agent']);
   const longer = { ...view, messages: [...view.messages, { role: 'user' as const, step: 5, content: 'And?' }] };
   expect((await session.ask(longer, signal)).reply).toEqual({ content: 'Hello.', toolCalls: [] });
@@ -366,7 +401,11 @@ test('when a lane dies, the agents of its other rollouts go on where they were',
     task('Hang') + task('Look'),
     'toolTimeoutMs: 400\n',
   );
-  const [hung, other] = await rehearse(folder, ['Hang', 'Look'], { agent: seat(agentFile('hangs')) });
+  const path = agentFile('hangs');
+  const onEvent = (task: string, { type }: RolloutEvent) => {
+    if (task === 'Hang' && type === 'rolloutEnded') writeFileSync(gateOf(path), '');
+  };
+  const [hung, other] = await rehearse(folder, ['Hang', 'Look'], { agent: seat(path), onEvent });
   expect(hung?.failure).toMatchObject({ who: 'environment' });
   const replies = other?.events.flatMap((event) => (event.type === 'agentReplied' ? [event] : []));
   expect(replies?.slice(0, 2)).toMatchObject([{ toolCalls: [{ name: 'look' }] }, { content: 'It is red' }]);

@@ -7,6 +7,7 @@ import { type Ports, run } from '../../../src/engine/shell/driver.ts';
 import { Fault } from '../../../src/engine/shell/fault.ts';
 import { callTool, type Line, played, setting, started, steps, task } from '../../support/desk.ts';
 import { replay } from '../../support/replay.ts';
+import { runs } from '../../support/runs.ts';
 
 const look: Line = { look: { chair: 'A1' } };
 const paint: Line = { paint: { chair: 'A1', colour: 'red' } };
@@ -97,6 +98,36 @@ test.each(stories)('an agent that $name', async ({ agent, user, reward, why, end
   expect(outcome(await steps(played(agent, user)))).toMatchObject({ reward, end, why: expect.stringMatching(why) });
 });
 
+const unread: readonly (readonly [unreadableCalls: 'fail' | 'endTurn' | 'endRollout' | undefined, said: unknown])[] = [
+  [undefined, { end: 'userStopped', roles: 'user agent tool tool agent user', color: 'red' }],
+  ['fail', { end: 'userStopped', roles: 'user agent tool tool agent user', color: 'red' }],
+  ['endTurn', { end: 'userStopped', roles: 'user agent tool tool user', color: 'blue' }],
+  ['endRollout', { end: 'agentFailed', roles: 'user agent', color: 'blue', reward: 0 }],
+];
+
+test.each(unread)('a call whose arguments are not a JSON object, with unreadableCalls %s', async (way, expected) => {
+  const replies = [
+    {
+      content: null,
+      toolCalls: [
+        { id: 'a', name: 'paint', arguments: { chair: 'A1', colour: 'red' } },
+        { id: 'b', name: 'look', arguments: '{"chair": ' },
+      ],
+    },
+    { content: 'Done.', toolCalls: [] },
+  ];
+  const ports = { ...played([], ['Red.']), agent: () => replies.shift() ?? { content: 'Bye.', toolCalls: [] } };
+  const from = { ...started(), ...(way === undefined ? {} : { unreadableCalls: way }) };
+  const { state } = (await steps(ports, from)).at(-1) ?? {};
+  const { chairs } = toJson(state?.world.agent as never) as { chairs: { A1: { colour: string } } };
+  expect({
+    end: state?.ended?.reason,
+    roles: state?.messages.map(({ role }) => role).join(' '),
+    color: chairs.A1.colour,
+    reward: state?.reward?.value,
+  }).toMatchObject(expected as object);
+});
+
 test('a failed write leaves no trace, and raw arguments come back as an error', async () => {
   const all = await steps(played([{ paint: { chair: 'Z9', colour: 'red' } }], ['Red.']));
   expect(all.some(({ event }) => event.type === 'databaseWritten')).toBe(false);
@@ -159,7 +190,7 @@ test('replay equals record: the same state after every event', async () => {
       const events = all.map(({ event }) => event);
       for (const { n, state } of all) expect(stateHash(replay(setting, events.slice(0, n + 1)))).toBe(stateHash(state));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -178,7 +209,7 @@ test('the same conversation gives the same bytes, and a recording survives JSON'
         ),
       );
     }),
-    { numRuns: 30 },
+    { numRuns: runs(15) },
   );
 });
 
@@ -192,7 +223,7 @@ test('a fork goes on from its prefix and never changes its parent', async () => 
       expect(fork.slice(0, prefix.length).map(({ event }) => event)).toEqual(prefix);
       expect(JSON.stringify(parent.map(({ event, state }) => [event, toJson(state.world.agent)]))).toBe(before);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(25) },
   );
 });
 

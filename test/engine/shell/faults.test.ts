@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { disks } from './faults/disk.ts';
 import { domainCode } from './faults/domainCode.ts';
 import { models } from './faults/models.ts';
@@ -11,7 +11,6 @@ import { pythonTools, servers, simulatedTools } from './faults/sources.ts';
 // The table in docs/faults.md, row by row: each fault is injected for real, and what a person reads and what is kept is
 // what the table says. \`vitest run test/engine/shell/faults.test.ts -u\` writes the table anew.
 
-vi.setConfig({ testTimeout: 180_000 });
 afterAll(closeKept);
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 

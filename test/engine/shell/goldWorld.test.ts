@@ -39,5 +39,4 @@ test.each(['order-desk', 'help-line'])(
     await supervisor.close();
     expect(rewards).toContain(1);
   },
-  120_000,
 );

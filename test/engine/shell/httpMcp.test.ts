@@ -10,7 +10,7 @@ const declared = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
   state: 'replay',
   writes: ['add'],
   idempotent: [],
-  timeoutMs: 5000,
+  timeoutMs: 120_000,
   tools: {},
   ...more,
 });
@@ -37,8 +37,18 @@ test('a header takes its secret from the environment, and nothing that comes bac
   const { url } = await httpMcpServer('good', 's3cret-token');
   const source = await connect(declared(url, { headers: { Authorization: 'Bearer ${env:SHOP_TOKEN}' } }), {
     SHOP_TOKEN: 's3cret-token',
+    REHEARSAL_KEY_ORIGINS: `SHOP_TOKEN=${new URL(url).origin}`,
   });
   expect(await source.call('header', {})).toEqual({ content: 'sent Bearer [SHOP_TOKEN]', isError: false });
+});
+
+test('a header takes no key to an address that nobody allowed', async () => {
+  const { url } = await httpMcpServer('good', 's3cret-token');
+  const server = declared(url, { headers: { Authorization: 'Bearer ${env:OPENAI_API_KEY}' } });
+  const { origin } = new URL(url);
+  await expect(connect(server, { OPENAI_API_KEY: 's3cret-token', REHEARSAL_HOME: '/nonexistent' })).rejects.toThrow(
+    `a header of the MCP server "shop" would send OPENAI_API_KEY to ${origin}, and it belongs to https://api.openai.com`,
+  );
 });
 
 test('a snapshot goes back into a fresh session', async () => {
@@ -71,7 +81,6 @@ test('a server that keeps nothing gets a fresh session after it forgot the old o
   const { url } = await httpMcpServer();
   const source = await connect(declared(url, { state: 'none' }));
   await source.call('forget', {});
-  await new Promise((done) => setTimeout(done, 150));
   await expect(source.call('state', {})).rejects.toThrow(/no longer knows this session/);
   expect((await source.call('state', {})).content).toBe('{"count":0}');
 });
@@ -98,7 +107,10 @@ const failures: readonly {
     name: 'a wrong token',
     act: async () => {
       const { url } = await httpMcpServer('good', 'right');
-      return connect(declared(url, { headers: { Authorization: 'Bearer ${env:TOKEN}' } }), { TOKEN: 'wrong-one' });
+      return connect(declared(url, { headers: { Authorization: 'Bearer ${env:TOKEN}' } }), {
+        TOKEN: 'wrong-one',
+        REHEARSAL_KEY_ORIGINS: `TOKEN=${new URL(url).origin}`,
+      });
     },
     message: /refuses the request \(401\). Check headers in domain.yaml and the value of TOKEN$/,
     code: 'mcp/refused',
@@ -136,7 +148,7 @@ const failures: readonly {
   },
   {
     name: 'a call that never returns',
-    act: async () => (await connect(declared((await httpMcpServer()).url, { timeoutMs: 800 }))).call('sleep', {}),
+    act: async () => (await connect(declared((await httpMcpServer()).url))).call('sleep', {}, { timeoutMs: 800 }),
     message: /sleep did not answer within 0.8 s/,
     code: 'mcp/timeout',
   },

@@ -26,7 +26,7 @@ async function judged(text: string) {
     judge,
   );
   const about = { type: 'judge', question } as const;
-  const { answer, note } = await answerQuestion(about, outside, nothing, AbortSignal.timeout(10_000));
+  const { answer, note } = await answerQuestion(about, outside, nothing, new AbortController().signal);
   return { answer, note, asked: requests[0] };
 }
 

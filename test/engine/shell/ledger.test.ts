@@ -28,11 +28,11 @@ const receipt = (rollout: string): Receipt => ({
 test('a receipt that was torn in the middle is none, and the next one stands on a line of its own', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-ledger-'));
   const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
-  openLedger(path, key)(receipt('one'));
+  openLedger(path, key).receive(receipt('one'));
   const whole = readFileSync(path, 'utf8');
   appendFileSync(path, whole.slice(0, 90));
   expect(finishedRollouts(path).map(({ rollout }) => rollout)).toEqual(['one']);
-  openLedger(path, key)(receipt('two'));
+  openLedger(path, key).receive(receipt('two'));
   expect(readFileSync(path, 'utf8').startsWith(whole)).toBe(true);
   const { receipts, problems } = readLedger(path, key.publicKey);
   expect(receipts.map(({ rollout }) => rollout)).toEqual(['one', 'two']);
@@ -59,7 +59,7 @@ test('two that sign into one ledger by turns follow each other', () => {
     [one, 'd'],
     [other, 'e'],
   ] as const)
-    sign(receipt(rollout));
+    sign.receive(receipt(rollout));
   const { receipts, problems } = readLedger(path, key.publicKey);
   expect(receipts.map(({ rollout }) => rollout)).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(problems).toEqual([]);
@@ -69,7 +69,7 @@ function ledger() {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
   const key = signingKey(join(folder, 'key', 'signing-key.pem'));
   const path = join(folder, 'ledger.jsonl');
-  const receive = openLedger(path, key);
+  const { receive } = openLedger(path, key);
   for (const rollout of ['a.0', 'a.1', 'a.2']) receive(receipt(rollout));
   return { path, key, text: readFileSync(path, 'utf8') };
 }

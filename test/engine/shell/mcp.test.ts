@@ -1,5 +1,8 @@
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { StdioServer } from '../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../src/engine/shell/toolSource.ts';
@@ -14,13 +17,16 @@ const declared = (mode: string, more: Partial<StdioServer> = {}): StdioServer =>
   state: 'replay',
   writes: ['add'],
   idempotent: [],
-  timeoutMs: 5000,
+  timeoutMs: 120_000,
   tools: {},
   ...more,
 });
 
 let started: ToolSource | undefined;
-afterEach(async () => started?.close());
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await started?.close();
+});
 const start = async (mode: string, more: Partial<StdioServer> = {}) => {
   started = await startMcpServer('fixture', declared(mode, more), process.cwd());
   return started;
@@ -46,6 +52,59 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
   });
 });
 
+test('a state in text is read line by line', async () => {
+  const lines = '^\\[(?<kind>\\w+)\\] (?<name>.+)$';
+  const server = await start('good', { reader: { tool: 'list', arguments: {}, lines } });
+  expect(await server.read()).toEqual([
+    { kind: 'FILE', name: 'a.txt' },
+    { kind: 'DIR', name: 'my notes' },
+  ]);
+});
+
+test('a state that Python printed is data', async () => {
+  const server = await start('good', { reader: { tool: 'rows', arguments: {} } });
+  expect(await server.read()).toEqual([{ id: 1, isPaid: true, due: null }]);
+});
+
+test.skipIf(process.platform === 'win32')('a program that downloads a server gets longer than a call', async () => {
+  const command = join(mkdtempSync(join(tmpdir(), 'mcp-download-')), 'npx');
+  writeFileSync(command, `#!/bin/sh\nsleep 1\nexec "${process.execPath}" "$@"\n`);
+  chmodSync(command, 0o755);
+  const { tools } = await start('good', { command, timeoutMs: 500 });
+  expect(tools.map(({ name }) => name)).toContain('add');
+});
+
+test('a server gets the files of certificates, and no other variable', async () => {
+  vi.stubEnv('NODE_EXTRA_CA_CERTS', '/company.pem');
+  vi.stubEnv('SOME_VARIABLE', 'x');
+  const { content } = await (await start('good')).call('environment', {});
+  expect(JSON.parse(content)).toContain('NODE_EXTRA_CA_CERTS');
+  expect(JSON.parse(content)).not.toContain('SOME_VARIABLE');
+});
+
+test('a task sets up files, arguments and calls of a server', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-set-up-'));
+  mkdirSync(join(folder, 'start'));
+  writeFileSync(join(folder, 'start', 'a.txt'), 'a');
+  started = await startMcpServer('fixture', declared('good', { reader: { tool: 'state', arguments: {} } }), folder);
+  const placed = async () => (await started?.call('place', { path: '${instanceFolder}/a.txt' }))?.content;
+  expect(await placed()).toContain('"isThere":false');
+  await started.setUp?.({ files: 'start', calls: [{ tool: 'add', arguments: { by: 3 } }] });
+  expect(await placed()).toContain('"isThere":true');
+  expect(await started.read()).toEqual({ count: 3 });
+  await started.setUp?.({ args: [fixture, 'pages'] });
+  expect(started.tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);
+});
+
+test.each([
+  [{ rows: {} }, /setUp of the task: .*rows/],
+  [{ files: '../elsewhere' }, /outside of the domain's folder/],
+  [{ calls: [{ tool: 'fly' }] }, /fly failed: Error: there is no tool named "fly"/],
+])('a set-up such as %j is refused', async (data, message) => {
+  const server = await start('good');
+  await expect(server.setUp?.(data)).rejects.toThrow(message);
+});
+
 test('data without a text is shown as JSON, and a text of the server stands for its data', async () => {
   const server = await start('good');
   expect(await server.call('structured', {})).toEqual({ content: '{"count":0}', isError: false });
@@ -60,6 +119,12 @@ test('a list of tools that comes in pages is read to its end', async () => {
 test('a server is told who calls', async () => {
   const { content } = await (await start('good')).call('client', {});
   expect(JSON.parse(content)).toEqual({ name: 'rehearsal', version });
+});
+
+test('the folder of an instance has the same name in the calls and results of every rollout', async () => {
+  const path = '${instanceFolder}/a.txt';
+  const { content } = await (await start('good')).call('place', { path });
+  expect(JSON.parse(content)).toEqual({ path, hasFolder: true, isThere: false });
 });
 
 const failures: readonly { readonly name: string; readonly act: () => Promise<unknown>; readonly message: RegExp }[] = [
@@ -85,8 +150,8 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   },
   {
     name: 'a call that never returns',
-    act: async () => (await start('good', { timeoutMs: 3000 })).call('sleep', {}),
-    message: /sleep did not answer within 3 s/,
+    act: async () => (await start('good')).call('sleep', {}, { timeoutMs: 500 }),
+    message: /sleep did not answer within 0.5 s/,
   },
   { name: 'a list of tools without an end', act: () => start('endless'), message: /the list of its tools has no end/ },
   { name: 'state without a reader', act: async () => (await start('good')).read(), message: /declares no reader/ },

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { approveDomain } from '../../support/approval.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 // A domain whose only tools are those of a published MCP server that this project did not write. The server keeps
@@ -57,6 +58,8 @@ script:
   - Done, I have kept it. Is there anything else?
 `,
 );
+
+approveDomain(folder);
 
 const run = join(folder, 'run');
 let debuggee: Debuggee | undefined;

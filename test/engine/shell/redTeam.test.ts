@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { recogniseUser } from '../../../src/engine/core/dialogue/userActs.ts';
 import { isConfirmation } from '../../../src/engine/core/dialogue.ts';
@@ -13,9 +13,6 @@ import { completeDomain, loadDomain } from '../../../src/engine/shell/load/loadD
 import { addPack, personaPacks } from '../../../src/engine/shell/personaPack.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { userTurns } from '../../support/userTurns.ts';
-
-// Each plays tasks of a sample domain under every persona of the pack.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const [pack] = personaPacks().filter(({ name }) => name === 'red-team');
 const team = pack?.personas ?? [];

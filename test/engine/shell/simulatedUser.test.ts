@@ -18,8 +18,8 @@ import { type Rehearsed, rehearse, replayed } from '../../support/rehearsed.ts';
 import type { ModelRequest } from '../../support/scriptedModel.ts';
 import { viewAfter } from '../core/simulator/view.ts';
 
-const seat = (baseUrl: string) => ({ type: 'openai' as const, model: 'm', baseUrl, keyName: null, timeoutMs: 5000 });
-const never = AbortSignal.timeout(60_000);
+const seat = (baseUrl: string) => ({ type: 'openai' as const, model: 'm', baseUrl, keyName: null, timeoutMs: 120_000 });
+const never = new AbortController().signal;
 const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
 const flip = 'Hello! How can I help you today?';
 
@@ -38,6 +38,13 @@ test('a stop beside a yes is taken back, and the sidecar is told', async () => {
   const { reply, call } = await askUserModel(seat(url), '', view, never);
   expect(reply).toEqual({ content: 'Yes, please.', stop: null });
   expect(call.withheld).toBe('done');
+});
+
+test('a domain without the guard takes every answer as it comes', async () => {
+  const { url, requests } = await modelServer(() => flip);
+  const domain = { ...view.domain, file: { ...view.domain.file, guard: false } };
+  const { reply, call } = await askUserModel(seat(url), '', { ...view, domain }, never);
+  expect([reply, call.flaws, requests.length]).toEqual([{ content: flip, stop: null }, undefined, 1]);
 });
 
 test('a refused answer is asked for once more, with what was wrong', async () => {

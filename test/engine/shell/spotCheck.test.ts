@@ -14,7 +14,7 @@ const made = join(scratch, 'made');
 
 beforeAll(async () => {
   await rehearsal('synth', 'domains/parcel-desk', '--count', '8', '--out', made);
-}, 60_000);
+});
 
 function copy(): string {
   const folder = mkdtempSync(join(scratch, 'copy-'));

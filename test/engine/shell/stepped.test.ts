@@ -1,5 +1,4 @@
-import { setTimeout as later } from 'node:timers/promises';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { baseHash } from '../../../src/engine/core/world.ts';
 import type { LaneEvent } from '../../../src/engine/shell/lane/laneMessage.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
@@ -7,29 +6,28 @@ import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../../../src/engine/shell/supervisor.ts';
-import { domain, toolsHead } from './faults/scene.ts';
+import { until } from '../../support/until.ts';
+import { domain, gated, go } from './faults/scene.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const open: Supervisor[] = [];
 afterAll(() => Promise.all(open.map((supervisor) => supervisor.close())));
 
 const agent = { type: 'scripted' } as const;
 const user = { type: 'agenda' } as const;
-const tools = `${toolsHead}export const loop = tool({ description: 'Never ends.', effect: 'read', timeoutMs: 500, input,
+const tools = `${gated}export const loop = tool({ description: 'Never ends.', effect: 'read', timeoutMs: 500, input,
   run: () => { for (;;) {} } });
-export const wait = tool({ description: 'Waits.', effect: 'read', timeoutMs: 60_000, input,
-  run: () => new Promise((done) => setTimeout(() => done('ok'), 2000)) });
 `;
 const script = (id: string, call: string) =>
   `- id: ${id}\n  persona: plain\n  user: { goal: Look. }\n  actions: []\n  script: [[{ tool: ${call}, arguments: {} }], Done.]\n`;
 
 /** One lane, and what starts stepped rollouts in it. */
 async function stepping() {
-  const tasks = script('loops', 'loop') + script('waits', 'wait');
-  const loaded = loadDomain(domain([], { 'tools.ts': tools, 'tasks/all.task.yaml': tasks }));
+  const tasks = script('loops', 'loop') + script('waits', 'wait') + script('looks', 'look');
+  const folder = domain([], { 'tools.ts': tools, 'tasks/all.task.yaml': tasks });
+  const loaded = loadDomain(folder);
   const supervisor = await openSupervisor(loaded);
   open.push(supervisor);
-  return (id: string, onEvent: (event: LaneEvent, live: LiveRollout) => void): LiveRollout => {
+  const start = (id: string, onEvent: (event: LaneEvent, live: LiveRollout) => void): LiveRollout => {
     const task = supervisor.domain.tasks.find((each) => each.id === id);
     if (!task) throw new Error(id);
     const from = startOf(supervisor.domain, baseHash(settingOf(loaded).world), task, {
@@ -54,10 +52,11 @@ async function stepping() {
     });
     return live;
   };
+  return { start, folder };
 }
 
 test('a step that is asked for while the dead lane is replaced reaches the one that takes over', async () => {
-  const start = await stepping();
+  const { start } = await stepping();
   const live = start('loops', (_, self) => self.step());
   const { events, reward } = await live.closed;
   expect(reward).toBeNull();
@@ -65,22 +64,24 @@ test('a step that is asked for while the dead lane is replaced reaches the one t
 });
 
 test('a step under way when the lane dies by another rollout is taken on the next lane', async () => {
-  const start = await stepping();
+  const { start, folder } = await stepping();
   const seen: string[] = [];
   const waits = start('waits', ({ type }, self) => {
     seen.push(type);
     self.step();
   });
-  while (!seen.includes('toolCalled')) await later(10);
+  await until('the call', () => seen.includes('toolCalled'));
   const loops = start('loops', (_, self) => self.step());
-  const [waited, looped] = await Promise.all([waits.closed, loops.closed]);
+  const looped = await loops.closed;
+  go(folder);
+  const waited = await waits.closed;
   expect(looped).toMatchObject({ reward: null, endReason: 'environmentFailed' });
   expect(waited).toMatchObject({ reward: 1, endReason: 'userStopped' });
   expect(seen.filter((type) => type === 'toolCalled')).toHaveLength(1);
 });
 
 test('nothing comes that was not asked for, on the lane that took over neither', async () => {
-  const start = await stepping();
+  const { start } = await stepping();
   let asked = 1;
   const seen: LaneEvent[] = [];
   const live = start('loops', (event, self) => {
@@ -89,19 +90,21 @@ test('nothing comes that was not asked for, on the lane that took over neither',
     asked += 1;
     self.step();
   });
-  while (seen.at(-1)?.type !== 'rolloutEnded') await later(10);
-  await later(1500);
+  // Events of one lane come in order: an event that was not asked for would come before those of a later rollout.
+  const playAnother = () => start('looks', (_, self) => self.step()).closed;
+  await until('the end', () => seen.at(-1)?.type === 'rolloutEnded');
+  await playAnother();
   expect(seen).toHaveLength(asked);
   live.step();
-  while (seen.length === asked) await later(10);
-  await later(200);
+  await until('an event', () => seen.length > asked);
+  await playAnother();
   expect(seen).toHaveLength(asked + 1);
   live.abandon();
   expect((await live.closed).endReason).toBe('cancelled');
 });
 
 test('a rollout that is cancelled while its lane is replaced comes to its end', async () => {
-  const start = await stepping();
+  const { start } = await stepping();
   const live = start('loops', ({ type }, self) => (type === 'rolloutEnded' ? self.cancel() : self.step()));
   expect(await live.closed).toMatchObject({ reward: null, endReason: 'environmentFailed' });
 });

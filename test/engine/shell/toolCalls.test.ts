@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Tool } from '../../../src/engine/core/tool.ts';
 import { Fault } from '../../../src/engine/shell/fault.ts';
-import { ToolCalls } from '../../../src/engine/shell/toolCalls.ts';
+import { type Clock, ToolCalls } from '../../../src/engine/shell/toolCalls.ts';
 
 const tool = (more: Partial<Tool> = {}): Tool => ({
   name: 'pay',
@@ -15,6 +15,25 @@ const tool = (more: Partial<Tool> = {}): Tool => ({
   ...more,
 });
 const never = new AbortController().signal;
+/** A clock that jumps to the end of the shortest wait whenever nothing else is left to do. */
+const jumpingClock = (): Clock & { readonly waits: readonly number[] } => {
+  let now = 0;
+  const waits: number[] = [];
+  const ends: { readonly at: number; readonly end: () => void }[] = [];
+  const jump = () => {
+    const next = ends.sort((a, b) => a.at - b.at).shift();
+    if (!next) return;
+    now = next.at;
+    next.end();
+  };
+  const wait = (ms: number) =>
+    new Promise<void>((end) => {
+      waits.push(ms);
+      ends.push({ at: now + ms, end });
+      setImmediate(jump);
+    });
+  return { now: () => now, wait, waits };
+};
 const failing = (times: number, code = 'mcp/died') => {
   let made = 0;
   return async () => {
@@ -37,30 +56,22 @@ test.each([
     attempts: null,
   },
 ])('retries: $name', async ({ more, fails, code, attempts }) => {
-  const made = new ToolCalls().make(tool(more), never, failing(fails, code));
+  const clock = jumpingClock();
+  const made = new ToolCalls(clock).make(tool(more), never, failing(fails, code));
   if (attempts === null) await expect(made).rejects.toThrow(/failure/);
   else expect(await made).toEqual({ result: attempts, attempts });
+  expect(clock.waits).toEqual([100, 200].slice(0, attempts === null ? Math.min(fails - 1, more.retries ?? 0) : fails));
 });
 
 test('a rate limit holds over everything that calls at once, in the order of asking', async () => {
-  const calls = new ToolCalls();
+  const clock = jumpingClock();
+  const calls = new ToolCalls(clock);
   const limited = tool({ rateLimit: { calls: 2, perMs: 200 } });
-  const times: number[] = [];
-  const order: number[] = [];
-  const begin = performance.now();
+  const begun: [index: number, at: number][] = [];
   await Promise.all(
-    Array.from({ length: 6 }, (_, index) =>
-      calls.make(limited, never, async () => {
-        times.push(performance.now() - begin);
-        order.push(index);
-      }),
-    ),
+    Array.from({ length: 6 }, (_, index) => calls.make(limited, never, async () => begun.push([index, clock.now()]))),
   );
-  expect(order).toEqual([0, 1, 2, 3, 4, 5]);
-  // Timers may be late, never early: in no 200 ms do more than two calls begin.
-  for (let index = 2; index < times.length; index++)
-    expect((times[index] ?? 0) - (times[index - 2] ?? 0)).toBeGreaterThan(150);
-  expect(times.at(-1)).toBeGreaterThan(395);
+  expect(begun).toEqual([0, 0, 200, 200, 400, 400].map((at, index) => [index, at]));
 });
 
 test('another tool does not wait for it, and a cancelled rollout stops waiting', async () => {

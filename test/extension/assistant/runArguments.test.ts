@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
 import { runArguments } from '../../../src/extension/assistant/runArguments.ts';
 
-const asked = (task: string, agent?: string) =>
-  runArguments({ folder: '/desk', runs: '/desk/.rehearsal/runs', task, agent });
+const runs = mkdtempSync(join(tmpdir(), 'rehearsal-asked-'));
+afterAll(() => rmSync(runs, { recursive: true, force: true }));
+const asked = (task: string, agent?: string) => runArguments({ folder: '/desk', runs, task, agent });
 
 test('a task is played in a run of its own, with the seat that was asked for', () => {
   const [command, folder, task, ...rest] = asked('lamp-variant', 'openai:small');
@@ -10,7 +14,7 @@ test('a task is played in a run of its own, with the seat that was asked for', (
   expect(rest).toEqual([
     '--json',
     '--out',
-    expect.stringMatching(/^\/desk\/\.rehearsal\/runs\/\d{8}-\d{6}-lamp-variant$/),
+    expect.stringMatching(/[\\/]\d{8}-\d{6}-lamp-variant$/),
     '--agent',
     'openai:small',
   ]);

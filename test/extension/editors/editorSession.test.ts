@@ -47,7 +47,7 @@ async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown
     panel as never,
   );
   for (const message of messages) await receive(message);
-  await vi.waitFor(() => expect(posted.length + said.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(posted.length + said.length).toBeGreaterThan(0), { timeout: 240_000 });
   return posted.map(({ message }) => message);
 }
 

@@ -4,7 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import type { Question } from '../../../src/engine/language/answer.ts';
+import type { Contents, ListedItem } from '../../../src/engine/language/contents.ts';
+import type { OutlineItem } from '../../../src/engine/language/outline.ts';
+import { readFiles } from '../../../src/engine/shell/load/loadDomain.ts';
+import { codeStamp } from '../../../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
+import type { DomainOutline } from '../../../src/extension/testing/domainRow.ts';
 import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.ts';
 
 const worker = new Worker(inRoot('src/extension/language/worker.ts'));
@@ -80,13 +85,15 @@ it('finds what is wrong with a text that is typed, change by change, and with th
   expect(await codes()).toEqual(['task/unknown-persona']);
 });
 
-it('many keystrokes are looked at together', async () => {
+it('looks at many keystrokes together', async () => {
   const folder = folderOf(desk);
   const file = join(folder, 'policy.md');
   for (let count = 0; count < 200; count++) tell({ type: 'text', folder, file, text: `# Desk ${count}\n` });
-  await next('found');
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(heard.filter(({ type }) => type === 'found').length).toBeLessThan(20);
+  // The finding of the last text shows that all of them were looked at.
+  tell({ type: 'text', folder, file, text: '# Desk {#not a mark}\n' });
+  let looks = 1;
+  while (!(await codes()).includes('policy/bad-mark')) looks += 1;
+  expect(looks).toBeLessThan(20);
 });
 
 it('asks for the tools of a domain that somebody works on, and knows them in that state of their code', async () => {
@@ -94,7 +101,7 @@ it('asks for the tools of a domain that somebody works on, and knows them in tha
   const at = { file: join(folder, 'tasks/first.task.yaml'), line: 7, column: 44 };
   await ask(folder, { type: 'hover', at });
   const { stamp } = await next('undescribed');
-  tell({ type: 'described', folder, stamp, tools: deskTools });
+  tell({ type: 'described', folder, stamp, tools: deskTools, isWhole: false });
   await next('found');
   const text = readFileSync(at.file, 'utf8');
   tell({
@@ -129,7 +136,7 @@ it('asks for the tools of code that is typed once it is saved: what describes th
   expect(await stampsOf(folder)).toHaveLength(1);
 });
 
-it('takes what a check of the whole domain was told for the code on the disk, also while other code is typed', async () => {
+it('takes the tools that a check described for the code that it read, also while other code is typed', async () => {
   const folder = folderOf({
     ...desk,
     'tasks/first.task.yaml': String(desk['tasks/first.task.yaml']).replace('arguments: { order', 'arguments: { odrer'),
@@ -137,10 +144,31 @@ it('takes what a check of the whole domain was told for the code on the disk, al
   const file = join(folder, 'tools.ts');
   tell({ type: 'text', folder, file, text: `${desk['tools.ts']}// more\n` });
   expect(await codes()).not.toContain('task/bad-arguments');
-  tell({ type: 'described', folder, stamp: null, tools: deskTools });
+  tell({ type: 'described', folder, stamp: codeStamp(readFiles(folder)), tools: deskTools, isWhole: true });
   expect(await codes()).not.toContain('task/bad-arguments');
   tell({ type: 'text', folder, file, text: null });
   expect(await codes()).toContain('task/bad-arguments');
+});
+
+it('does not take the tools that a check described for the code as it was before', async () => {
+  const folder = folderOf({ ...desk, 'tools.ts': '' });
+  const stamp = codeStamp(readFiles(folder));
+  writeFileSync(join(folder, 'tools.ts'), String(desk['tools.ts']));
+  tell({ type: 'touch', folder });
+  expect(await codes()).toEqual([]);
+  tell({ type: 'described', folder, stamp, tools: [], isWhole: true });
+  expect(await codes()).toEqual([]);
+});
+
+it('asks again for the tools of newer code when a check of earlier code took their place', async () => {
+  const folder = folderOf(desk);
+  const [stamp = ''] = await stampsOf(folder).then(() => stampsOf(folder));
+  tell({ type: 'described', folder, stamp, tools: deskTools, isWhole: false });
+  await next('found');
+  expect(await stampsOf(folder)).toEqual([stamp]);
+  tell({ type: 'described', folder, stamp: 'of earlier code', tools: deskTools, isWhole: true });
+  await next('found');
+  expect(await stampsOf(folder)).toEqual([stamp, stamp]);
 });
 
 it('asks once for each state of the code, whatever is typed elsewhere, and again when something is new on the disk', async () => {
@@ -230,3 +258,46 @@ it('a domain that breaks the reading costs the others nothing, and what happened
   tell({ type: 'touch', folder });
   expect(await codes()).toEqual([]);
 });
+
+it('sends thousands of tasks in pages, and of thousands of findings the most important ones', async () => {
+  const folder = folderOf(desk);
+  const [task = ''] = readFileSync(join(folder, 'tasks/first.task.yaml'), 'utf8').split(/^(?=- id: )/m);
+  const copy = (id: string) => task.replace(/^(- )?id: .*$/m, `$1id: ${id}`);
+  const many = Array.from({ length: 1200 }, (_, number) => copy(`many-${number}`));
+  writeFileSync(join(folder, 'tasks/many.task.yaml'), listed(many));
+  tell({ type: 'touch', folder });
+  const { diagnostics } = await next('found');
+  expect(diagnostics).toHaveLength(1001);
+  expect(diagnostics.at(-1)).toMatchObject({ code: 'domain/more-findings', file: join(folder, 'domain.yaml') });
+  const answerTo = async (message: (id: number) => ToWorker) => {
+    const id = ++last;
+    tell(message(id));
+    for (;;) {
+      const answer = await next('answer');
+      if (answer.id === id) return answer.value;
+    }
+  };
+  const row = (await answerTo((id) => ({ type: 'row', id, folder, grouping: 'split' }))) as DomainOutline;
+  expect(row.groups.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(1200);
+  expect(JSON.stringify(row)).not.toContain('many-0');
+  const rows = await answerTo((id) => ({ type: 'taskRows', id, folder, from: 700, to: 1200 }));
+  expect(rows).toHaveLength(500);
+  expect(await ask(folder, { type: 'symbols', query: 'many' })).toHaveLength(500);
+  const outline = (await ask(folder, { type: 'outline', file: join(folder, 'tasks/many.task.yaml') })) as OutlineItem[];
+  expect([outline.length, outline.flatMap(({ children }) => children)]).toEqual([1200, []]);
+  const contents = (await ask(folder, { type: 'contents' })) as Contents;
+  expect(JSON.stringify(contents)).not.toContain('many-0');
+  expect(contents.taskPages.map(({ name }) => name)).toEqual([
+    'first',
+    'many 1–500',
+    'many 501–1000',
+    'many 1001–1200',
+  ]);
+  const [, , { from = 0, to = 0 } = {}] = contents.taskPages;
+  const page = (await ask(folder, { type: 'taskPage', from, to })) as readonly ListedItem[];
+  expect([page.length, page[0]?.id, page.at(-1)?.id]).toEqual([500, 'many-500', 'many-999']);
+});
+
+/** A file with all tasks of texts that hold one each. */
+const listed = (tasks: readonly string[]) =>
+  tasks.map((task) => (task.startsWith('- ') ? task : `- ${task.trimEnd().replaceAll('\n', '\n  ')}\n`)).join('');

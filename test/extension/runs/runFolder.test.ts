@@ -20,7 +20,7 @@ beforeAll(async () => {
   const options = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
   await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'gold', '--out', gold);
   await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'scripted', '--out', scripted);
-}, 60_000);
+});
 
 /** A copy of the run that a test may change. */
 function copied(name: string): string {

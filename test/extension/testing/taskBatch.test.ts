@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { batchesOf, evalArguments } from '../../../src/extension/testing/taskBatch.ts';
+import { runs } from '../../support/runs.ts';
 
 const chosen = (folder: string, task: string, agent?: string) => ({ folder, task, agent });
 
@@ -36,6 +37,6 @@ it('a list that no command line takes is cut, and no task is lost or told twice'
       expect(lists.filter((list) => list.length > 16_000)).toEqual([]);
       expect(lists.flatMap((list) => list.split(','))).toEqual(tasks);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

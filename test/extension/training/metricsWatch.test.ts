@@ -1,29 +1,54 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readMetrics } from '../../../src/extension/training/metricsFile.ts';
+import type { RunMetrics } from '../../../src/extension/training/metricsFile.ts';
 import { watchMetrics } from '../../../src/extension/training/metricsWatch.ts';
-import { runFolder } from './runFolder.ts';
 
-it('brings what is written, in batches, until it is disposed', async () => {
-  const folder = runFolder();
-  const metrics = readMetrics(folder.path);
+/** The folder as the file system reports it: a test raises its events. */
+const folder = vi.hoisted(() => ({ onEvent: () => {}, isWatched: false }));
+
+vi.mock('node:fs', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  watch: (_path: string, onEvent: () => void) => {
+    folder.onEvent = onEvent;
+    folder.isWatched = true;
+    return {
+      on: () => {},
+      close: () => {
+        folder.isWatched = false;
+      },
+    };
+  },
+}));
+
+it('reports what is written in batches, also what no event announces, until it is disposed', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let [written, read] = [0, 0];
+  const refresh = async () => {
+    const points = Array.from({ length: written - read }, (_, index) => ({ step: read + index + 1 }));
+    read = written;
+    return { points, reset: false, statusChanged: false, alarmsChanged: false };
+  };
   const batches: number[][] = [];
   const watch = watchMetrics(
-    folder.path,
-    metrics,
+    '/run',
+    { refresh } as unknown as RunMetrics,
     ({ points }) => batches.push(points.map(({ step }) => step)),
     expect.fail,
   );
-  onTestFinished(watch.dispose);
-  for (let step = 1; step <= 40; step += 1) {
-    folder.append('metrics.jsonl', `{"step": ${step}}\n`);
-    await pause(5);
+  while (written < 40) {
+    written += 1;
+    folder.onEvent();
+    await vi.advanceTimersByTimeAsync(5);
   }
-  await vi.waitFor(() => expect(batches.flat()).toHaveLength(40), { timeout: 5000 });
+  await vi.advanceTimersByTimeAsync(100);
   expect(batches.flat()).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
-  expect(batches.length).toBeLessThan(20);
+  expect(batches.length).toBeLessThanOrEqual(3);
+  written = 41;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(batches.at(-1)).toEqual([41]);
   watch.dispose();
-  folder.append('metrics.jsonl', '{"step": 41}\n');
-  await pause(300);
-  expect(batches.flat()).toHaveLength(40);
+  expect(folder.isWatched).toBe(false);
+  written = 42;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(batches.flat()).toHaveLength(41);
 });

@@ -17,3 +17,21 @@ test('every run has its lines, every metric its column, and a name with a comma 
     ].join('\r\n'),
   );
 });
+
+test('a text that a spreadsheet would run as a formula stays a text, and a negative number stays a number', () => {
+  const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://a","b")'];
+  const runs = names.map((run) => ({ run, series: [point(1, { '=cmd': -0.5 })] }));
+  const [header, ...lines] = csvOf(runs).split('\r\n');
+  expect(header).toBe("run,step,time,superseded,'=cmd");
+  expect(lines.map((line) => line.slice(0, line.indexOf(',1,1970')))).toEqual([
+    "'=1+1",
+    "'+1",
+    "'-1",
+    "'@SUM(A1)",
+    "'\t=1",
+    '"\'\r=1"',
+    '"\'=HYPERLINK(""http://a"",""b"")"',
+    '',
+  ]);
+  expect(lines.slice(0, -1).every((line) => line.endsWith(',false,-0.5'))).toBe(true);
+});

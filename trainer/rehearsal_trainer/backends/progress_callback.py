@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from rehearsal_trainer import run_files
+from rehearsal_trainer import processes, run_files
 from rehearsal_trainer.measurements import Evaluate, Measurements
 from rehearsal_trainer.run_folder import RunFolder
 
@@ -19,6 +20,8 @@ METRIC_NAMES = {
     "entropy": "entropy",
     "reward_std": "reward_std",
     "clip_ratio/region_mean": "clipped",
+    "clip_ratio/low_mean": "clipped_low",
+    "clip_ratio/high_mean": "clipped_high",
     "mean_token_accuracy": "token_accuracy",
     "num_tokens": "tokens",
 }
@@ -45,7 +48,7 @@ class ProgressCallback(TrainerCallback):
         self._last = now
         known = {METRIC_NAMES[name]: value for name, value in logs.items() if name in METRIC_NAMES}
         values = {name: float(value) for name, value in known.items() if value is not None}
-        values |= {**self.measured.taken(), "step_seconds": seconds}
+        values |= {**self.measured.taken(), **gpu_memory(), "step_seconds": seconds}
         if "rollout_seconds" in values:
             values["update_seconds"] = seconds - values["rollout_seconds"]
         self.run.metrics(state.global_step, values)
@@ -64,10 +67,19 @@ class ProgressCallback(TrainerCallback):
         self._end_if_asked(control)
 
     def _end_if_asked(self, control: TrainerControl) -> None:
-        if self.run.should_stop():
+        if processes.agreed(self.run.should_stop()):
             control.should_training_stop = True
             control.should_save = True
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         step = state.global_step
         self.run.event("checkpoint", step=step, path=run_files.checkpoint_name(step))
+
+
+def gpu_memory() -> dict[str, float]:
+    """Returns the most memory of the GPU, in GiB, that was in use since the last call; nothing without a GPU."""
+    if not torch.cuda.is_available():
+        return {}
+    most = torch.cuda.max_memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    return {"gpu_memory": most / 2**30}

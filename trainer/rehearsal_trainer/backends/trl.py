@@ -1,15 +1,18 @@
 """TRL behind the scripts: trainers made from a plan.
 
-Besides TRL's own work it does three things, all exact and only to save time and memory: a prefix that all rows of
-a batch share (the policy and the tools) is computed once, the language model's head is only applied where a label
-stands, and rows of similar length are scored together, so that one long rollout does not pad all the others.
+Besides TRL's own work it does three things, all exact and only to save time and memory. A prefix that all rows of
+a batch share (the policy and the tools) is computed once, except under gradient checkpointing. The language model's
+head is only applied where a label is. Rows of similar length are scored together, so that one long rollout does not
+pad all the others. Rollouts with several rows are in frugal_trainer.py, complete checkpoints in whole_checkpoints.py.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,15 +22,24 @@ import torch
 import trl.trainer.utils as trl_utils
 from datasets import Dataset
 from peft import LoraConfig
+from torch import Tensor
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+from trl import __version__ as trl_version
 
+from rehearsal_trainer import processes, run_files
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.backends.progress_callback import ProgressCallback
+from rehearsal_trainer.backends.shared_rows import SharedOrder, filled
 from rehearsal_trainer.backends.validation import validated
-from rehearsal_trainer.decoders import is_llama_like
-from rehearsal_trainer.masks import CompletionRow, Row, features_of
+from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints, put_in_place
+from rehearsal_trainer.cpu_decoder.decoders import is_llama_like
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo_step import StepRows
+from rehearsal_trainer.masks import Row, features_of
 from rehearsal_trainer.measurements import Evaluate, Measurements
+from rehearsal_trainer.models import is_quantized, record_quantization
 from rehearsal_trainer.run_folder import RunFolder
+from rehearsal_trainer.setting import keys_of
 from rehearsal_trainer.shared_prefix import share_prefix
 
 
@@ -50,6 +62,8 @@ class Optimization:
     schedule: Literal["constant_with_warmup", "linear"] = "constant_with_warmup"
     max_grad_norm: float = 1.0
     bf16: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the configuration passes through to TRL."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,7 @@ class GrpoPlan:
     context: int
     """The longest row, which is the constant that Dr. GRPO divides by."""
     skip_dead_groups: bool
+    importance_sampling_cap: float | None
 
 
 # How TRL calls the loss of each paper. Its "dapo" is the mean over all tokens of a step, which is verl's and so
@@ -77,8 +92,18 @@ LOSSES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-Rollouts = Callable[[Sequence[str], int], tuple[Sequence[CompletionRow], Sequence[float | None]]]
-"""(task of each row, optimizer step) to rows and rewards, in the same order."""
+Rollouts = Callable[[Sequence[str], int], StepRows]
+"""(task of each rollout, optimizer step) to the rows and rewards of these rollouts."""
+
+
+class CheckpointedSftTrainer(WholeCheckpoints, SFTTrainer):
+    """TRL's trainer of SFT, with whole checkpoints, and rows that several processes can share."""
+
+    shared_order: SharedOrder | None = None
+    """The order of the rows, where several processes share them."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        return self.shared_order or super()._get_train_sampler(train_dataset)
 
 
 def sft_trainer(
@@ -92,10 +117,12 @@ def sft_trainer(
     validation: Sequence[Row] = (),
 ) -> SFTTrainer:
     """A trainer over rows that are tokenised and masked already; TRL tokenises nothing."""
-    dataset = Dataset.from_list([features_of(row) for row in rows])
+    shared = filled(rows, plan.micro_batch * processes.count())
+    dataset = Dataset.from_list([features_of(row) for row in shared])
     progress = ProgressCallback(run, measured, evaluate)
-    config = SFTConfig(max_length=None, packing=False, **_common(plan))
-    trainer = SFTTrainer(
+    config = SFTConfig(**_sft_values(plan), **plan.options)
+    loaded = _adapter_of(model)
+    trainer = CheckpointedSftTrainer(
         model=model,
         peft_config=_lora(model, plan),
         args=config,
@@ -103,6 +130,9 @@ def sft_trainer(
         processing_class=tokenizer,
         callbacks=[progress],
     )
+    _restore_adapter(trainer.model, loaded)
+    if processes.count() > 1:
+        trainer.shared_order = SharedOrder(len(rows), len(shared), plan.seed)
     _leave_out_positions(trainer.model)
     if validation:
         progress.evaluate = validated(trainer, validation, plan.steps, plan.micro_batch, evaluate)
@@ -122,30 +152,16 @@ def grpo_trainer(
 ) -> GRPOTrainer:
     """A trainer whose rollouts come from the engine. `tasks` is the whole run's order, one entry a group."""
 
-    def rollout_func(prompts: list[Any], trainer: GRPOTrainer) -> dict[str, Any]:
+    def rollout_func(prompts: list[Any], trainer: Any) -> dict[str, Any]:
         check_groups(prompts, grpo.group_size)
-        rows, rewards = rollouts(prompts, trainer.state.global_step + 1)
-        columns = {
-            name: [row[name] for row in rows] for name in ("prompt_ids", "completion_ids", "env_mask", "logprobs")
-        }
-        return {**columns, "engine_reward": list(rewards)}
+        played = rollouts(prompts, trainer.state.global_step + 1)
+        return trainer.columns_of(played, tokenizer.pad_token_id, plan.accumulation)
 
     def reward(engine_reward: list[float | None], **_: Any) -> list[float | None]:
         return engine_reward
 
-    config = GRPOConfig(
-        num_generations=grpo.group_size,
-        steps_per_generation=plan.accumulation,
-        temperature=grpo.temperature,
-        beta=grpo.beta,
-        epsilon=grpo.epsilon,
-        epsilon_high=grpo.epsilon_high,
-        max_completion_length=grpo.context,
-        num_iterations=1,
-        shuffle_dataset=False,
-        **LOSSES[grpo.algorithm],
-        **_common(plan),
-    )
+    config = GRPOConfig(**_grpo_values(plan, grpo), **plan.options)
+    loaded = _adapter_of(model)
     trainer = FrugalTrainer(
         model=model,
         peft_config=_lora(model, plan),
@@ -156,10 +172,35 @@ def grpo_trainer(
         callbacks=[ProgressCallback(run, measured, evaluate)],
         rollout_func=rollout_func,
     )
+    _restore_adapter(trainer.model, loaded)
     trainer.skip_dead_groups = grpo.skip_dead_groups
-    trainer.differences = measured.differences
+    trainer.importance_sampling_cap = grpo.importance_sampling_cap
+    trainer.drifts = measured.drifts
     _leave_out_positions(trainer.model)
     return trainer
+
+
+def check_options(kind: Literal["sft", "grpo"], config: Any) -> None:
+    """ConfigurationError for an option under `trl` that TRL does not have, or that a key of the configuration sets."""
+    known = SFTConfig if kind == "sft" else GRPOConfig
+    example = Optimization(Path(), 1, 1.0, 0, 1, 1, 1, 1, 0, False, 0)
+    grpo = GrpoPlan(2, 1.0, 0.0, 0.2, None, "grpo", 1, False, None)
+    own = set(_sft_values(example) if kind == "sft" else _grpo_values(example, grpo))
+    keys = {key.setting.trl: key.name for key in keys_of(type(config)).values() if key.setting.trl}
+    names = [each.name for each in fields(known)]
+    for name in config.trl:
+        if name in keys:
+            raise ConfigurationError(f"trl: {name} is the key {keys[name]} here; set that")
+        if name in own:
+            raise ConfigurationError(f"trl: {name} cannot be set, because Rehearsal's rollouts depend on its value")
+        if name not in names:
+            close = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ConfigurationError(f"trl: {known.__name__} of TRL {trl_version} has no option {name}{hint}")
+    try:
+        known(output_dir=str(Path.cwd()), use_cpu=True, bf16=False, report_to="none", **config.trl)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"trl: {error}") from error
 
 
 def check_groups(prompts: Sequence[Any], group_size: int) -> None:
@@ -183,8 +224,32 @@ def save(trainer: Any, tokenizer: Any, target: Path, merge: bool) -> None:
     model = trainer.accelerator.unwrap_model(trainer.model)
     if merge and hasattr(model, "merge_and_unload"):
         model = model.merge_and_unload()
-    model.save_pretrained(target)
-    tokenizer.save_pretrained(target)
+    unfinished = target.parent / run_files.UNFINISHED
+    shutil.rmtree(unfinished, ignore_errors=True)  # of an attempt that was killed
+    model.save_pretrained(unfinished / target.name)
+    tokenizer.save_pretrained(unfinished / target.name)
+    record_quantization(model, unfinished / target.name)
+    put_in_place(target.parent, target.name)
+
+
+def _sft_values(plan: Optimization) -> dict[str, Any]:
+    return {"max_length": None, "packing": False, **_common(plan)}
+
+
+def _grpo_values(plan: Optimization, grpo: GrpoPlan) -> dict[str, Any]:
+    return {
+        "num_generations": grpo.group_size,
+        "steps_per_generation": plan.accumulation,
+        "temperature": grpo.temperature,
+        "beta": grpo.beta,
+        "epsilon": grpo.epsilon,
+        "epsilon_high": grpo.epsilon_high,
+        "max_completion_length": grpo.context,
+        "num_iterations": 1,
+        "shuffle_dataset": False,
+        **LOSSES[grpo.algorithm],
+        **_common(plan),
+    }
 
 
 def _common(plan: Optimization) -> dict[str, Any]:
@@ -209,6 +274,7 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "disable_tqdm": True,
         "seed": plan.seed,
         "dataloader_pin_memory": False,
+        "ddp_timeout": processes.WAITING_S,
         "use_cpu": not torch.cuda.is_available(),
     }
 
@@ -224,6 +290,23 @@ def _lora(model: Any, plan: Optimization) -> LoraConfig | None:
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )
+
+
+def _adapter_of(model: Any) -> dict[str, Tensor]:
+    """Returns a copy of the adapter that a model brings, by the names of its parameters."""
+    return {name: value.detach().clone() for name, value in model.named_parameters() if "lora_" in name}
+
+
+def _restore_adapter(model: Any, loaded: Mapping[str, Tensor]) -> None:
+    """Keeps the adapter of a quantized model in float32, and one that it brought as it was loaded.
+
+    TRL rounds it to bfloat16, which keeps 8 bits of a weight: most of an update of 1e-5 would be lost.
+    """
+    if not is_quantized(model):
+        return
+    for name, value in model.named_parameters():
+        if "lora_" in name:  # TRL copies an adapter that the model brought, for the reference
+            value.data = loaded.get(name.replace(".ref.", ".default."), value.data).float().clone()
 
 
 def score_labelled_positions() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from trl import SFTTrainer
 
+from rehearsal_trainer import processes
+from rehearsal_trainer.backends.shared_rows import filled
 from rehearsal_trainer.cadence import Cadence
 from rehearsal_trainer.masks import Row, features_of
 from rehearsal_trainer.measurements import Evaluate
@@ -36,16 +38,21 @@ def validated(
 
 
 def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float:
-    """The mean loss of a token that could be learned from, as the trainer computes it, `micro_batch` rows at once."""
+    """The mean loss of a token that could be learned from, as the trainer computes it, `micro_batch` rows at once.
+
+    Several processes share the rows; all have to call it.
+    """
     model: Any = trainer.model
-    total, tokens = 0.0, 0
+    loss, tokens = 0.0, 0
     model.eval()
+    own = filled(rows, micro_batch * processes.count())[processes.rank() :: processes.count()]
     with torch.no_grad(), trainer.compute_loss_context_manager():
-        for start in range(0, len(rows), micro_batch):
-            batch: Any = trainer.data_collator([features_of(row) for row in rows[start : start + micro_batch]])
+        for start in range(0, len(own), micro_batch):
+            batch: Any = trainer.data_collator([features_of(row) for row in own[start : start + micro_batch]])
             inputs = trainer._prepare_inputs(batch)
             tokens += int((inputs["labels"][:, 1:] >= 0).sum())
-            total += float(trainer.compute_loss(model, inputs, num_items_in_batch=1))
+            loss += float(trainer.compute_loss(model, inputs, num_items_in_batch=1)) / processes.count()
     model.train()
     trainer._metrics["eval"].clear()  # what TRL measured beside it would stand in its next line
-    return total / tokens
+    all_loss, all_tokens = processes.total([loss, tokens])
+    return all_loss / all_tokens

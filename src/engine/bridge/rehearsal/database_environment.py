@@ -26,6 +26,8 @@ class DatabaseEnvironment:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.settings = settings
+        self.is_exact = settings.get("wholeFloats") == "distinct"
+        """Whether 5.0 in a row is not equal to 5, as for Python's hash of a database."""
 
     def start(self) -> tuple[Any, Any]:
         """Both sides as the environment's own data says; what an import writes down."""
@@ -54,6 +56,10 @@ class DatabaseEnvironment:
     def call(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
         """One call by `agent` or `user`. What it raises is the result that the caller sees."""
         raise NotImplementedError
+
+    def decided(self, instance: Any, name: str, earlier: list[dict[str, Any]]) -> str | None:
+        """Returns the result of a call that the earlier results of its response decide; None where it is made."""
+        return None
 
     def text(self, result: Any) -> str:
         """A result as the caller sees it."""

@@ -91,7 +91,7 @@ def content_of(result: Any) -> str:
 
 def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str], None]) -> str:
     """What the agent sees of an exception. Anything but a `ToolError` is also logged with its place."""
-    text = str(error) if isinstance(error, (ToolError, ReadOnlyError)) else message_of(error)
+    text = words_of(error) if isinstance(error, (ToolError, ReadOnlyError)) else message_of(error)
     if not isinstance(error, ToolError):
         place = place_in(error, folder)
         log(f"{name}: {text}{f' ({place[0]}:{place[1]})' if place else ''}")
@@ -100,10 +100,18 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 
 def message_of(error: BaseException) -> str:
     """The words of an exception; with its type where they alone say too little."""
-    text = str(error)
+    text = words_of(error)
     if isinstance(error, SystemExit):
         return f"the tool called sys.exit({text})"
-    return f"{type(error).__name__}: {text}" if isinstance(error, KeyError) or not text else text
+    return f"{type(error).__name__}: {text}" if text and isinstance(error, KeyError) else text or type(error).__name__
+
+
+def words_of(error: BaseException) -> str:
+    """Returns the text of an exception; empty where its class fails to make one."""
+    try:
+        return str(error)
+    except BaseException:
+        return ""
 
 
 def place_in(error: BaseException, folder: str) -> tuple[str, int | None] | None:

@@ -162,7 +162,7 @@ class Hosted:
             content = content_of(result)
             if tool.declaration.effect == "read" and database.has_changed():
                 raise ReadOnlyError(REFUSAL)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             database.rollback()
             return {"content": failure_of(tool.name, error, self._folder, self._log), "isError": True}
         database.commit()

@@ -14,9 +14,8 @@ from typing import Any
 from .database_environment import DatabaseEnvironment
 from .description import BridgeError
 from .rows import MISSING
+from .whole_numbers import FLOATS, with_kinds
 
-FLOATS = "_floats"
-"""The row that names the whole numbers that are floats, since JSON does not tell 5.0 from 5."""
 KEY = "#"
 """Stands behind a place of which the key is meant, as in relative JSON Pointers."""
 
@@ -145,15 +144,7 @@ def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str
     """Arguments in which the whole numbers at these JSON Pointers are floats."""
     if not places:
         return dict(arguments)
-    made = copy.deepcopy(dict(arguments))
-    for place in places:
-        *keys, last = [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]
-        at: Any = made
-        for key in keys:
-            at = at[int(key) if isinstance(at, list) else key]
-        index: Any = int(last) if isinstance(at, list) else last
-        at[index] = float(at[index])
-    return made
+    return with_kinds(copy.deepcopy(dict(arguments)), dict.fromkeys(places, "float"))
 
 
 class Reading:
@@ -273,7 +264,12 @@ class ObjectsView:
             self._objects.pop(name, None)
         self._touched.clear()
 
-    def apply(self, path: list[str], change: Any) -> None:
+    def apply_all(self, changes: Mapping[tuple[str, ...], Any]) -> None:
+        """Puts in what the engine changed, by path."""
+        for path, value in changes.items():
+            self._apply(path, value)
+
+    def _apply(self, path: tuple[str, ...], change: Any) -> None:
         name, *rest = path
         self._objects.pop(name, None)
         if rest:

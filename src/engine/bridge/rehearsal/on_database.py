@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import importlib
 import pickle
@@ -15,8 +16,12 @@ from .description import BridgeError, message_of
 from .objects import with_floats
 from .rows import MISSING, Rows, same
 from .schema import plain
+from .whole_numbers import FLOATS, as_told, kinds_between, same_kinds, with_kinds
 
 SIDES = ("agent", "user")
+
+Revive = Callable[[tuple[str, ...], Any], Any]
+Same = Callable[[Any, Any], bool]
 
 
 class Base:
@@ -43,8 +48,12 @@ class Frozen:
 class View:
     """One side as one rollout has it. A row is copied when a write looks at it first; a read sees shared rows."""
 
-    def __init__(self, base: Base) -> None:
-        self._base = base
+    def __init__(self, base: Base, revive: Revive, is_exact: bool) -> None:
+        self._revive = revive
+        self._is_exact = is_exact
+        self._same: Same = exactly_same if is_exact else same
+        self._kinds: dict[str, dict[str, str]] = {}
+        """By place, the types of numbers that the engine's JSON does not tell."""
         self.tables = {name: Rows(table, copy.deepcopy) for name, table in base.tables.items()}
         self._rest = dict(base.rest)
         self.value = {} if isinstance(base.value, dict) else copy.copy(base.value)
@@ -66,21 +75,40 @@ class View:
 
     def settle(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         """Path and JSON of everything that changed since the last time, without a value where it is gone."""
+        kinds: dict[str, dict[str, str]] = {}
+        for path, value in self._changes():
+            data = value if value is MISSING else plain(value)
+            if self._is_exact:
+                read = None if data is MISSING else self._revive(path, as_told(data))
+                kinds["/".join(path)] = dict(kinds_between(value, read))
+            yield path, data
+        yield from self._learned({place: each for place, each in kinds.items() if each != self._kinds.get(place, {})})
+
+    def _learned(self, changed: Mapping[str, dict[str, str]]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Takes over types of numbers, and tells them as rows of a table that is there while it has some."""
+        had_some = bool(self._kinds)
+        self._kinds = {place: each for place, each in {**self._kinds, **changed}.items() if each}
+        if had_some and self._kinds:
+            yield from (((FLOATS, place), each or MISSING) for place, each in changed.items())
+        elif changed:
+            yield (FLOATS,), dict(self._kinds) or MISSING
+
+    def _changes(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         members = self._members()
         for name, table in self.tables.items():
             if members.get(name) is not table:
-                replace(table, members.get(name) or {})
+                replace(table, members.get(name) or {}, self._same)
                 self._put(name, table)
-            for path, value in list(table.changed()):
-                yield (name, str(plain(path[0]))), MISSING if value is MISSING else plain(value)
+            for path, value in list(table.changed(self._same)):
+                yield (name, str(plain(path[0]))), value
             table.commit()
         for name, known in self._rest.items():
             value = members.get(name)
             if pickle.dumps(value, pickle.HIGHEST_PROTOCOL) == known.bytes:
                 continue
             now = self._rest[name] = Frozen(value)
-            if not same(known.json, now.json):
-                yield (name,), now.json
+            if not same(known.json, now.json) or not (self._same is same or same_kinds(known.copy(), value)):
+                yield (name,), value
 
     def discard(self) -> None:
         """Takes back what was changed since the last time."""
@@ -90,15 +118,35 @@ class View:
         for name, known in self._rest.items():
             self._put(name, known.copy())
 
-    def apply(self, path: list[str], change: Any) -> None:
-        """Puts in what the engine changed."""
+    def apply_all(self, changes: Mapping[tuple[str, ...], Any]) -> None:
+        """Puts in the JSON that the engine changed, by path."""
+        rows = {path: value for path, value in changes.items() if path[0] != FLOATS}
+        told = {path[1]: value for path, value in changes.items() if path[0] == FLOATS and len(path) > 1}
+        if (FLOATS,) in changes:
+            whole = changes[FLOATS,]
+            told = {**dict.fromkeys(self._kinds, MISSING), **({} if whole is MISSING else whole)}
+        self._kinds = {place: each for place, each in {**self._kinds, **told}.items() if each is not MISSING}
+        for path in (tuple(place.split("/", 1)) for place in told):
+            if path not in rows and (known := self._at(path)) is not MISSING:
+                rows[path] = as_told(plain(known))
+        for path, value in rows.items():
+            kinds = self._kinds.get("/".join(path), {})
+            self._apply(path, value if value is MISSING else with_kinds(self._revive(path, value), kinds))
+
+    def _at(self, path: tuple[str, ...]) -> Any:
+        name, *rest = path
+        if not rest:
+            return self._members().get(name, MISSING)
+        return self.tables[name].get(rest[0], MISSING) if name in self.tables else MISSING
+
+    def _apply(self, path: tuple[str, ...], change: Any) -> None:
         name, *rest = path
         if not rest:
             if name not in self.tables:
                 self._put(name, change)
                 self._rest[name] = Frozen(change)
             else:
-                replace(self.tables[name], {} if change is MISSING else change)
+                replace(self.tables[name], {} if change is MISSING else change, self._same)
         elif change is MISSING:
             self.tables[name].pop(rest[0], None)
         else:
@@ -113,18 +161,24 @@ class View:
         members = other if isinstance(other, dict) else vars(other)
         for name, value in members.items():
             if name in self.tables:
-                replace(self.tables[name], value)
+                replace(self.tables[name], value, self._same)
             else:
                 self._put(name, value)
 
 
-def replace(table: Rows, rows: Mapping[Any, Any]) -> None:
+def exactly_same(one: Any, other: Any) -> bool:
+    """Equality as JSON knows it, and 5 is not 5.0."""
+    return same(one, other) and same_kinds(one, other)
+
+
+def replace(table: Rows, rows: Mapping[Any, Any], equal: Same) -> None:
     """Makes a table hold these rows; one that is equal stays as it is."""
     for key in [key for key in table if key not in rows]:
         del table[key]
     # The rows themselves, and not the copies that a table makes of what is looked at.
     for key, row in list(dict.items(typing.cast("dict[Any, Any]", rows))):
-        if key not in table or not same(plain(dict.__getitem__(table, key)), plain(row)):
+        known = dict.__getitem__(table, key) if key in table else MISSING
+        if known is MISSING or not same(plain(known), plain(row)) or not (equal is same or same_kinds(known, row)):
             table[key] = row
 
 
@@ -133,7 +187,12 @@ class Session:
 
     def __init__(self, environment: DatabaseEnvironment, bases: Mapping[str, Base]) -> None:
         own = environment.view()
-        self.views = {side: View(base) if side == "user" or own is None else own for side, base in bases.items()}
+        self.views = {
+            side: View(base, functools.partial(environment.revive, side), environment.is_exact)
+            if side == "user" or own is None
+            else own
+            for side, base in bases.items()
+        }
         self.instance = environment.make(self.views["agent"].value, self.views["user"].value)
 
     def settle(self) -> list[dict[str, Any]]:
@@ -197,8 +256,9 @@ class OnDatabase:
         is_read = (by, name) in self._reads
         session.share(is_read)
         try:
-            result = environment.call(instance, by, name, arguments)
-            content = environment.text(result)
+            content = environment.decided(instance, name, params.get("earlier", []))
+            if content is None:
+                content = environment.text(environment.call(instance, by, name, arguments))
             session.share(False)
             # After a read there is nothing to find before the sync; what it wrote all the same is found after it.
             rows = [] if is_read and environment.has_sync else session.settle()
@@ -280,11 +340,14 @@ class OnDatabase:
         session = self._sessions.get(name)
         if session is None:
             return None
-        for change in params.get("changes", []):
-            side, path = change["side"], change["path"]
-            gone = "value" not in change
-            value = MISSING if gone else self._environment.revive(side, tuple(path), change["value"])
-            session.views[side].apply(path, value)
+        for side, view in session.views.items():
+            view.apply_all(
+                {
+                    tuple(change["path"]): change.get("value", MISSING)
+                    for change in params.get("changes", [])
+                    if change["side"] == side
+                }
+            )
         if params.get("changes"):
             for view in session.views.values():
                 view.commit()

@@ -224,13 +224,13 @@ class Rows(dict):
     def copy(self) -> Any:
         return dict(self.items())
 
-    def changed(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    def changed(self, equal: Callable[[Any, Any], bool] | None = None) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Path and value of everything that this call changed, in the order of the keys; `MISSING` where it is gone."""
         for key, before in self._before.items():
             now = super().get(key, MISSING)
             if isinstance(now, Rows) and before is not MISSING:
-                yield from (((key, *path), value) for path, value in now.changed())
-            elif not same(before, now):
+                yield from (((key, *path), value) for path, value in now.changed(equal))
+            elif not (equal or same)(before, now):
                 yield (key,), now
 
     def differing(self, base: Mapping[Any, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from .description import BridgeError, place_in
+from .description import BridgeError, place_in, words_of
 from .hosted import Hosted
 from .on_database import OnDatabase
 from .tools_file import ToolsFile
@@ -38,10 +38,25 @@ def main() -> None:
     threading.Thread(target=read, daemon=True).start()
     server = Server()
     while True:
-        request = json.loads(waiting.get())
-        answer = {"id": request["id"], **server.answer(request["method"], request.get("params", {}))}
-        answers.write(json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n")
+        answers.write(answered(server, waiting.get()) + "\n")
         answers.flush()
+
+
+def answered(server: Server, line: bytes) -> str:
+    """Returns the answer to a request as a line of JSON: an error where one cannot be read or written."""
+    request: dict[str, Any] = {"id": 0}
+    try:
+        request = json.loads(line)
+        return encoded({"id": request["id"], **server.answer(request["method"], request.get("params", {}))})
+    except BaseException as error:
+        # No data of a domain or a model may end this process, which serves other rollouts too.
+        fault = {"code": "environment/failed", **described(error, server.folder)}
+        return encoded({"id": request["id"], "error": fault})
+
+
+def encoded(answer: Mapping[str, Any]) -> str:
+    # As ASCII, since UTF-8 has no lone surrogates, which a JSON string may have.
+    return json.dumps(answer, separators=(",", ":"), allow_nan=False)
 
 
 class Server:
@@ -49,15 +64,15 @@ class Server:
 
     def __init__(self) -> None:
         self._host: Any = None
-        self._folder = ""
+        self.folder = ""
 
     def answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return {"result": self._perform(method, params)}
         except BridgeError as error:
-            return {"error": {"code": error.code, "message": str(error), "file": error.file, "line": error.line}}
+            return {"error": {"code": error.code, "message": words_of(error), "file": error.file, "line": error.line}}
         except BaseException as error:
-            return {"error": {"code": "environment/failed", **described(error, self._folder)}}
+            return {"error": {"code": "environment/failed", **described(error, self.folder)}}
 
     def _perform(self, method: str, params: Mapping[str, Any]) -> Any:
         if method == "open":
@@ -82,15 +97,15 @@ class Server:
         raise BridgeError("bridge/method", f"the bridge has no method {method}")
 
     def _open(self, params: Mapping[str, Any]) -> Any:
-        self._folder = params["folder"]
+        self.folder = params["folder"]
         if params["kind"] == "database":
             self._host = OnDatabase(params, log)
             return self._host.describe()
-        module = load(params["file"], self._folder)
+        module = load(params["file"], self.folder)
         if params["kind"] == "tools":
-            self._host = ToolsFile(module, self._folder, params["base"], log)
+            self._host = ToolsFile(module, self.folder, params["base"], log)
         else:
-            self._host = Hosted(module, self._folder, log)
+            self._host = Hosted(module, self.folder, log)
         return self._host.describe()
 
 
@@ -115,7 +130,7 @@ def described(error: BaseException, folder: str) -> dict[str, Any]:
     if isinstance(error, SyntaxError):
         return {"message": f"{type(error).__name__}: {error.msg}", "file": error.filename, "line": error.lineno}
     file, line = place_in(error, folder) or (None, None)
-    return {"message": f"{type(error).__name__}: {error}", "file": file, "line": line}
+    return {"message": f"{type(error).__name__}: {words_of(error)}", "file": file, "line": line}
 
 
 def log(text: str) -> None:

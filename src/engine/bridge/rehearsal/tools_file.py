@@ -76,7 +76,7 @@ class ToolsFile:
         try:
             content = content_of(tool.run(arguments, filled))
             rows = self._written(views[owner]) if is_write else []
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             return {"content": failure_of(tool.name, error, self._folder, self._log), "isError": True, "rows": []}
         world.apply(owner, rows)
         return {"content": content, "isError": False, "rows": rows}

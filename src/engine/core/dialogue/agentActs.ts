@@ -128,7 +128,7 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
           ...factsAskedIn(withoutNeedless(sentence), vocabulary, proposes),
           ...(proposes ? [] : kindsAskedIn(withoutNeedless(sentence), vocabulary)),
         ];
-  const says = (phrases: readonly RegExp[]) => phrases.some((phrase) => phrase.test(text));
+  const says = (phrases: Vocabulary['refusals']) => phrases.some((phrase) => phrase.test(text));
   const handsOff = says(vocabulary.handOffs) || (!question && !proposes && handsOver(text));
   const refuses = says(vocabulary.refusals) || (!question && !notUnderstood && isDeclined(text));
   const reportsDone = !question && !proposes && !refuses && !asks.length && isReport(text);

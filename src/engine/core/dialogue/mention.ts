@@ -1,4 +1,5 @@
 import type { Lexicon } from '../lexicon.ts';
+import type { Pattern } from '../linearPattern.ts';
 import { phrasePattern } from './phrase.ts';
 import { wordsOf } from './text.ts';
 
@@ -19,8 +20,8 @@ export type Vocabulary = {
   readonly questions: readonly Phrase[];
   readonly labels: Readonly<Record<string, string>>;
   /** The domain's own sentences, found in plain text. */
-  readonly refusals: readonly RegExp[];
-  readonly handOffs: readonly RegExp[];
+  readonly refusals: readonly Pattern[];
+  readonly handOffs: readonly Pattern[];
   /** Every word that belongs to a fact of the domain. */
   readonly words: ReadonlySet<string>;
 };

@@ -1,13 +1,14 @@
+import { linearPattern, type Pattern } from '../linearPattern.ts';
 import { literal } from '../literal.ts';
 import { plain } from './text.ts';
 
 /** A pattern of a lexicon's sentence in a plain text: its words in order, `{anything}` for one to eight words. */
-export function phrasePattern(phrase: string): RegExp {
+export function phrasePattern(phrase: string): Pattern {
   const slot = '[^\\s]+(?: [^\\s]+){0,7}?';
   const words = plain(phrase.replace(/\{[^}]*\}/g, ' slotted '))
     .replace(/[^\p{L}\p{N}\s']+/gu, ' ')
     .trim()
     .split(/\s+/)
     .map((word) => (word === 'slotted' ? slot : literal(word)));
-  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u');
+  return linearPattern(`(?:^|[^\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?:$|[^\\p{L}\\p{N}])`);
 }

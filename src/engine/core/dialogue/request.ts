@@ -264,8 +264,9 @@ export function listedAbove(all: string, vocabulary: Vocabulary): readonly strin
   const sentences = sentencesOf(all);
   const refers = sentences.some(
     ({ text }) =>
-      anyRequest.test(text) &&
+      // The cheap pattern first: few sentences refer to anything, and the other one is large.
       /\b(?:these|those|following|the above|this information|(?:all|both) of (?:them|these|those))\b/.test(text) &&
+      anyRequest.test(text) &&
       mentionsIn(wordsOf(text), vocabulary).length === 0,
   );
   if (!refers) return [];

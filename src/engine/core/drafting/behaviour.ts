@@ -2,14 +2,16 @@ import type { Recogniser } from '../dialogue.ts';
 import type { Utterance } from '../message.ts';
 import { type Persona, personaSchema } from '../persona.ts';
 
-/** What a user insisted on against a refusal. */
+/** Returns what a user insisted on after a refusal: the refused request, or the next message where that was the opening. */
 export function insistenceIn(spoken: readonly Utterance[], { agent, user }: Recogniser): string | null {
   const refused = spoken.findIndex(({ role, content }) => role === 'agent' && agent(content).refuses);
   const [request, answer] = [spoken[refused - 1], spoken[refused + 1]];
   if (refused < 1 || request?.role !== 'user') return null;
   const { closes = true, confirms = true, thanks = true } = answer ? user(answer.content) : {};
   const again = spoken.slice(refused + 2).some(({ role, content }) => role === 'agent' && agent(content).refuses);
-  return again && !closes && !confirms && !thanks ? request.content : null;
+  if (!again || closes || confirms || thanks) return null;
+  const isOpening = spoken.findIndex(({ role }) => role === 'user') === refused - 1;
+  return isOpening && answer?.role === 'user' ? answer.content : request.content;
 }
 
 /** How somebody wrote: how long, and how formally. */

@@ -144,7 +144,7 @@ function stem(word: string): string {
 function slotsIn(template: string, text: string): Readonly<Record<string, string>> | null {
   const names: string[] = [];
   const sentence = template.replace(/[.!?]+$/, '').replace(/[\\^$.*+?()[\]|]/g, '\\$&');
-  const pattern = sentence.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const pattern = sentence.replace(/\{([\w.\\]+)\}/g, (_, name: string) => {
     names.push(name);
     return '(.+?)';
   });

@@ -3,14 +3,20 @@ import { arityOf, functionNames } from './signature.ts';
 
 export type Operator = 'or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
 
-/** A parsed expression. `at` is the offset in its text. */
+/** A parsed expression. `at` is the offset in its text; of a literal, where its words begin, inside of its quotes. */
 export type Expression =
-  | { readonly type: 'literal'; readonly value: Json }
+  | { readonly type: 'literal'; readonly value: Json; readonly at: number }
   | { readonly type: 'list'; readonly items: readonly Expression[] }
   | { readonly type: 'name'; readonly name: string; readonly at: number }
   | { readonly type: 'member'; readonly of: Expression; readonly key: Expression; readonly at: number }
   /** `list[field=value]`: the first element with this field. */
-  | { readonly type: 'element'; readonly of: Expression; readonly field: string; readonly value: string }
+  | {
+      readonly type: 'element';
+      readonly of: Expression;
+      readonly field: string;
+      readonly value: string;
+      readonly at: number;
+    }
   | { readonly type: 'not' | 'minus'; readonly of: Expression }
   | { readonly type: 'binary'; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
   | { readonly type: 'call'; readonly name: string; readonly inputs: readonly Expression[]; readonly at: number };
@@ -21,6 +27,7 @@ type Token = {
   readonly kind: 'number' | 'text' | 'name' | 'member' | 'sign' | 'end';
   readonly text: string;
   readonly at: number;
+  readonly end: number;
 };
 
 const tokenPattern =
@@ -90,7 +97,7 @@ class Reader {
     if (!match) {
       const rest = this.#text.slice(this.#next);
       const at = this.#next + rest.length - rest.trimStart().length;
-      if (rest.trim() === '') return { kind: 'end', text: '', at };
+      if (rest.trim() === '') return { kind: 'end', text: '', at, end: at };
       const isOpen = /^\s*["']/.test(rest);
       throw new Misread(isOpen ? 'a quote is not closed' : `"${rest.trim()[0]}" does not belong here`, at);
     }
@@ -98,7 +105,7 @@ class Reader {
     this.#next = tokenPattern.lastIndex;
     for (const kind of ['number', 'text', 'member', 'name', 'sign'] as const) {
       const found = match.groups?.[kind];
-      if (found !== undefined) return { kind, text: found, at };
+      if (found !== undefined) return { kind, text: found, at, end: this.#next };
     }
     throw new Misread('nothing was read', at);
   }
@@ -158,11 +165,11 @@ class Reader {
     const { kind, text, at } = this.#token;
     if (kind === 'number') {
       this.#advance();
-      return { type: 'literal', value: Number(text) };
+      return { type: 'literal', value: Number(text), at };
     }
     if (kind === 'text') {
       this.#advance();
-      return { type: 'literal', value: unquoted(text) };
+      return { type: 'literal', value: unquoted(text), at: at + 1 };
     }
     if (kind === 'name') return this.#named();
     if (kind === 'sign' && text === '(') {
@@ -180,8 +187,8 @@ class Reader {
 
   #named(): Expression {
     const { text: name, at } = this.#advance();
-    if (name === 'true' || name === 'false') return { type: 'literal', value: name === 'true' };
-    if (name === 'null') return { type: 'literal', value: null };
+    if (name === 'true' || name === 'false') return { type: 'literal', value: name === 'true', at };
+    if (name === 'null') return { type: 'literal', value: null, at };
     if (name === 'and' || name === 'or' || name === 'in') throw new Misread(`${name} needs a value before it`, at);
     if (this.#token.kind !== 'sign' || this.#token.text !== '(') return { type: 'name', name, at };
     const arity = arityOf(name);
@@ -211,8 +218,9 @@ class Reader {
     for (;;) {
       const { kind, text, at } = this.#token;
       if (kind === 'member') {
-        this.#advance();
-        of = { type: 'member', of, key: { type: 'literal', value: /^\d+$/.test(text) ? Number(text) : text }, at };
+        const { end } = this.#advance();
+        const value = /^\d+$/.test(text) ? Number(text) : text;
+        of = { type: 'member', of, key: { type: 'literal', value, at: end - text.length }, at };
       } else if (kind === 'sign' && text === '[') {
         of = this.#element(of, at) ?? this.#indexed(of, at);
       } else return of;
@@ -225,7 +233,9 @@ class Reader {
     if (!match) return null;
     this.#next = elementPattern.lastIndex;
     this.#token = this.#read();
-    return { type: 'element', of, field: match[1] ?? '', value: match[2] ?? match[3] ?? match[4] ?? '' };
+    const field = match[1] ?? '';
+    const value = match[2] ?? match[3] ?? match[4] ?? '';
+    return { type: 'element', of, field, value, at: at + match[0].indexOf(field) };
   }
 
   #indexed(of: Expression, at: number): Expression {

@@ -10,24 +10,29 @@ import {
   withoutContrast,
   withoutOtherMatters,
 } from '../dialogue.ts';
+import { parseExpression, pathsIn } from '../expression.ts';
+import type { Json } from '../json.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
-import { excerpt, type Finding, held, type Moment, violated } from './finding.ts';
+import { excerpt, type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { isReferredTo, nounsFor } from './reference.ts';
+import { namesOfRow } from './rowNames.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
-/** A value that a call has, and what else it could have been. */
+/** A way to name a value, and what the same way names otherwise. */
+type Form = { readonly value: string; readonly rivals: Rivals };
+/** A value that a call has. */
 type Named = {
   readonly name: string;
-  readonly value: string;
-  readonly rivals: Rivals;
+  /** The value itself, then what people call the row that it is the id of. */
+  readonly forms: () => readonly Form[];
   readonly nouns: ReadonlySet<string>;
 };
 
 /**
- * The last thing the user did before a call of `tools` is a yes to a proposal that named the values of the arguments
+ * Checks that the last thing the user did before a call of `tools` is a yes to a proposal that named the values of the arguments
  * `names`, and the call has those same values. The proposal is the agent's last message; where the user only asked
  * back, also the one before it.
  */
@@ -45,7 +50,14 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
       ),
     ];
   }
-  const named = valuesIn(rule.names, call, seen);
+  const open = rule.names.filter(isExpression).map((text) => ({ text, ...seen.valueOf(text, moment) }));
+  const failed = open.find((each) => 'problem' in each);
+  if (failed && 'problem' in failed)
+    return [unknown(`what has to be named can't be told: ${failed.text}: ${failed.problem}`)];
+  const named = [
+    ...valuesIn(rule.names, call, seen),
+    ...open.flatMap((each) => ('value' in each ? expressed(each.text, each.value, call, seen, moment) : [])),
+  ];
   const { chain, missing } = standing(spoken, named);
   const text = chain.map(({ content }) => content).join('\n');
   const evidence = [...chain.map(({ step }) => step), answer.step];
@@ -58,8 +70,8 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
     const names = [...new Set(missing.map(({ name }) => name))].join(', ');
     return [violated(`the proposal did not name ${names} as it stands in the call`, [last.step])];
   }
-  const open = named.find(({ value, rivals }) => isLeftOpen(text, value, rivals));
-  if (open !== undefined) return [violated(`the proposal left open which ${open.name} it is`, evidence)];
+  const undecided = named.find((each) => isOpen(text, each));
+  if (undecided !== undefined) return [violated(`the proposal left open which ${undecided.name} it is`, evidence)];
   const other = departureIn(text, answer.content, named);
   if (other !== null) return [violated(other, evidence)];
   const isYes = reply === 'yes' || (reply === 'assent' && invitation === 'asked');
@@ -67,18 +79,55 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   return [held('the user said yes to a proposal that named what was done', evidence)];
 }
 
-function valuesIn(names: readonly string[], call: ToolCall, { domain, calls }: Seen): readonly Named[] {
+/** Whether an entry of `names` is an expression, and not the name of an argument. */
+export const isExpression = (name: string): boolean => !/^[A-Za-z_$][\w$-]*$/.test(name);
+
+function valuesIn(names: readonly string[], call: ToolCall, { domain, calls, state }: Seen): readonly Named[] {
   if (typeof call.arguments === 'string') return [];
   const args = call.arguments;
   const tool = domain.tools.find((each) => each.name === call.name);
   return names.flatMap((name) =>
-    valuesOf(args[name]).map((value) => ({
-      name,
-      value,
-      rivals: once(() => rivalsOf(value, name, tool, calls())),
-      nouns: nounsFor(name, value, domain.lexicon),
-    })),
+    valuesOf(args[name]).map((value): Named => {
+      const rivals = once(() => rivalsOf(value, name, tool, calls()));
+      const namesOf = (id: string, others: readonly string[]) => namesOfRow(id, name, state.world, others);
+      const called = once(() => namesOf(value, rivals()));
+      const others = once(() => rivals().flatMap((rival) => namesOf(rival, [])));
+      const forms = once(() => [{ value, rivals }, ...called().map((text) => ({ value: text, rivals: others }))]);
+      return { name, forms, nouns: nounsFor(name, value, domain.lexicon) };
+    }),
   );
+}
+
+/** The values of an expression; what it is for the other values of the arguments that it reads is what it could have been. */
+function expressed(text: string, found: Json, call: ToolCall, seen: Seen, moment: Moment): readonly Named[] {
+  const { arguments: args } = call;
+  if (typeof args === 'string' || moment.type !== 'call') return [];
+  const tool = seen.domain.tools.find((each) => each.name === call.name);
+  const parsed = parseExpression(text);
+  const read = 'problem' in parsed ? [] : pathsIn(parsed.expression).filter(({ name }) => name === 'args');
+  const rivals = once(() =>
+    [...new Set(read.map(({ keys: [key] }) => String(key)))].flatMap((key) =>
+      valuesOf(args[key])
+        .flatMap((value) => rivalsOf(value, key, tool, seen.calls()))
+        .flatMap((rival) => {
+          const other = seen.valueOf(text, { ...moment, call: { ...call, arguments: { ...args, [key]: rival } } });
+          return 'value' in other ? valuesOf(other.value) : [];
+        }),
+    ),
+  );
+  const name = /([A-Za-z_]\w*)\W*$/.exec(text)?.[1] ?? text;
+  return valuesOf(found).map((value) => {
+    const others = once(() => rivals().filter((rival) => rival.toLowerCase() !== value.toLowerCase()));
+    return { name: text, forms: () => [{ value, rivals: others }], nouns: nounsFor(name, value, seen.domain.lexicon) };
+  });
+}
+
+const isNamed = (text: string, { forms }: Named) => forms().some(({ value, rivals }) => isSpoken(text, value, rivals));
+
+/** Whether every way in which a text names a value leaves open which one it is. */
+function isOpen(text: string, { forms }: Named): boolean {
+  const spoken = forms().filter(({ value, rivals }) => isSpoken(text, value, rivals));
+  return spoken.length > 0 && spoken.every(({ value, rivals }) => isLeftOpen(text, value, rivals));
 }
 
 type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly Named[] };
@@ -91,15 +140,11 @@ type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly 
 function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing {
   const chain: Spoken[] = [];
   let missing = named;
-  const isMissing = ({ value, rivals, nouns }: Named, text: string, at: number) =>
-    !isSpoken(text, value, rivals) &&
-    !isReferredTo(
-      text,
-      value,
-      rivals,
-      nouns,
-      spoken.slice(0, at).map(({ content }) => content),
-    );
+  const isMissing = (named: Named, text: string, at: number) => {
+    const earlier = spoken.slice(0, at).map(({ content }) => content);
+    const isPointedAt = ({ value, rivals }: Form) => isReferredTo(text, value, rivals, named.nouns, earlier);
+    return !isNamed(text, named) && !named.forms().some(isPointedAt);
+  };
   for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
     const [message, answer] = [spoken[at], spoken[at + 1]];
     if (message?.role !== 'agent') break;
@@ -108,7 +153,7 @@ function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing 
     const text = chain.map(({ content }) => content).join('\n');
     missing = missing.filter((each) => isMissing(each, text, at));
     const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named) !== null);
-    if (isComplete || missing.some(({ value, rivals }) => namesOther(message.content, value, rivals))) break;
+    if (isComplete || missing.some((each) => namesOther(message.content, each))) break;
   }
   return { chain, missing };
 }
@@ -126,7 +171,7 @@ function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]):
 function invitationOf(content: string, named: readonly Named[]): 'asked' | 'announced' | null {
   if (isProposal(content)) return 'asked';
   const question = closedQuestionOf(content);
-  const isOfThis = question !== null && named.some(({ value, rivals }) => isSpoken(question, value, rivals));
+  const isOfThis = question !== null && named.some((each) => isNamed(question, each));
   if (question !== null && (isOfThis || announces(content))) return 'asked';
   return announces(content) && !content.includes('?') ? 'announced' : null;
 }
@@ -136,16 +181,18 @@ function departureIn(proposal: string, said: string, named: readonly Named[]): s
   const answer = withoutOtherMatters(proposal, said);
   const demands = demandsIn(answer);
   if (!saysMore(demands)) return null;
-  const found = named.find(
-    ({ value, rivals }) => namesOther(demands, value, rivals) && !isSpoken(withoutContrast(answer), value, rivals),
-  );
+  const found = named.find((each) => namesOther(demands, each) && !isNamed(withoutContrast(answer), each));
   return found === undefined ? null : `the user named another ${found.name} than the call has: "${excerpt(answer)}"`;
 }
 
-function namesOther(text: string, value: string, rivals: Rivals): boolean {
+function namesOther(text: string, named: Named): boolean {
   const wanted = withoutContrast(text);
-  if (isSpoken(wanted, value, rivals)) return false;
-  return rivals().some((rival) => rival.length > 1 && (namesValue(wanted, rival) || namesKind(wanted, rival, value)));
+  if (isNamed(wanted, named)) return false;
+  return named
+    .forms()
+    .some(({ value, rivals }) =>
+      rivals().some((rival) => rival.length > 1 && (namesValue(wanted, rival) || namesKind(wanted, rival, value))),
+    );
 }
 
 /** A means of payment or the like by its first word alone: "visa, please" where the call has "mastercard 3121". */

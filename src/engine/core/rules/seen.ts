@@ -1,6 +1,6 @@
 import { readView } from '../database.ts';
 import type { Domain } from '../domain.ts';
-import { conditionHolds, type Scope } from '../expression.ts';
+import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression.ts';
 import { factsOf, isChangeSaid } from '../facts.ts';
 import type { Json } from '../json.ts';
 import { messagesOf } from '../message.ts';
@@ -21,6 +21,8 @@ export type Seen = {
   readonly calls: () => readonly MadeCall[];
   /** Whether a condition holds at a moment, or why that can't be told. */
   readonly holds: (condition: string, moment: Moment | MadeCall) => boolean | { readonly problem: string };
+  /** Returns the value of an expression at a moment, or the reason why it has no value. */
+  readonly valueOf: (expression: string, moment: Moment) => Evaluated;
 };
 
 /** The tools that a rule binds: by their names, or by what they do. */
@@ -57,6 +59,7 @@ export function seenIn(domain: Domain, state: RolloutState): Seen {
     state,
     calls,
     holds: (condition, moment) => conditionHolds(condition, scopeAt(domain, state, calls, moment)),
+    valueOf: (expression, moment) => evaluateExpression(expression, scopeAt(domain, state, calls, moment)),
   };
 }
 

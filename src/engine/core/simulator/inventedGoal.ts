@@ -1,11 +1,10 @@
-import { plain, wordsOf } from '../dialogue/text.ts';
+import { plain } from '../dialogue/text.ts';
 import { namesValue } from '../dialogue.ts';
 import { disagreementWith } from '../disagreement.ts';
 import { factsOf } from '../facts.ts';
 import { messagesOf } from '../message.ts';
 import type { UserView } from '../seat.ts';
 import { factOf } from '../task.ts';
-import { isWrite } from '../tool.ts';
 import { standingOf } from './direction.ts';
 import { excerpt } from './roleFlip.ts';
 import { turnsOf } from './turns.ts';
@@ -14,15 +13,13 @@ import { turnsOf } from './turns.ts';
 const identifiers =
   /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@.-])#?[A-Z]{1,5}-?\d+[A-Z0-9]*(?![\w@-])|(?<![\w@.-])#?[A-Za-z]{1,5}-?\d{2,}(?![\w@-])|(?<![\w.,-])\d{5,}(?![\w.,-]\d)/g;
 
-/** Whether the user speaks of a thing, a value or a deed that stands in nothing it was given and nobody has named. */
+/** Whether the user mentions a thing or a value that it was not given and that nobody has named. */
 export function inventedGoal(view: UserView, content: string): string | null {
   const given = givenTo(view);
   const strange = [...content.matchAll(identifiers)].map(([found]) => found).find((found) => !isGiven(found, given));
   if (strange !== undefined) return `it speaks of ${strange}, which is nothing that it knows of`;
   const { direction, isChanged } = standingOf(view);
   if (direction?.type === 'attack') return null;
-  const deed = otherDeed(view, content, given);
-  if (deed !== null) return `it asks to ${deed} something, and wants nothing of the kind`;
   if (direction?.type === 'behaviour' || content.includes('?')) return null;
   const facts = factsOf(view.task, isChanged);
   const wrong = disagreementWith(content, view.domain, view.task, facts, given);
@@ -53,25 +50,6 @@ const bare = (text: string) => text.toLowerCase().replace(/[#-]/g, '');
 
 function isGiven(found: string, given: string): boolean {
   return namesValue(given, found) || bare(given).includes(bare(found));
-}
-
-/** "Please cancel it", where nothing of the task cancels anything and nobody spoke of it. */
-function otherDeed({ domain, task }: UserView, content: string, given: string): string | null {
-  const deedOf = (tool: string) => wordsOf(tool.replaceAll('_', ' '))[0] ?? '';
-  const own = new Set(task.actions.map(({ tool }) => deedOf(tool)));
-  const said = new Set(wordsOf(given));
-  const strange = domain.tools
-    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
-    .map(({ name }) => deedOf(name))
-    .filter((deed) => /^[a-z]{4,}$/.test(deed) && !own.has(deed) && !said.has(deed));
-  const text = plain(content);
-  return (
-    strange.find((deed) =>
-      new RegExp(
-        `\\b(?:please|i (?:want|need|would like|wish) (?:you )?to|(?:can|could|will|would) you(?: please)?) (?:also )?${deed}\\b`,
-      ).test(text),
-    ) ?? null
-  );
 }
 
 /** "Not the red one": a value that it names in order to say no to it. */

@@ -33,7 +33,9 @@ function aims(view: UserView): readonly string[] {
 /** "You want your parcel on Monday": the goal speaks to the user, and no user speaks so about itself. */
 function isToldAsWritten(goal: string, content: string): boolean {
   const text = plain(content).replace(/[^\p{L}\p{N} ]/gu, '');
-  return goal.split(/(?<=[.!?])\s+/).some((sentence) => {
+  // What the goal quotes is what the user is to say.
+  const told = goal.replaceAll(/"[^"]*"|“[^”]*”|(?<!\p{L})'[^']*'(?!\p{L})/gu, ' ');
+  return told.split(/(?<=[.!?])\s+/).some((sentence) => {
     const words = plain(sentence)
       .replace(/[^\p{L}\p{N} ]/gu, '')
       .split(' ')

@@ -16,12 +16,12 @@ const asked = '(?:provide|give|confirm|share|tell|send|type|spell|enter|verify|r
 /** What only who gives service says. */
 const service: readonly RegExp[] = [
   /\b(?:how|what|what else|anything (?:else|more|further)) (?:that )?(?:can|may|could) (?:i|we) (?:help|assist|do for)\b/,
-  /\b(?:any|some)thing (?:else|more|further) (?:that )?(?:i|we) (?:can|could|may) (?:help|assist|do)\b/,
+  /\b(?:any|some)thing (?:else|more|further) (?:that )?(?:i|we) (?:can|could|may) (?:help|assist|do for you)\b/,
   /^(?:is there |do you need |need )?(?:any|some)thing else(?: (?:today|for you))?\?$|\bi can (?:help|assist) (?:you )?with (?:today|anything)\b/,
   /\b(?:help|assist) you with\b(?=.{0,30}(?:[?.!]|$))/,
-  /\bdo you (?:need|have) any ?(?:other |more |further )?(?:help|questions?|assistance)\b|\blet (?:me|us) know if (?:you need|there is) anything\b/,
-  /\b(?:happy|glad|here|pleased) to (?:help|assist)(?: you)?\b|\bi can (?:certainly |definitely )?(?:help|assist) you\b/,
-  /\b(?:thank you|thanks) for (?:contacting|reaching out|getting in touch|calling|choosing|your patience|providing|confirming|bearing with|being a|your (?:order number|e-?mail|postcode))\b/,
+  /\bdo you (?:need|have) any ?(?:other |more |further )?(?:help|questions?|assistance)\b|\blet (?:me|us) know if you need anything\b/,
+  /\b(?:happy|glad|here|pleased) to (?:help|assist)(?: you\b|[.!]|$)|\bi can (?:certainly |definitely )?(?:help|assist) you\b/,
+  /\b(?:thank you|thanks) for (?:contacting|reaching out|getting in touch|calling|choosing|bearing with|being a|your (?:order number|e-?mail|postcode)|providing (?:your|that|the))\b/,
   /\b(?:hello|hi|good (?:morning|afternoon|evening))? ?(?:and )?welcome to (?:the|our)\b/,
   new RegExp(
     `\\b(?:can|could|may|would|will|please|kindly|to)(?: you| i)?(?: please| kindly| mind)? ?${asked}(?: me| us)?(?: with)? your ${own}`,
@@ -41,7 +41,7 @@ const service: readonly RegExp[] = [
   ),
   /\b(?:may|should) i (?:go ahead|proceed)\b/,
   new RegExp(
-    `\\b(?:i|we) (?:will|am going to|would|can)(?: now| then)? ${deed}\\b.*\\b(?:do you (?:confirm|agree)|is (?:that|this) (?:ok|okay|correct|right)|yes(?: or |/)no|does that work|do i have your)`,
+    `\\bi (?:will|am going to|would|can)(?: now| then)? ${deed}\\b.*\\b(?:do you (?:confirm|agree)|is (?:that|this) (?:ok|okay|correct|right)|yes(?: or |/)no|does that work|do i have your)`,
   ),
   new RegExp(
     `\\b(?:would you like|do you want) (?:me|us) to ${deed}\\b|\\b(?:would you like|do you want|are you sure you want) to (?:cancel|return|exchange|reschedule|redirect|rebook|report|proceed)\\b`,
@@ -50,7 +50,7 @@ const service: readonly RegExp[] = [
   /\blet me (?:just |quickly |please )?(?:look (?:that|this|it|your \w+) up|look up your|check your|pull up your|find your|check (?:that|this|it|the \w+ \w+) for you|transfer you|connect you)\b/,
   /\bplease (?:hold on|wait|bear with me) while i (?:look|check|pull)\b/,
   /\b(?:i|we) (?:will|am going to|can|cannot|would have to) (?:transfer|connect|refund|assist) you\b/,
-  /\b(?:i am|we are)(?: \w+){0,2} (?:unable|not able|not allowed) to (?:refund|cancel|exchange|change|share|transfer|process)\b|\bi (?:must|have to) decline (?:this|your) request\b/,
+  /\b(?:i am|we are)(?: \w+){0,2} (?:unable|not able|not allowed) to (?:refund|cancel|exchange|change|share|transfer|process)\b(?= (?:your|this for you|that for you)\b)|\bi (?:must|have to) decline (?:this|your) request\b/,
   /\bas (?:an ai|a language model|an assistant|your (?:assistant|agent|support agent))\b|\bi am (?:an ai\b|a (?:large )?language model|your (?:virtual )?(?:assistant|agent)|the (?:support )?agent\b)/,
   /\b(?:dear|valued) customer\b/,
   /\bwould you (?:like|prefer) (?:me|us|to (?:go ahead|proceed|have)|the \w+ (?:or|instead))\b|\bdoes everything look (?:right|correct|good)\b|\bas soon as you give me the\b/,
@@ -74,16 +74,8 @@ export function roleFlip(view: UserView, content: string): string | null {
   const text = plain(content);
   const found = [...service, ...asksFor(view)].map((pattern) => pattern.exec(text)).find((each) => each !== null);
   if (found) return `it speaks as the agent: "${excerpt(found[0])}"`;
-  if (servesMore(view, content, text)) return `it speaks as the agent: "${excerpt(content)}"`;
   if (view.persona.attacks.length === 0 && staff.test(text)) return `it speaks as the agent: "${excerpt(content)}"`;
   return echo(view, content);
-}
-
-/** Offers more to the other one, or hands the other one over; a customer asks what else is needed of it. */
-function servesMore({ domain, task }: UserView, content: string, text: string): boolean {
-  const { offersMore, handsOff } = recogniserOf(domain, task).agent(content);
-  if (!/\byou\b/.test(text) || /\byou (?:need|want|require)\b|\b(?:from|for|with) me\b/.test(text)) return false;
-  return handsOff || (offersMore && content.includes('?'));
 }
 
 /** What the desk has too, so that a customer may ask for it. */

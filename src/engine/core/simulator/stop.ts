@@ -21,6 +21,8 @@ export type Understood = { readonly reply: UserReply; readonly withheld: Stop | 
  * proposed, or beside the answer to a question, is none, since the agent still has to act on it.
  */
 export function understood(text: string, view: UserView): Understood {
+  const { stopWords: own } = view.domain.file;
+  if (own) return { reply: byOwnWords(text, own), withheld: null };
   const found = stopWords.find(([pattern]) => text.search(pattern) >= 0)?.[1] ?? null;
   const content = stopWords
     .reduce((rest, [pattern]) => rest.replace(pattern, ' '), text)
@@ -29,6 +31,14 @@ export function understood(text: string, view: UserView): Understood {
     .trim();
   const isHeld = found !== null && isAwaited(content, view);
   return { reply: { content, stop: isHeld ? null : found }, withheld: isHeld ? found : null };
+}
+
+/** Reads an answer by the stop words of the domain, as the benchmark does from which it was imported. */
+function byOwnWords(text: string, words: readonly string[]): UserReply {
+  const word = words.find((each) => text.includes(each));
+  const content = words.reduce((rest, each) => rest.replaceAll(each, ' '), text).trim();
+  const stop = stopWords.find(([pattern]) => word?.search(pattern) === 0)?.[1] ?? 'done';
+  return { content, stop: word === undefined ? null : stop };
 }
 
 /** Whether the agent waits for what this says. */

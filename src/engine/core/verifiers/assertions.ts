@@ -1,10 +1,12 @@
 import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
-import { conditionHolds, equalJson, evaluateExpression, type Scope, scopeOf } from '../expression.ts';
+import { readings } from '../expression/readings.ts';
+import { conditionHolds, equalJson, evaluateExpression, parseExpression, type Scope, scopeOf } from '../expression.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
 import type { Assertion } from '../task.ts';
+import { comparable, firstDifference } from '../volatile.ts';
 
 /** Names that an assertion's expression (`that`) can start with. */
 export const assertionNames = ['state', 'db', 'user', 'calls', 'now'] as const;
@@ -19,9 +21,31 @@ export function sourceKey({ in: source, call }: Assertion): string {
   return call ? `${source}:${call.by}.${call.tool}(${canonicalJson(call.arguments as JsonObject)})` : source;
 }
 
+const afterGold = ' after the gold actions';
+
+/** Under which name the state of a source after the gold actions is recorded. */
+const goldKey = (source: string) => `${source}${afterGold}`;
+
+/** The source whose state after the gold actions has this name, or null for another state. */
+export function goldSource(key: string): string | null {
+  return key.endsWith(afterGold) ? key.slice(0, -afterGold.length) : null;
+}
+
+/** The names of all states that an assertion compares, in the order in which they are read. */
+export function sourceKeys(assertion: Assertion): readonly string[] {
+  return [sourceKey(assertion), ...(assertion.sameAs === 'gold' ? [goldKey(assertion.in)] : [])];
+}
+
+/** Names of the fields of a source that differ from rollout to rollout, as domain.yaml declares them. */
+export type VolatileOf = (source: string) => readonly string[];
+
 /** Whether everything that the task asserts holds of the state at the end. */
-export function assertionsVerdict(assertions: readonly Assertion[], state: RolloutState): Verdict {
-  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state) ?? []);
+export function assertionsVerdict(
+  assertions: readonly Assertion[],
+  state: RolloutState,
+  volatileOf: VolatileOf = () => [],
+): Verdict {
+  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state, volatileOf) ?? []);
   return {
     verifier: 'assertions',
     held: failed.length === 0,
@@ -38,12 +62,28 @@ function stateNamed(assertion: Assertion, state: RolloutState): Json | undefined
   return name === 'agent' || name === 'user' ? readView(state.world[name]) : state.sources[name];
 }
 
-function assertionProblem(assertion: Assertion, state: RolloutState): string | null {
+function assertionProblem(assertion: Assertion, state: RolloutState, volatileOf: VolatileOf): string | null {
   const root = stateNamed(assertion, state);
   const prefix = assertion.in === 'agent' ? '' : `${sourceKey(assertion)}${assertion.call ? ' ' : ':'}`;
   if (root === undefined) return `${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`;
   if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, state);
-  return pathProblem(assertion, prefix, root);
+  const problem = pathProblem(assertion, prefix, root);
+  if (problem !== null || assertion.sameAs === undefined) return problem;
+  const gold = state.sources[goldKey(assertion.in)];
+  if (gold === undefined) return `${prefix}${assertion.path ?? ''}: there is no state of "${assertion.in}" after gold`;
+  return goldProblem(assertion, root, gold, volatileOf(assertion.in));
+}
+
+/** The first difference between the state at the end and the state after the gold actions, or null. */
+function goldProblem({ in: source, path }: Assertion, root: Json, gold: Json, volatile: readonly string[]) {
+  const [own = '', expected = ''] = [root, gold].map((state) => {
+    const found = path === undefined ? state : (at(state, path) ?? null);
+    return comparable([found], volatile).texts[0];
+  });
+  const found = firstDifference(own, expected);
+  if (!found) return null;
+  const where = [source, ...(path === undefined ? [] : [path]), ...found.path].join(' › ');
+  return `${where} is ${show(found.before)}; after the gold actions it is ${show(found.after)}`;
 }
 
 function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): string | null {
@@ -65,7 +105,10 @@ function unfulfilled(that: string, prefix: string, root: Json, state: RolloutSta
   };
   const verdict = conditionHolds(that, names);
   if (typeof verdict === 'object') return `${prefix}${that} can't be told: ${verdict.problem}`;
-  return verdict ? null : `${prefix}${that} does not hold`;
+  if (verdict) return null;
+  const parsed = parseExpression(that);
+  const read = 'problem' in parsed ? [] : readings(parsed.expression, names);
+  return `${prefix}${that} does not hold${read.length > 0 ? `: ${read.join(', ')}` : ''}`;
 }
 
 function pathProblem(assertion: Assertion, prefix: string, root: Json): string | null {

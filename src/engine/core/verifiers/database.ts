@@ -1,21 +1,60 @@
+import { createdIdsIn } from '../createdIds.ts';
 import { type Change, type Database, diffDatabases, sameDatabase } from '../database.ts';
 import type { World } from '../domain.ts';
 import type { Deviation, Verdict } from '../event.ts';
 import { type Json, showPath } from '../json.ts';
+import { callsIn } from '../message.ts';
+import { type Renamed, type Renaming, renamedLike } from '../renaming.ts';
 import type { RolloutState } from '../state.ts';
+import type { Task } from '../task.ts';
 
 const sides = ['agent', 'user'] as const;
 
 /** A rollout that went far astray differs in many places; its recording names the first ones. */
 export const deviationsKept = 100;
 
-/** Whether the final database of both sides is the one that the gold actions leave. */
-export function databaseVerdict({ world, next }: RolloutState, start: World, gold: World): Verdict {
+/**
+ * The world that the gold actions leave, with the ids that its tools created renamed to those of the rollout. Both draw
+ * ids from streams of their own. A benchmark's own evaluator does not do that, so its tasks are compared as they are.
+ */
+export function goldLike({ task, state }: Compared, start: World, gold: World): Renamed {
+  const isLike = sides.every((side) => sameDatabase(state.world[side], gold[side]));
+  if (isLike || task.origin) return { world: gold, renaming: new Map() };
+  const given = new Set(createdIdsIn(JSON.stringify(task.actions.map(({ arguments: args }) => args))));
+  const chosen = chosenIn(state);
+  return renamedLike(gold, state.world, start, { world: (id) => given.has(id), other: (id) => chosen.has(id) });
+}
+
+/** Ids that a seat said in a call before any tool had told them: no tool created those. */
+function chosenIn({ messages }: RolloutState): ReadonlySet<string> {
+  const told = new Set<string>();
+  const chosen = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'tool') for (const id of createdIdsIn(message.content)) told.add(id);
+    for (const { arguments: args } of callsIn(message))
+      for (const id of createdIdsIn(JSON.stringify(args))) if (!told.has(id)) chosen.add(id);
+  }
+  return chosen;
+}
+
+/** Which created id of the gold actions is which of the rollout, in words; empty where none differs. */
+export function renamingText(renaming: Renaming): string {
+  const pairs = [...renaming].filter(([id, other]) => id !== other).map(([id, other]) => `${id} is ${other}`);
+  return pairs.length === 0 ? '' : ` (ids that tools created: ${pairs.join(', ')})`;
+}
+
+type Compared = { readonly task: Pick<Task, 'actions' | 'origin'>; readonly state: RolloutState };
+
+/** Whether the final database of both sides is the one that the gold actions leave, up to ids that tools created. */
+export function databaseVerdict(task: Compared['task'], state: RolloutState, start: World, made: World): Verdict {
+  const { world, next } = state;
+  const { world: gold, renaming } = goldLike({ task, state }, start, made);
+  const ids = renamingText(renaming);
   const other = sides.filter((side) => !sameDatabase(world[side], gold[side]));
   const expected = sides.flatMap((side) => placesOf(start[side], gold[side]).map((place) => `${side}:${place}`));
   if (other.length === 0) {
     const of = Math.max(1, expected.length);
-    const detail = 'the final database is the expected one';
+    const detail = `the final database is the expected one${ids}`;
     return { verifier: 'database', held: true, detail, evidence: [], met: of, of };
   }
   const changes = other.flatMap((side) =>
@@ -29,7 +68,7 @@ export function databaseVerdict({ world, next }: RolloutState, start: World, gol
   return {
     verifier: 'database',
     held: false,
-    detail: `${shown.join('; ')}${more}`,
+    detail: `${shown.join('; ')}${more}${ids}`,
     evidence: [next - 1],
     ...shareOf(expected, wrong),
     deviations: changes.slice(0, deviationsKept).map(deviationOf),

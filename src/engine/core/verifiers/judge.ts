@@ -20,7 +20,8 @@ export function judgeVerdict(statements: readonly string[], { judgements, starte
     return { ...common, held: false, detail: said.join('; ') };
   }
   if (open.length > 0) {
-    const detail = started.seats.judge === undefined ? 'this rollout has no judge' : 'the judge gave no clear answer';
+    const why = open[0]?.answer?.reason ?? 'the judge gave no clear answer';
+    const detail = started.seats.judge === undefined ? 'this rollout has no judge' : why;
     return { ...common, held: false, detail, unknown: true };
   }
   return { ...common, held: true, detail: `the judge found ${statements.length} statements true` };

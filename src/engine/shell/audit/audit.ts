@@ -6,9 +6,17 @@ import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { type Note, notebook } from '../load/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
-import { madeIn, noteFailures, noteUntried, noteViolations, type Replayed, undecided } from './goldReplay.ts';
+import {
+  madeIn,
+  noteFailures,
+  noteNeverEvaluated,
+  noteUntried,
+  noteViolations,
+  type Replayed,
+  undecided,
+} from './goldReplay.ts';
 import { openStage, type Stage } from './stage.ts';
-import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried, volatileOf } from './toolRepeats.ts';
 
 /** Rollouts at once; each is a few milliseconds of a lane. */
 const width = 16;
@@ -118,7 +126,13 @@ async function playAll(
         width,
         async (sample) => {
           const [one, other] = [half.get(sample), await repeat(stage, sample)];
-          if (one) tried.push({ sample, one, other, changes: await changesSource(stage, sample) });
+          if (one)
+            tried.push({
+              sample,
+              one,
+              other,
+              changes: await changesSource(stage, sample, volatileOf(loaded.file, sample.tool)),
+            });
           tell(`${sample.tool.name} twice`);
         },
         signal,
@@ -171,17 +185,24 @@ function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, isOfDoma
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const bad = noteTools(loaded, tried, isAmbient, note);
-  const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, note)).map(({ placed }) => placed);
+  const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, isOfDomain, note)).map(({ placed }) => placed);
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
+  if (isOfDomain && replayed.length > 0) noteNeverEvaluated(parts, replayed, isWhole, note);
   // What a broken task would have tried is not known.
   if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }
 
 /** Whether the gold path of a task is wrong. It is said once: a tool that is wrong, or a task, explains what follows. */
-function isFaulty(replayed: Replayed, { diagnostics }: LoadedDomain, bad: ReadonlySet<string>, note: Note): boolean {
+function isFaulty(
+  replayed: Replayed,
+  { diagnostics, file: domain }: LoadedDomain,
+  bad: ReadonlySet<string>,
+  isOfDomain: boolean,
+  note: Note,
+): boolean {
   const { placed, first } = replayed;
   if (undecided(first) !== null) return false;
   if (madeIn(first.arrived).some(({ call }) => bad.has(call.name))) return true;
@@ -189,7 +210,9 @@ function isFaulty(replayed: Replayed, { diagnostics }: LoadedDomain, bad: Readon
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
-  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, note);
+  return (
+    own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, volatileOf(domain), !isOfDomain, note)
+  );
 }
 
 /** An agent that does nothing must not get reward 1, whichever basis counts. */

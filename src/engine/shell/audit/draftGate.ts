@@ -29,6 +29,8 @@ export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress'> & {
   readonly overlay?: Overlay;
   /** Ids of drafts; all of the domain where it is left out. */
   readonly ids?: readonly string[];
+  /** Whether the drafts are played; without it they are only read and checked, and none passes. */
+  readonly plays?: boolean;
 };
 
 /** Tasks that are played under a draft persona at most. */
@@ -39,7 +41,7 @@ const tasksPerPersona = 3;
  * @throws Fault where the domain itself has errors, so that nothing of it can be played
  */
 export async function gate(folder: string, options: GateOptions): Promise<readonly Gated[]> {
-  const { overlay, ids, signal, onProgress } = options;
+  const { overlay, ids, plays = true, signal, onProgress } = options;
   const { loaded, diagnostics } = await check({
     folder,
     ...(overlay ? { overlay } : {}),
@@ -50,6 +52,7 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
   // What the gold path of another task breaks keeps nothing from running.
   const errors = errorsOf(diagnostics).filter(({ code }) => code !== 'task/gold-violates');
   if (errors.length > 0) throw new Fault({ who: 'environment', code: 'draft/unfit', message: unfitness(errors) });
+  if (!plays) return drafts.map((draft) => unplayed(draft, diagnostics));
   const tasks = drafts.flatMap(({ kind, placed }) => (kind === 'task' ? [placed.value.id] : []));
   const progress = { signal, ...(onProgress ? { onProgress } : {}) };
   const audited = tasks.length > 0 ? await audit(loaded, { ...progress, drafts: tasks }) : null;
@@ -72,6 +75,13 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
     draft.kind === 'persona' && passes ? [draft.placed.value.id] : [],
   );
   return gated.map((each) => withPersona(each, sound, signal));
+}
+
+function unplayed(draft: Draft, diagnostics: readonly Diagnostic[]): Gated {
+  const findings = diagnostics.filter(
+    ({ file, line, severity }) => severity !== 'info' && isWithin(file, line, draft.placed),
+  );
+  return { draft, findings, undecided: 'you chose not to play it', passes: false };
 }
 
 /** A task may wait for its persona where that is accepted with it. */

@@ -1,8 +1,11 @@
+import { readsAsError } from '../../core/drafting/errorText.ts';
 import { contentHash } from '../../core/hash.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
 import type { RuleVerdict } from '../../core/rule.ts';
 import type { GoldAction, Task } from '../../core/task.ts';
+import { renamingText } from '../../core/verifiers/database.ts';
+import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/volatile.ts';
 import type { Location } from '../diagnostic.ts';
 import type { LaneEvent } from '../lane/laneMessage.ts';
 import { noteUncovered } from '../load/checkCoverage.ts';
@@ -70,27 +73,39 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
   return said.size > 0;
 }
 
-/** What goes wrong when the gold actions are done, or is different the second time. Says whether anything is. */
-export function noteFailures({ placed, first, second }: Replayed, note: Note): boolean {
-  const index = failedAction(placed.value, madeIn(first.arrived));
-  const n = firstDifference(first, second);
+/**
+ * What goes wrong when the gold actions are done, or is different the second time. Says whether anything is. In a draft,
+ * a result that reads as the message of an error is one.
+ */
+export function noteFailures(
+  { placed, first, second }: Replayed,
+  volatile: readonly string[],
+  isDraft: boolean,
+  note: Note,
+): boolean {
+  const made = madeIn(first.arrived);
+  const read = isDraft ? made.map((each) => ({ ...each, isError: each.isError || readsAsError(each.content) })) : made;
+  const index = failedAction(placed.value, read);
+  const difference = firstDifference(first, second, volatile);
   if (index !== null) {
     const { tool, content } = index;
     const message = `The gold action ${tool} fails: ${content.replace(/^Error: /, '')}.`;
-    const hint = 'Correct its arguments, or the database.';
+    const hint = 'Correct its arguments, the database or the tool.';
     note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
   } else if (first.reward !== 1) {
     const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
     const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.`;
     const hint = 'Step through it with the seat gold to see why.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
-  } else if (n !== null) {
+  } else if (difference !== null) {
+    const { n, ids, what } = difference;
     const event = (first.arrived[n] ?? second.arrived[n])?.event;
-    const message = `Played twice with the same seed, the gold rollout differs from step ${n} on (${event?.type ?? 'the end'}).`;
-    const hint = 'Look for a clock or random numbers in tools.ts and verifiers.ts.';
+    const message = `Played twice with the same seed, the gold rollout differs from step ${n} on (${event?.type ?? 'the end'})${what}${ids}.`;
+    const hint =
+      'Look for a clock or random numbers in tools.ts and verifiers.ts. For an MCP server, name the field under volatile: of the server, or the list where only the order of its rows differs.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
-  return index !== null || first.reward !== 1 || n !== null;
+  return index !== null || first.reward !== 1 || difference !== null;
 }
 
 /** The first gold action that was tried and never succeeded. */
@@ -103,26 +118,65 @@ function failedAction({ actions }: Task, made: readonly Made[]) {
   return null;
 }
 
-function firstDifference(first: RolloutClosed, second: RolloutClosed): number | null {
-  const length = Math.max(first.arrived.length, second.arrived.length);
-  for (let n = 0; n < length; n++) if (first.arrived[n]?.text !== second.arrived[n]?.text) return n;
+/** Where the second rollout is another one, up to ids that tools created and volatile fields; which field, and what is which id. */
+function firstDifference(
+  first: RolloutClosed,
+  second: RolloutClosed,
+  volatile: readonly string[],
+): { readonly n: number; readonly ids: string; readonly what: string } | null {
+  const isSame = first.arrived.length === second.arrived.length;
+  if (isSame && first.arrived.every(({ text }, n) => text === second.arrived[n]?.text)) return null;
+  const [one, other] = [first, second].map(({ arrived }) =>
+    comparable(
+      arrived.map(({ event }) => event as unknown as Json),
+      volatile,
+    ),
+  ) as [Comparable, Comparable];
+  const length = Math.max(one.texts.length, other.texts.length);
+  for (let n = 0; n < length; n++) {
+    const [before, after] = [one.texts[n], other.texts[n]];
+    if (before === after) continue;
+    const what = before === undefined || after === undefined ? null : differenceBetween(before, after);
+    return { n, ids: renamingText(pairsOf(one, other)), what: what === null ? '' : `: ${what}` };
+  }
   return null;
+}
+
+/** What the rules said in the gold rollouts. */
+const verdictsIn = (replayed: readonly Replayed[]) =>
+  replayed.flatMap(({ first }) =>
+    first.arrived.flatMap(({ event }) =>
+      event.type === 'rulesChecked' ? (event.verdicts as readonly RuleVerdict[]) : [],
+    ),
+  );
+
+/**
+ * Gated rules that were never evaluated: nothing shows that they can hold or be violated.
+ * @param isWhole whether every gold rollout says something, so that a rule without a verdict was not tried
+ */
+export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], isWhole: boolean, note: Note): void {
+  const verdicts = verdictsIn(replayed);
+  for (const placed of parts.rules) {
+    const { rule, check, gate } = placed.value;
+    const own = verdicts.filter((each) => each.rule === rule && each.check === check);
+    const [open] = own;
+    if (!gate || check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown') || !(open || isWhole)) continue;
+    const reason = open?.reason ?? 'no gold actions come to what it is about';
+    const message = `The gated rule ${rule} was not evaluated in any gold rollout: ${reason}.`;
+    const hint = open
+      ? 'Correct its condition.'
+      : 'Write a task whose gold actions make the call that the rule is about. A task in which the call must be refused does not reach the rule.';
+    note(placeOf(placed, 'rule'), 'error', 'rule/never-evaluated', message, hint);
+  }
 }
 
 /** Rules with checks of which no gold rollout says anything, although one was played for every task. */
 export function noteUntried(parts: Parts, replayed: readonly Replayed[], known: ReadonlySet<string>, note: Note): void {
-  const decided = new Set(
-    replayed.flatMap(({ first }) =>
-      first.arrived.flatMap(({ event }) => {
-        if (event.type !== 'rulesChecked') return [];
-        return event.verdicts.filter(({ verdict }) => verdict !== 'unknown').map(({ rule }) => rule);
-      }),
-    ),
-  );
+  const decided = verdictsIn(replayed).filter(({ verdict }) => verdict !== 'unknown');
   for (const { id } of parts.policy.policy.rules) {
     const checks = parts.rules.filter(({ value }) => value.rule === id);
-    if (checks.length === 0 || checks.some(({ value }) => value.check === 'judge')) continue;
-    if (decided.has(id) || known.has(id)) continue;
+    if (checks.length === 0 || checks.some(({ value }) => value.check === 'judge' || value.gate)) continue;
+    if (decided.some(({ rule }) => rule === id) || known.has(id)) continue;
     noteUncovered(parts, id, 'its checks had nothing to say of any gold rollout', note);
   }
 }

@@ -5,6 +5,8 @@ import { excerpt } from '../../core/rules/finding.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
+import { renamingText } from '../../core/verifiers/database.ts';
+import { comparable, differenceBetween, pairsOf } from '../../core/volatile.ts';
 import type { Fix } from '../diagnostic.ts';
 import type { LaneEvent } from '../lane/laneMessage.ts';
 import { tableOf } from '../load/checkGold.ts';
@@ -110,7 +112,8 @@ function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string)
 
 /** What came of a call that was made twice in one rollout. */
 export type Repeated = {
-  readonly first: string | null;
+  /** The events of the first call, for a comparison up to ids. */
+  readonly events: readonly Json[];
   /** The world after each of the two calls, both of its sides in step, where both succeeded. */
   readonly states: readonly [string, string] | null;
   readonly content: string;
@@ -123,7 +126,7 @@ export async function repeat(stage: Stage, { tool, task, arguments: args, from }
   const [one, other] = [made(arrived, 'audit_0'), made(arrived, 'audit_1')];
   const succeeded = [one, other].every(({ result }) => result && !result.isError);
   return {
-    first: one.events.length === 0 ? null : canonicalJson(one.events as unknown as Json),
+    events: one.events as unknown as readonly Json[],
     states: succeeded ? [one.state, other.state] : null,
     content: one.result?.content ?? '',
   };
@@ -158,12 +161,16 @@ function calling({ owner }: Tool, calls: readonly ToolCall[]) {
 }
 
 /** Whether a call that is declared as a read changes the state of its source; null where that can't be told. */
-export async function changesSource(stage: Stage, { tool, arguments: args, reading }: Sample): Promise<boolean | null> {
+export async function changesSource(
+  stage: Stage,
+  { tool, arguments: args, reading }: Sample,
+  volatile: readonly string[],
+): Promise<boolean | null> {
   if (!reading) return null;
   const stateAfter = async (calls: readonly ToolCall[]) => {
     const { arrived } = await stage.play({ task: reading, agent: calling(tool, calls).agent });
     const read = arrived.findLast(({ type }) => type === 'sourceRead')?.event;
-    return read?.type === 'sourceRead' ? canonicalJson(read.state as Json) : null;
+    return read?.type === 'sourceRead' ? (comparable([read.state as Json], volatile).texts[0] ?? null) : null;
   };
   const [before, after] = [
     await stateAfter([]),
@@ -191,17 +198,24 @@ export function noteTools(
     const { tool } = sample;
     if (bad.has(tool.name)) continue;
     const at = placeOfTool(loaded.parts, tool);
+    const volatile = volatileOf(loaded.file, tool);
+    const difference = volatile.includes(tool.name) ? null : differenceOf(one, other, volatile);
     const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
     if (changes || (tool.effect === 'read' && /a read tool may not write/.test(one.content))) {
       bad.add(tool.name);
       const message = `${tool.name} is declared as a read, but ${call} changes ${changes ? 'the state of its source' : 'the database'}.`;
       const hint =
-        outsideSource(tool) === null ? 'Declare its effect as write.' : `Name it under writes: of its server.`;
+        outsideSource(tool) === null
+          ? 'Declare its effect as write.'
+          : `Name it under writes: of its server${tool.source.type === 'mcp' ? ', or name what differs under volatile: where each start of the server shows another state' : ''}.`;
       note(at, 'error', 'tool/undeclared-write', message, hint, writeFix(loaded, tool));
-    } else if (one.first !== other.first && one.first !== null && other.first !== null) {
+    } else if (difference !== null) {
       bad.add(tool.name);
-      const message = `${call} came out differently when it was made again on the same database: ${excerpt(one.content)}, then ${excerpt(other.content)}.`;
-      const hint = 'Use now, random and id of its context, and keep nothing between calls but the database.';
+      const message = `${call} came out differently when it was made again on the same database: ${difference}.`;
+      const hint =
+        tool.source.type === 'mcp'
+          ? `Name the field that differs under volatile: of its server, or ${tool.name} where its whole result differs${tool.effect === 'read' ? '; name it under writes: where it changes something' : ''}.`
+          : 'Use now, random and id of its context, and keep nothing between calls but the database.';
       // The place where the clock or the random number is read was found without running anything.
       if (!isAmbient) note(at, 'error', 'tool/not-repeatable', message, hint);
     } else if (tool.idempotent && tool.effect === 'write' && one.states && one.states[0] !== one.states[1]) {
@@ -212,6 +226,27 @@ export function noteTools(
     }
   }
   return bad;
+}
+
+/** Returns what a call did differently, up to ids that it created and volatile fields, and which id is which; or null. */
+function differenceOf(one: Repeated, other: Repeated, volatile: readonly string[]): string | null {
+  if (one.events.length === 0 || other.events.length === 0) return null;
+  const [first, second] = [comparable(one.events, volatile), comparable(other.events, volatile)];
+  const at = first.texts.findIndex((text, n) => text !== second.texts[n]);
+  if (at < 0 && first.texts.length === second.texts.length) return null;
+  // The content is what a person knows of a call; the field is named where the content is too long to see it.
+  const field = differenceBetween(first.texts[at] ?? '', second.texts[at] ?? '');
+  const contents = `${excerpt(one.content)}, then ${excerpt(other.content)}`;
+  const where = field === null || Math.max(one.content.length, other.content.length) <= 60 ? '' : ` (${field})`;
+  return `${contents}${where}${renamingText(pairsOf(first, second))}`;
+}
+
+/** The fields that servers declare as volatile: those of the server of a tool, or of all. */
+export function volatileOf({ mcpServers }: LoadedDomain['file'], tool?: Tool): readonly string[] {
+  const source = tool && outsideSource(tool);
+  return Object.entries(mcpServers).flatMap(([name, { volatile = [] }]) =>
+    tool === undefined || name === source ? volatile : [],
+  );
 }
 
 function writeFix({ parts }: LoadedDomain, { name }: Tool): Fix | undefined {

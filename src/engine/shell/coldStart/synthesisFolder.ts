@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { difficulties } from '../../core/coldStart/difficulty.ts';
@@ -6,6 +6,7 @@ import { outcomes } from '../../core/coldStart/outcome.ts';
 import { gradeSchema } from '../../core/coldStart/rubric.ts';
 import type { Selected } from '../../core/coldStart/settle.ts';
 import { jsonOf } from '../../core/json.ts';
+import { readBoundedText } from '../boundedFile.ts';
 import { fromDisk, onDisk, replaceFile } from '../disk.ts';
 import { Fault } from '../fault.ts';
 
@@ -77,7 +78,7 @@ type SynthesisRead =
 export function readSynthesis(folder: string): SynthesisRead {
   const path = join(folder, files.synthesis);
   if (!existsSync(path)) return { type: 'missing', message: `${path} is missing` };
-  const { data, error } = synthesisSchema.safeParse(jsonOf(fromDisk(path, () => readFileSync(path, 'utf8'))));
+  const { data, error } = synthesisSchema.safeParse(jsonOf(fromDisk(path, () => readBoundedText(path))));
   if (data) return { type: 'read', file: data };
   const [issue] = error.issues;
   const message = `${path} describes no synthesis (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
@@ -133,7 +134,7 @@ const jsonLines = (lines: readonly unknown[]) => lines.map((line) => `${JSON.str
 /** The lines of a file; none where it is missing. A last line without its end was cut off while it was written. */
 function linesOf<T>(path: string, schema: z.ZodType<T>, what: string): readonly T[] {
   if (!existsSync(path)) return [];
-  const whole = fromDisk(path, () => readFileSync(path, 'utf8'))
+  const whole = fromDisk(path, () => readBoundedText(path))
     .split('\n')
     .slice(0, -1);
   return whole.map((text, index) => {

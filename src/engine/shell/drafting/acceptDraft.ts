@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { fileLimits, readBoundedText } from '../boundedFile.ts';
 import type { Edit, Location } from '../diagnostic.ts';
 import { onDisk, replaceFile } from '../disk.ts';
 import { edited } from '../fixes.ts';
@@ -8,7 +8,7 @@ import type { Draft } from '../load/drafts.ts';
 export function acceptDraft({ placed }: Draft): void {
   const { file, path, places } = placed;
   const mark = [...path, 'draft'];
-  const text = readFileSync(file, 'utf8');
+  const text = readBoundedText(file, fileLimits.data);
   const lines = text.split('\n');
   const edit = unmarking(lines, places.key(mark), places.value(mark));
   onDisk(file, () => replaceFile(file, edited(text, [edit])));

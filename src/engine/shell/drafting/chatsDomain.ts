@@ -134,7 +134,7 @@ function domainText({ name, now, simulator, conversations }: ChatsDomainOptions)
   return [
     `name: ${yamlScalar(name)}`,
     `description: ${yamlScalar(`Made of ${conversations.length} recorded conversations.`)}`,
-    `now: ${JSON.stringify(now)} # the agent is told this date`,
+    `now: ${JSON.stringify(now)} # the date that the agent sees`,
     'turnCap: 20',
     simulator === null
       ? '# simulator: openai:MODEL # a model answers for the tools in tools/; name it here'

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import type { Persona } from '../../core/persona.ts';
 import { personaSchema } from '../../core/persona.ts';
 import { taskSchema } from '../../core/task.ts';
+import { undecided } from '../audit/goldReplay.ts';
 import { openStage } from '../audit/stage.ts';
 import { eventsOfDomain } from '../domainEvents.ts';
 import { Fault } from '../fault.ts';
+import { forEach } from '../forEach.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { inside } from '../load/source.ts';
@@ -13,9 +15,12 @@ import { openDesk } from './desk.ts';
 import { draftText } from './draftText.ts';
 import { type ConversationDraft, draftFromConversation, writtenPersona } from './fromConversation.ts';
 import { LookUps } from './lookUps.ts';
+import { differencesFrom } from './reproduction.ts';
+
+type RecordedDraft = ConversationDraft & { readonly recording: string };
 
 export type ChatDrafts = {
-  readonly drafts: readonly (ConversationDraft & { readonly recording: string })[];
+  readonly drafts: readonly RecordedDraft[];
   /** Texts of new files of the domain, by their paths. */
   readonly files: ReadonlyMap<string, string>;
   /** Ids of the tasks and personas in them. */
@@ -49,7 +54,7 @@ export async function draftChats(
   const staged = { ...loaded, domain: { ...loaded.domain, personas: [...loaded.domain.personas, nobody] } };
   const stage = await openStage(staged, signal, [probe]);
   const taken = new Set(loaded.parts.tasks.map(({ value }) => value.id));
-  const drafts: (ConversationDraft & { readonly recording: string })[] = [];
+  const drafted: RecordedDraft[] = [];
   try {
     const { personas } = loaded.domain;
     const domain = { ...stage.supervisor.domain, personas };
@@ -57,21 +62,54 @@ export async function draftChats(
     for (const recording of recordings) {
       if (signal.aborted) break;
       const { events, id } = conversationAt(recording, loaded);
-      drafts.push({
-        ...(await draftFromConversation(events, taskIdFor(wanted ?? id, taken), desk, drafter)),
-        recording,
-      });
-      onProgress?.(drafts.length, recordings.length, 'drafted');
+      const draft = await draftFromConversation(events, taskIdFor(wanted ?? id, taken), desk, drafter);
+      drafted.push({ ...draft, recording });
+      onProgress?.(drafted.length, recordings.length, 'drafted');
     }
   } finally {
     await stage.close();
   }
+  const drafts = await compared(loaded, drafted, signal);
   const personas = new Map(drafts.flatMap(({ persona }) => (persona ? [[persona.id, persona] as const] : [])));
   return {
     drafts,
     files: filesOf(loaded, name, drafts, [...personas.values()]),
     ids: [...drafts.map(({ task }) => task.id), ...personas.keys()],
   };
+}
+
+const rolloutsAtOnce = 16;
+
+/** The same drafts; what a rollout of one does otherwise than its conversation is left to do. */
+async function compared(
+  loaded: LoadedDomain,
+  drafts: readonly RecordedDraft[],
+  signal: AbortSignal,
+): Promise<readonly RecordedDraft[]> {
+  const read = drafts.map((draft) => ({ draft, task: taskSchema.safeParse(draft.task).data }));
+  const tasks = read.flatMap(({ task }) => task ?? []);
+  const personas = [...loaded.domain.personas, ...drafts.flatMap(({ persona }) => persona ?? [])];
+  const stage = await openStage({ ...loaded, domain: { ...loaded.domain, personas } }, signal, tasks);
+  const todosOf = new Map<RecordedDraft, readonly string[]>();
+  const compare = async ({ draft, task }: (typeof read)[number]): Promise<void> => {
+    if (!task || draft.todos.length > 0) return;
+    const closed = await stage.play({ task, agent: 'gold' });
+    if (undecided(closed) !== null) return;
+    const { events } = conversationAt(draft.recording, loaded);
+    const played = closed.arrived.map(({ event }) => event);
+    todosOf.set(draft, differencesFrom(events, played));
+  };
+  try {
+    await forEach(read, rolloutsAtOnce, compare, signal);
+  } finally {
+    await stage.close();
+  }
+  return drafts.map((draft) => {
+    const todos = todosOf.get(draft) ?? [];
+    if (todos.length === 0) return draft;
+    const description = [draft.task.description, ...todos.map((todo) => `TODO: ${todo}.`)].join(' ');
+    return { ...draft, task: { ...draft.task, description }, todos };
+  });
 }
 
 /** The events of a recording of this domain, and what a task of it may be called. */

@@ -12,7 +12,7 @@ import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { ReadRecording } from '../recording.ts';
 import { baseHashOf } from '../replay.ts';
 import { draftText } from './draftText.ts';
-import { factsIn } from './mcpDomain.ts';
+import { factsIn, givenArguments } from './mcpDomain.ts';
 import { brings, type MadeCall, madeCalls, neededCalls } from './neededCalls.ts';
 
 /** A task that was drafted, as the text of its file. */
@@ -177,7 +177,7 @@ function userOf(
   said: readonly Said[],
   isTyped: boolean,
 ): object {
-  const facts: Record<string, Fact> = { ...original?.user.known };
+  const facts: Record<string, Fact> = { ...(isTyped ? usedFacts(original, kept, said) : original?.user.known) };
   const isKnown = (value: string) =>
     Object.values({ ...facts, ...original?.user.change?.known }).some((fact) => String(factOf(fact).value) === value);
   for (const { by, arguments: args, n } of kept) {
@@ -196,6 +196,20 @@ function userOf(
     ...(unknown.length > 0 ? { unknown } : {}),
     ...rest,
   };
+}
+
+/** Of what the recorded task's user knew: what the person who typed in their place said, or what a call has. */
+function usedFacts(
+  original: Task | undefined,
+  kept: readonly MadeCall[],
+  said: readonly Said[],
+): Readonly<Record<string, Fact>> {
+  const values = kept.flatMap(({ arguments: args }) => leavesOf(args).map(String));
+  const isUsed = (fact: Fact) => {
+    const value = String(factOf(fact).value);
+    return values.includes(value) || said.some(({ text }) => namesValue(text, value));
+  };
+  return Object.fromEntries(Object.entries(original?.user.known ?? {}).filter(([, fact]) => isUsed(fact)));
 }
 
 /** A user who asks for what was asked for; a person says it better. */
@@ -238,25 +252,32 @@ function actionOf({ tool, by, arguments: args, floats }: MadeCall): object {
   return {
     tool,
     ...(by === 'user' ? { by } : {}),
-    ...(Object.keys(args).length > 0 ? { arguments: args } : {}),
+    ...givenArguments(args),
     ...(floats ? { floats } : {}),
   };
 }
 
-/** What counts as done: the database, else receipts where its state is behind a server. */
+/** What counts as done: the database, the state of a server that can be read, or receipts of a server that cannot. */
 function demandsOf({ domain }: LoadedDomain, writes: readonly MadeCall[], communicate: readonly string[]): object {
-  const isOutside = ({ tool }: MadeCall) => {
+  const sourceOf = ({ tool }: MadeCall) => {
     const found = domain.tools.find(({ name }) => name === tool);
-    return found !== undefined && outsideSource(found) !== null;
+    return found === undefined ? null : outsideSource(found);
   };
-  const outside = writes.filter(isOutside);
+  const outside = writes.flatMap((call) => {
+    const source = sourceOf(call);
+    return source === null ? [] : [{ call, source }];
+  });
   const said = communicate.length > 0 ? { communicate } : {};
   if (outside.length === 0) return writes.length > 0 ? said : { ...said, train: ['database', 'communicate'] };
-  const receipts = outside.map(
-    ({ tool, arguments: args }): JsonObject => ({ tool, ...(Object.keys(args).length > 0 ? { arguments: args } : {}) }),
-  );
-  const evaluate = ['receipts', ...(communicate.length > 0 ? ['communicate'] : [])];
-  return { ...said, receipts, evaluate, train: ['receipts'] };
+  const canRead = (source: string) => domain.file.mcpServers[source]?.reader !== undefined;
+  const read = [...new Set(outside.map(({ source }) => source))].filter(canRead);
+  const assertions = read.map((source) => ({ in: source, sameAs: 'gold' }));
+  const receipts = outside
+    .filter(({ source }) => !canRead(source))
+    .map(({ call: { tool, arguments: args } }): JsonObject => ({ tool, ...givenArguments(args) }));
+  const own = { ...(assertions.length > 0 && { assertions }), ...(receipts.length > 0 && { receipts }) };
+  const train = Object.keys(own);
+  return { ...said, ...own, evaluate: [...train, ...Object.keys(said)], train };
 }
 
 function notesOn(
@@ -267,7 +288,8 @@ function notesOn(
   events: readonly RolloutEvent[],
 ): readonly string[] {
   const [problem] = problems;
-  const rewarded = events.findLast((event) => event.type === 'rewarded');
+  // A person in the user's seat may have wanted something else than the task, which the reward is about.
+  const rewarded = started.seats.user === 'human' ? undefined : events.findLast((event) => event.type === 'rewarded');
   const edited = events.findIndex(({ type }) => type === 'worldEdited');
   const written = events.findIndex(({ type }) => type === 'databaseWritten');
   return [

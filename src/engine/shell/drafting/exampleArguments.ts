@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { linearPattern } from '../../core/linearPattern.ts';
 import type { Tool } from '../../core/tool.ts';
 import { patternText } from './patternText.ts';
 
@@ -120,7 +121,7 @@ function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, 
 /** A pattern that is none is said where the schema is looked at. */
 function isMatch(pattern: string, text: string): boolean {
   try {
-    return new RegExp(pattern, 'u').test(text);
+    return linearPattern(pattern).test(text);
   } catch {
     return false;
   }

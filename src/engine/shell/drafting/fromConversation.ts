@@ -66,7 +66,7 @@ export async function draftFromConversation(
   const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
   const told = toldIn(users, values);
   const made = callsMade(events, domain.tools);
-  const read = made.length > 0 ? fromCalls(made) : await fromWords(spoken, desk, told);
+  const read = made.length > 0 ? fromCalls(made, spoken, desk) : await fromWords(spoken, desk, told);
   const found = read.todos.length > 0 && drafter ? await askedOf(drafter, spoken, read, desk) : read;
   const insist = insistenceIn(spoken, desk.recogniser);
   const known = factsIn(found, ownWordsIn(spoken, doneByUser(spoken, domain)), told, desk);
@@ -94,7 +94,7 @@ export async function draftFromConversation(
     split: 'train',
     persona: persona.id,
     user: {
-      goal: goalOf(found, known, opening, domain.tools),
+      goal: goalOf(found, known, users, domain.tools),
       opening,
       known,
       ...(unknown.length > 0 ? { unknown } : {}),
@@ -120,11 +120,12 @@ function sayOf(fact: Json): string {
 }
 
 /**
- * What the user knows: what of the gold actions they told, or agreed to, and who they said they are.
+ * What the user knows: what of the gold actions they told, and who they said they are. What they only agreed to, such as
+ * the id of a row that the agent looked up, they do not know.
  * @param users what the user said by themselves
  */
 function factsIn(
-  { actions, change, isBrought }: Actions,
+  { actions, change }: Actions,
   users: readonly string[],
   told: Told,
   { loaded, values }: Desk,
@@ -149,8 +150,7 @@ function factsIn(
       if (value === undefined || typeof value === 'object') continue;
       const isChanged = change !== null && change.known[parameter.name] === String(value);
       const isTold = users.some((text) => namesValue(text, String(value)));
-      const isWanted = isWrite(described) && !isBrought(String(value));
-      if (!isChanged && (isTold || isWanted)) add(parameter.name, value);
+      if (!isChanged && isTold) add(parameter.name, value);
     }
   }
   for (const tool of tools.filter(({ effect, owner, generic }) => effect === 'read' && owner === 'agent' && !generic))
@@ -186,16 +186,19 @@ function unknownIn(
 function goalOf(
   { actions, change }: Actions,
   known: Readonly<Record<string, Json>>,
-  opening: string,
+  users: readonly string[],
   tools: readonly Tool[],
 ): string {
+  const [opening = ''] = users;
   const name = known['name'];
   const who = typeof name === 'string' ? [`You are ${name}.`] : [];
   const writes = actions.filter(({ tool, by }) => !by && tools.some((each) => each.name === tool && isWrite(each)));
   const wants = writes.map(({ tool, arguments: given }) => {
     const former = { ...given, ...change?.before };
-    const details = Object.entries(former).map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
-    return `You want this: ${tool.replaceAll('_', ' ')} (${details.join(', ')}).`;
+    const details = Object.entries(former)
+      .filter(([, value]) => users.some((text) => namesValue(text, String(value))))
+      .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
+    return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
   });
   const changed = change
     ? [

@@ -1,17 +1,19 @@
 import { leavesOf } from '../../core/dialogue/value.ts';
 import { namesValue } from '../../core/dialogue.ts';
 import { type Proposed, proposedIn } from '../../core/drafting/deeds.ts';
+import { readsAsError } from '../../core/drafting/errorText.ts';
 import { doneByUser, ownWordsIn, type UserState, userStateIn } from '../../core/drafting/userSide.ts';
-import { parametersOf } from '../../core/drafting/values.ts';
+import { type KnownValues, parametersOf } from '../../core/drafting/values.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { ToolCall, Utterance } from '../../core/message.ts';
+import type { Utterance } from '../../core/message.ts';
 import type { Instructed } from '../../core/ownTools.ts';
-import type { Tool } from '../../core/tool.ts';
+import { isWrite, type Tool } from '../../core/tool.ts';
 import type { Drafter } from './askedModel.ts';
 import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
 import { modelActions } from './modelActions.ts';
+import { type MadeCall, madeCalls } from './neededCalls.ts';
 
 export type Action = { readonly tool: string; readonly by?: 'user'; readonly arguments: JsonObject };
 
@@ -29,35 +31,58 @@ export type Actions = {
   readonly communicate: readonly string[];
   readonly change: (Change & { readonly before: Readonly<Record<string, string>> }) | null;
   readonly todos: readonly string[];
-  /** Values that a look-up brings, the user's own too, so that the user need not know them. */
-  readonly isBrought: (value: string) => boolean;
 };
 
-/** The calls of the domain's own tools that succeeded. */
-export function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[]): readonly Action[] {
-  return events.flatMap((event): readonly Action[] => {
-    if (event.type !== 'toolCalled' || event.by !== undefined) return [];
-    const call = event.call as ToolCall;
-    const answer = events.find((each) => each.type === 'toolReturned' && each.callId === call.id);
-    const tool = tools.find(({ name }) => name === call.name);
-    const isKept = answer?.type === 'toolReturned' && !answer.isError && tool && (!tool.generic || tool.handsOff);
-    return isKept && typeof call.arguments !== 'string' ? [{ tool: call.name, arguments: call.arguments }] : [];
+/** The calls of the domain's own tools that succeeded, by what their results say where nothing marks an error. */
+export function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[]): readonly MadeCall[] {
+  return madeCalls(events).filter(({ tool: name, by, isError, content }) => {
+    const tool = tools.find((each) => each.name === name);
+    return by === 'agent' && !isError && !readsAsError(content) && tool && (!tool.generic || tool.handsOff);
   });
 }
 
-export function fromCalls(actions: readonly Action[]): Actions {
-  return { actions, state: [], communicate: [], change: null, todos: [], isBrought: () => false };
+/** The calls of a log, without those that a later one replaced because the user changed its mind. */
+export function fromCalls(
+  calls: readonly MadeCall[],
+  spoken: readonly Utterance[],
+  { loaded, recogniser, values }: Desk,
+): Actions {
+  const { domain } = loaded;
+  const placed = calls.map((call) => ({ call, place: { role: 'agent', step: call.n, content: '' } as Utterance }));
+  const timeline = [...spoken, ...placed.map(({ place }) => place)].toSorted((one, other) => one.step - other.step);
+  const done = new Map(
+    placed.flatMap(({ call, place }): readonly (readonly [MadeCall, Proposed])[] => {
+      const tool = domain.tools.find(({ name }) => name === call.tool);
+      if (!tool || !isWrite(tool)) return [];
+      const given = Object.entries(call.arguments).map(([name, value]) => [name, String(value)]);
+      const deed = { tool, arguments: Object.fromEntries(given), missing: [], at: timeline.indexOf(place) };
+      return [[call, { ...deed, outcome: 'done' }]];
+    }),
+  );
+  // The calls themselves say what was done.
+  const open = proposedIn(spoken, domain, recogniser, values).flatMap((each): readonly Proposed[] => {
+    const said = spoken[each.at];
+    return said && each.outcome !== 'done' ? [{ ...each, at: timeline.indexOf(said) }] : [];
+  });
+  const proposed = [...open, ...done.values()].toSorted((one, other) => one.at - other.at);
+  const { deeds, change } = settled(proposed, timeline, values);
+  const kept = calls.filter((call) => {
+    const deed = done.get(call);
+    return deed === undefined || deeds.includes(deed);
+  });
+  return { actions: kept.map(({ tool, arguments: given }) => ({ tool, arguments: given })), ...nothingElse, change };
 }
+
+const nothingElse = { state: [], communicate: [], todos: [] };
 
 /** The calls that the agent proposed and reported in words, with the look-ups that the rules want before them. */
 export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
   const { loaded, lookUps, values } = desk;
   const { domain, world } = loaded;
-  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken);
+  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken, values);
   const atHome = doneByUser(spoken, domain);
   const ownWords = ownWordsIn(spoken, atHome);
   const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
-  const isReported = (value: string) => atHome.some(({ answer }) => namesValue(answer, value));
   const plan = new Preparation(lookUps, told);
   // What one deed lacks, the look-ups of who asks may bring.
   const isLacking = deeds.some(({ missing }) => missing.length > 0);
@@ -78,7 +103,6 @@ export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: 
     communicate,
     change,
     todos,
-    isBrought: (value) => (plan.brings(value) || isReported(value)) && !isTold(value),
   };
 }
 
@@ -176,7 +200,7 @@ function typedBy(parameters: ReturnType<typeof parametersOf>, name: string, valu
 }
 
 /** The deeds that stand in the end. One that was done anew with other values was a change of mind. */
-function settled(proposed: readonly Proposed[], spoken: readonly Utterance[]) {
+function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], known: KnownValues) {
   const deeds: Proposed[] = [];
   let change: Actions['change'] = null;
   for (const [index, each] of proposed.entries()) {
@@ -190,14 +214,48 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[]) {
           .slice(former.at + 1, each.at)
           .findLast(({ role, content }) => role === 'user' && namesAny(content, values ?? {}))?.content
       : undefined;
-    if (former && values && say !== undefined && Object.keys(values).length > 0) {
+    if (former && values && say !== undefined && isReplaced(former, values, say)) {
       const before = Object.fromEntries(Object.keys(values).map((name) => [name, former.arguments[name] ?? '']));
       change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, known: values, before };
       if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
     }
     deeds.push(each);
+    change ??= changedBefore(each, spoken, known);
   }
   return { deeds, change };
+}
+
+const changesMind =
+  /\b(?:actually|instead|rather|changed my mind|on second thought|after all|make (?:it|that)|no|not|wait|sorry|hold on|scratch that)\b/i;
+const addsMore = /\b(?:as well|also|too|another|besides|in addition|next)\b/i;
+
+/** Whether a deed with other values replaces one that was done, rather than being done for something else, too. */
+function isReplaced(former: Proposed, values: Readonly<Record<string, string>>, say: string): boolean {
+  if (Object.keys(values).length === 0) return false;
+  if (former.outcome !== 'done') return true;
+  const [object] = parametersOf(former.tool);
+  const isOfSame = object !== undefined && values[object.name] === undefined;
+  return !addsMore.test(say) && (isOfSame || changesMind.test(say));
+}
+
+/** A change of mind before anything was proposed: the user named one value, and then another in its place. */
+function changedBefore(deed: Proposed, spoken: readonly Utterance[], known: KnownValues): Actions['change'] {
+  const users = spoken.slice(0, deed.at).flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  for (const parameter of parametersOf(deed.tool)) {
+    const { name } = parameter;
+    const wanted = deed.arguments[name];
+    const first = wanted === undefined ? -1 : users.findIndex((text) => namesValue(text, wanted));
+    const say = users[first];
+    if (wanted === undefined || first < 1 || say === undefined || !changesMind.test(say) || addsMore.test(say))
+      continue;
+    const former = users
+      .slice(0, first)
+      .flatMap((text) => known.named(parameter, text))
+      .at(-1);
+    if (former === undefined || Object.values(deed.arguments).includes(former)) continue;
+    return { when: 'proposed', say, known: { [name]: wanted }, before: { [name]: former } };
+  }
+  return null;
 }
 
 /** Whether two calls are about the same thing: most of what they are given is equal, and something is not. */

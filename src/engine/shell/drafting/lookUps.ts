@@ -1,6 +1,7 @@
 import { wordsOf } from '../../core/dialogue/text.ts';
 import { leavesOf } from '../../core/dialogue/value.ts';
 import type { Domain } from '../../core/domain.ts';
+import { readsAsError } from '../../core/drafting/errorText.ts';
 import { type KnownValues, type Parameter, parametersOf } from '../../core/drafting/values.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { binds } from '../../core/rules/seen.ts';
@@ -49,7 +50,7 @@ export class LookUps {
       user: (turn) => ({ content: turn === 0 ? 'Hello.' : 'Bye.', stop: turn === 0 ? null : 'done' }),
     });
     const [made] = madeIn(arrived);
-    return !made || made.isError ? null : parsed(made.content);
+    return !made || made.isError || readsAsError(made.content) ? null : parsed(made.content);
   }
 }
 

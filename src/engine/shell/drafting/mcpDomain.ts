@@ -9,12 +9,19 @@ import { yamlScalar } from '../load/edit.ts';
 import type { ListedTool } from '../mcp.ts';
 import { draftText } from './draftText.ts';
 import { exampleArguments, wordsOf } from './exampleArguments.ts';
+import type { FoundReader } from './findReader.ts';
 import type { Files } from './newFolder.ts';
 import { soundsReading } from './soundsReading.ts';
 
 /** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
 export type GivenServer =
-  | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      /** The folder in the domain that holds its start state. */
+      readonly files?: string;
+    }
   | { readonly type: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /** A given server with everything that a declaration has. */
@@ -29,12 +36,13 @@ export function declared(name: string, server: GivenServer): McpServer | string 
 export function serverName(server: GivenServer): string {
   if ('url' in server) return hostWord(new URL(server.url).hostname);
   const words = [server.command, ...server.args];
-  const isNamed = (word: string) => !word.startsWith('-');
-  const own =
-    words.findLast((word) => /server|mcp/i.test(word) && isNamed(word)) ?? server.args.find(isNamed) ?? server.command;
-  const parts = own
-    .split(/[\\/]/)
-    .filter((part) => !/^(?:dist|build|src|index\.\w+|main\.\w+|mcp|node_modules)$/.test(part));
+  // A version such as mcp<2 is that of a library.
+  const isNamed = (word: string) => !word.startsWith('-') && !/[<>=]/.test(word);
+  // A folder on the way to a file, as in /home/ann/mcp/data, tells nothing of the server.
+  const isServer = (word: string) =>
+    /server|mcp/i.test(/^(?:[\\/]|[A-Za-z]:|\$\{)/.test(word) ? (partsOf(word).at(-1) ?? word) : word);
+  const own = words.findLast((word) => isServer(word) && isNamed(word)) ?? server.args.find(isNamed) ?? server.command;
+  const parts = partsOf(own);
   const plain = (parts.at(-1) ?? own)
     .replace(/@[\d.^~a-z-]*$/i, '')
     .replace(/\.\w{1,4}$/, '')
@@ -43,6 +51,10 @@ export function serverName(server: GivenServer): string {
     .replace(/^-+|-+$/g, '');
   return plain === '' ? 'server' : plain;
 }
+
+/** The parts of a path that can name a server. */
+const partsOf = (path: string) =>
+  path.split(/[\\/]/).filter((part) => !/^(?:dist|build|src|index\.\w+|main\.\w+|mcp|node_modules)$/.test(part));
 
 /** `mcp.example.com` is "example"; an address in digits says nothing. */
 function hostWord(host: string): string {
@@ -72,14 +84,28 @@ export type McpDomainOptions = {
   readonly serverName: string;
   readonly server: GivenServer;
   readonly tools: readonly Judged[];
+  /** How its state is read, where that was found out. */
+  readonly reader?: FoundReader | null;
 };
+
+/** Returns the tools that get a draft task: those that change something, or the first where nothing does. */
+function rehearsedTools(tools: readonly Judged[]): readonly Judged[] {
+  const writes = tools.filter(({ isWrite }) => isWrite);
+  return writes.length > 0 ? writes : tools.slice(0, 1);
+}
+
+/** Returns the calls of the drafts that may change something: of tools that write, or whose effect the server does not state. */
+export function draftWrites(tools: readonly Judged[]): readonly { tool: string; arguments: JsonObject }[] {
+  return rehearsedTools(tools)
+    .filter(({ isWrite, isSure }) => isWrite || !isSure)
+    .map(({ tool }) => ({ tool: tool.name, arguments: exampleArguments(tool) }));
+}
 
 /** The files of a domain whose tools are those of a server: everything that a person then edits. */
 export function mcpDomainFiles(options: McpDomainOptions): Files {
-  const { tools } = options;
+  const { tools, serverName: server, reader = null } = options;
   const writes = tools.filter(({ isWrite }) => isWrite);
-  // Without a write there is still something to rehearse.
-  const rehearsed = writes.length > 0 ? writes : tools.slice(0, 1);
+  const rehearsed = rehearsedTools(tools);
   const taken = new Set<string>();
   return {
     'domain.yaml': domainText(options),
@@ -89,7 +115,7 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
-        return [`tasks/${id}.task.yaml`, taskText(id, tool)];
+        return [`tasks/${id}.task.yaml`, taskText(id, tool, reader?.shows.includes(tool.name) ? server : null)];
       }),
     ),
   };
@@ -98,7 +124,7 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
 const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
 
-function domainText({ name, now, serverName: server, server: given, tools }: McpDomainOptions): string {
+function domainText({ name, now, serverName: server, server: given, tools, reader }: McpDomainOptions): string {
   const isOwn = !('url' in given);
   const keys = Object.fromEntries(
     Object.entries(given).filter(([, value]) => typeof value === 'string' || Object.keys(value).length > 0),
@@ -110,16 +136,13 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
     return isWrite ? [`      - ${yamlScalar(tool.name)}${mark}`] : [];
   });
   const open = tools.filter(({ isWrite, isSure }) => !isWrite && !isSure).map(({ tool }) => tool.name);
-  const readers = tools
-    .filter(
-      ({ tool, isWrite }) =>
-        !isWrite && /graph|state|dump|everything|_all/i.test(tool.name) && takesNothing(tool.parameters),
-    )
-    .map(({ tool }) => tool.name);
+  // Such a server begins each rollout with an empty folder, so the same calls bring it to the same state.
+  const isRepeatable = isOwn && JSON.stringify(given).includes('${instanceFolder}');
+  const readers = readersOf(tools);
   return [
     `name: ${yamlScalar(name)}`,
     `description: Works with the MCP server ${server}.`,
-    `now: ${JSON.stringify(now)} # the agent is told this date`,
+    `now: ${JSON.stringify(now)} # the date that the agent sees`,
     'turnCap: 20',
     '',
     'mcpServers:',
@@ -127,11 +150,12 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
     indented(yaml(keys), '    ').trimEnd(),
     '    # How a fork gets back to an earlier state. `replay`: the recorded calls are made again on a fresh server; use it',
     `    # where every rollout has a server and a folder of its own${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,
-    '    state: none',
-    ...(readers.length > 0
+    `    state: ${isRepeatable ? 'replay' : 'none'}`,
+    ...(reader ? readerLines(reader) : []),
+    ...(readers.length > 0 && !reader
       ? [
-          '    # A tool whose result is the whole state: tasks can then assert what stands there at the end.',
-          `    # reader: { tool: ${readers[0]} }`,
+          '    # The tool whose result is the state. Assertions of tasks look into it. Take out the # and choose one:',
+          ...readers.map((reader) => `    # reader: { tool: ${yamlScalar(reader)} }`),
         ]
       : []),
     ...(effects.length > 0
@@ -142,6 +166,26 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
       : []),
     '',
   ].join('\n');
+}
+
+function readerLines({ tool, arguments: args, volatile, shows }: FoundReader): readonly string[] {
+  const declared = { tool, ...givenArguments(args) };
+  return [
+    `    # The state of the server: the result of ${tool} changed when ${shows.join(', ')} ${shows.length > 1 ? 'were' : 'was'} called.`,
+    indented(yaml({ reader: declared }), '    ').trimEnd(),
+    ...(volatile.length > 0
+      ? [`    # Fields that differed between two fresh servers.`, `    volatile: ${JSON.stringify(volatile)}`]
+      : []),
+  ];
+}
+
+/** Tools that a reader can be, the likeliest first: three names are enough to choose from. */
+function readersOf(tools: readonly Judged[]): readonly string[] {
+  const names = tools
+    .filter(({ tool, isWrite }) => !isWrite && takesNothing(tool.parameters))
+    .map(({ tool }) => tool.name);
+  const likely = [/graph|state|dump|everything|_all/i, /^(?:\w+_)?list|list$/i, /^(?:\w+_)?(?:read|get|show|export)/i];
+  return [...new Set(likely.flatMap((pattern) => names.filter((name) => pattern.test(name))))].slice(0, 3);
 }
 
 function takesNothing(parameters: JsonObject): boolean {
@@ -204,14 +248,15 @@ export const plainPersonaText = `id: plain
 description: Somebody who says what they want and answers what they are asked.
 `;
 
-function taskText(id: string, { name: tool, description, ...rest }: Tool): string {
+/** @param source the server whose state shows what the tool changes, or null */
+function taskText(id: string, { name: tool, description, ...rest }: Tool, source: string | null): string {
   const args = exampleArguments(rest);
   // What nothing was found for, as a pattern with choices, is left to the person.
   const misfit = misfitOf({ name: tool, description, ...rest }, args);
   const known = factsIn(args);
   const what = wordsOf(tool);
   const said = Object.values(known).map(String).join(', ');
-  const call = { tool, ...(Object.keys(args).length > 0 ? { arguments: args } : {}) };
+  const call = { tool, ...givenArguments(args) };
   const task = {
     id,
     draft: true,
@@ -224,17 +269,28 @@ function taskText(id: string, { name: tool, description, ...rest }: Tool): strin
       ...(Object.keys(known).length > 0 ? { known } : {}),
     },
     actions: [call],
-    receipts: [call],
-    evaluate: ['receipts'],
-    train: ['receipts'],
+    ...(source === null ? { receipts: [call] } : { assertions: [{ in: source, sameAs: 'gold' }] }),
+    ...(source === null ? demanded('receipts') : demanded('assertions')),
   };
   return draftText(
     [task],
     [
-      `A draft, made of what the server says of ${tool}. Put a real request and real values in, and accept it then.`,
-      "The reward rests on receipts, calls that succeeded, since nobody can read the server's state yet.",
+      `A draft from the server's description of ${tool}. Write a real request with real values, then accept it.`,
+      ...(source === null
+        ? [
+            'The reward checks receipts: calls that succeeded. With a `reader` in domain.yaml it can check the state:',
+            'replace receipts by assertions, as docs/mcp-cookbook.md shows.',
+          ]
+        : [`The reward is 1 if the state of ${source} is as after the gold actions.`]),
     ],
   );
+}
+
+const demanded = (verifier: string) => ({ evaluate: [verifier], train: [verifier] });
+
+/** The key `arguments` of a call in a file; no key where the call has none. */
+export function givenArguments(args: JsonObject): { readonly arguments?: JsonObject } {
+  return Object.keys(args).length > 0 ? { arguments: args } : {};
 }
 
 /** What the user must know for a call: each value of its arguments, under the name that it has there. */

@@ -9,7 +9,10 @@ const reading = words(`
 `);
 
 /** Verbs that read, and are names of things as well: they count at the beginning, or behind one word (`git_list_tags`). */
-const readingOrThing = words('check compare count diff grep list look preview query read think view whoami');
+const readingOrThing = words('check compare count diff filter grep list look preview query read think view whoami');
+
+/** Verbs among them that also count at the end of a name, as in `memory_bank_read`. */
+const readingLast = words('count diff list read view');
 
 /** Words that ask something when a name begins with them. */
 const asking = words('are can does has have is');
@@ -32,7 +35,7 @@ const changing = words(`
 const joining = words('and or then');
 
 /**
- * Whether a tool only reads, by its name: its verb stands first, or behind a prefix such as `git_`, and is one that reads.
+ * Whether a tool only reads, by its name: its verb is first, last, or behind a prefix such as `git_`, and is one that reads.
  * A name without such a verb says nothing, and what says nothing may change something.
  */
 export function soundsReading(name: string): boolean {
@@ -40,9 +43,9 @@ export function soundsReading(name: string): boolean {
   const [first = '', second = ''] = parts;
   if (asking.has(first)) return true;
   if (first === 'check' && /^(?:in|off|out)$/.test(second)) return false;
+  const isReading = (word: string, at: number) =>
+    reading.has(word) || (at <= 1 && readingOrThing.has(word)) || (at === parts.length - 1 && readingLast.has(word));
   const verb = parts.findIndex((word, at) => changing.has(word) || isReading(word, at));
   const isOne = verb >= 0 && isReading(parts[verb] ?? '', verb);
   return isOne && !parts.some((word, at) => joining.has(word) && changing.has(parts[at + 1] ?? ''));
 }
-
-const isReading = (word: string, at: number) => reading.has(word) || (at <= 1 && readingOrThing.has(word));

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { fileLimits, readBoundedText } from '../boundedFile.ts';
 import type { Placed } from '../load/items.ts';
 
 /** A task or a persona as its file says it, without the defaults that reading it adds. */
 export function sourceData({ file, path }: Pick<Placed<unknown>, 'file' | 'path'>): JsonObject {
-  const root = parse(readFileSync(file, 'utf8')) as Json;
+  const root = parse(readBoundedText(file, fileLimits.data)) as Json;
   return path.reduce<Json>((value, key) => (value as JsonObject)[key as string] as Json, root) as JsonObject;
 }

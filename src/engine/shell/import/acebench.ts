@@ -103,6 +103,8 @@ async function importPart(copy: Copy, name: PartName, { out, log, signal }: Impo
       description: `The ${tongue} ${kind} entries of ACEBench (${versionIn(copy)}). Their functions run from ${copy.folder}.`,
       turnCap: 1000,
       toolErrorCap: 1000,
+      guard: false,
+      stopWords: [],
       messageCap,
       closing,
     },

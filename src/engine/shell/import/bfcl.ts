@@ -99,6 +99,7 @@ async function importCategory(copy: Copy, name: Category, { out, log, signal }: 
       toolErrorCap: 1000,
       // BFCL looks whether the limit is passed after a step was made.
       callCap: about.stepLimit + 1,
+      unreadableCalls: 'endTurn',
     },
     python: copy.python,
     settings,

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileLimits, readBoundedText } from '../boundedFile.ts';
 
 /** The commit that a folder is checked out at, read off what git keeps there (gitrepository-layout); null where it keeps nothing. */
 export function commitOf(folder: string): string | null {
@@ -27,4 +28,4 @@ function packed(git: string, name: string): string {
   return lines.find((line) => line.endsWith(` ${name}`))?.split(' ')[0] ?? '';
 }
 
-const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '');
+const read = (file: string) => (existsSync(file) ? readBoundedText(file, fileLimits.text).trim() : '');

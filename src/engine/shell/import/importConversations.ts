@@ -91,7 +91,8 @@ export function importConversations(
   const setting = settingOf({ domain, world: loaded.world });
   const named = namesOf(domain, conversations, masker);
   const file = runFileFor(supervisor, named, options);
-  const receive = openRunOf(folder, file, options.key);
+  const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
+  const run = openRunOf(folder, file, planned, options.key);
   const system = { same: 0, differs: 0, none: 0 };
   const recordings: ConversationsReport['recordings'][number][] = [];
   const told: ImportProblem[] = [...problems];
@@ -103,19 +104,20 @@ export function importConversations(
     const start = startFor(supervisor, each, compared, options);
     const events = [start, ...conversationEvents(each, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
-    const written = writeRecording(recording, events, setting);
+    const written = writeRecording(recording, events, setting, run.id);
     const { task, policyHash, basis } = start;
     const difference = differenceHash(setting.world, written.state.world);
     const end = { reward: null, endReason: written.state.ended?.reason ?? 'userStopped', databaseDiff: difference };
     const { chain, sidecarChain } = written;
     const rollout = `${id}.${trial}`;
     const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
-    receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
+    run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
     const calls = events.filter(({ type }) => type === 'toolCalled').length;
     recordings.push({ recording, messages: conversation.messages.length, calls });
     told.push(...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation));
     options.onProgress?.(recordings.length, named.length);
   }
+  run.finish();
   return { folder, domain: domain.name, recordings, problems: told, system, masked: masker?.counts() ?? null };
 }
 
@@ -223,7 +225,15 @@ function startFor(
     basis: 'evaluate',
     ...seats,
   });
-  const { callCap: _, callsPerResponse: __, messageCap: ___, closing: ____, greeting: _____, ...rest } = started;
+  const {
+    callCap: _,
+    callsPerResponse: __,
+    messageCap: ___,
+    closing: ____,
+    greeting: _____,
+    unreadableCalls: ______,
+    ...rest
+  } = started;
   const given = systemOf(conversation) ?? '';
   const said =
     system === 'none' ? systemPrompt(domain, placeholder) : system === 'same' ? given : textBy(masked, given);
@@ -321,7 +331,7 @@ function maskedEvent(event: RolloutEvent, masked: Masked | null, idOf: (id: stri
   }
 }
 
-function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting) {
+function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting, run: string | undefined) {
   const recording = openRecording(path);
   const sidecar = openSidecar(sidecarPath(path));
   // What the rules would say needs the world as it was.
@@ -333,7 +343,7 @@ function writeRecording(path: string, events: readonly RolloutEvent[], setting: 
     return { n, event, state: stateHash(state) };
   });
   recording.append(...lines);
-  sidecar.append(...lines.map(({ n }) => ({ n, at })));
+  sidecar.append(...lines.map(({ n }) => ({ n, at, ...(n === 0 && run !== undefined ? { run } : {}) })));
   recording.close();
   sidecar.close();
   if (state === null) throw new Error('a recording has events');

@@ -32,12 +32,12 @@ function resultsAt(path: string): OfficialResults {
   const read = jsonIn(file);
   if (Array.isArray(read))
     return { benchmark: 'tau1', simulations: tau1Simulations(tau1RunsIn(read, file)), domain: null };
-  const { domain, simulations } = tau2ResultsIn(read, file);
+  const { domain, simulations, ...more } = tau2ResultsIn(read, file);
   const beside = isFolder ? jsonFilesIn(join(path, 'simulations')) : [];
-  const more = beside.map((each) => tau2SimulationIn(jsonIn(each), each));
+  const others = beside.map((each) => tau2SimulationIn(jsonIn(each), each));
   // telecom-workflow is telecom with another policy: its tasks and its reward are the same.
   const plain = domain.replace(/-workflow$/, '');
-  return { benchmark: 'tau2', simulations: tau2Simulations([...simulations, ...more]), domain: plain };
+  return { benchmark: 'tau2', simulations: tau2Simulations([...simulations, ...others], more), domain: plain };
 }
 
 function jsonFilesIn(folder: string): readonly string[] {

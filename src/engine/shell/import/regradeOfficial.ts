@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { counted } from '../../core/counted.ts';
 import type { Task } from '../../core/task.ts';
-import { openRunOf, receiptOf } from '../batch.ts';
+import { type OpenRun, openRunOf, receiptOf } from '../batch.ts';
 import { forEach } from '../forEach.ts';
 import type { SigningKey } from '../ledger.ts';
 import { recordingName, rolloutName } from '../recordingName.ts';
@@ -54,12 +54,15 @@ export async function regradeOfficial(
   if (waiting.length === 0)
     throw unimportable('nothing', `none of ${counted(simulations.length, 'simulation')} can be scored; ${refused[0]}`);
   const file = runFileFor(supervisor, waiting, options);
-  const run = { file, database: baseHashOf(supervisor.loaded), receive: openRunOf(options.folder, file, options.key) };
+  const planned = waiting.map(({ task, trial }) => rolloutName(task, trial));
+  const open = openRunOf(options.folder, file, planned, options.key);
+  const run = { file, database: baseHashOf(supervisor.loaded), open };
   const rollouts = new Map<Waiting, Compared>();
   const score = async (each: Waiting) => {
     rollouts.set(each, await compared(supervisor, each, run, options.folder));
   };
   await forEach(waiting, options.concurrency, score, options.signal);
+  open.finish();
   return { rollouts: waiting.flatMap((each) => rollouts.get(each) ?? []), refused };
 }
 
@@ -106,13 +109,13 @@ type Run = {
   readonly file: RunFile;
   /** The hash of the domain's base database. */
   readonly database: string;
-  readonly receive: ReturnType<typeof openRunOf>;
+  readonly open: OpenRun;
 };
 
 async function compared(
   supervisor: Supervisor,
   { task, trial, simulation }: Waiting,
-  { file, database, receive }: Run,
+  { file, database, open }: Run,
   folder: string,
 ): Promise<Compared> {
   const { domain } = supervisor;
@@ -139,9 +142,10 @@ async function compared(
       simulate: () => Promise.reject(new Error('an imported domain has no simulated tools')),
     },
     recording: join(folder, recordingName(name)),
+    run: open.id,
   });
   const ended = await closed;
-  receive(receiptOf(domain.policy.hash, file, name, task, trial, ended));
+  open.receive(receiptOf(domain.policy.hash, file, name, task, trial, ended));
   const rewarded = ended.events.findLast((event) => event.type === 'rewarded');
   return {
     task: task.id,
@@ -181,12 +185,13 @@ function runFileFor({ domain, loaded }: Supervisor, waiting: readonly Waiting[],
 }
 
 /**
- * How often both agree, how often not, and how often the official evaluator raised and this engine could not score either.
+ * Counts how often both agree, how often not, how often the official evaluator raised and this engine could not score
+ * either, and how often only this engine could not score.
  * What has no official reward, and was not said to have raised, was never evaluated and counts for nothing.
  */
 export function countsOf(rollouts: readonly Compared[]): Readonly<Record<OfficialVerdict, number>> {
   const evaluated = rollouts.filter(({ official, raised }) => official !== null || raised !== null);
-  const counts = { agree: 0, differ: 0, raised: 0 };
+  const counts = { agree: 0, differ: 0, raised: 0, unscored: 0 };
   for (const { official, own } of evaluated) counts[verdictOf(official, own)] += 1;
   return counts;
 }

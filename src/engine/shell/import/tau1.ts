@@ -81,7 +81,7 @@ function domainsOf({ package: folder }: Copy, asked: readonly string[] | undefin
 
 async function importDomain(copy: Copy, name: string, { out, split, log, signal }: ImportOptions): Promise<Made> {
   const notCarried = new NotCarriedList(name);
-  const settings = { package: copy.package, domain: name };
+  const settings = { package: copy.package, domain: name, wholeFloats: 'distinct' };
   const about = await askAdapter<About>(
     { name: benchmark, settings },
     { label: `tau-bench ${name}`, package: copy.package, out, python: copy.python, log, signal },
@@ -101,7 +101,10 @@ async function importDomain(copy: Copy, name: string, { out, split, log, signal 
       // tau-bench ends nothing because of errors, makes the first call of a message only, and hears the user's last word.
       toolErrorCap: 1000,
       callsPerResponse: 1,
+      unreadableCalls: 'endRollout',
       userEnds: true,
+      guard: false,
+      stopWords: ['###STOP###'],
     },
     python: copy.python,
     settings,

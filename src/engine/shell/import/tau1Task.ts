@@ -1,7 +1,11 @@
 import * as z from 'zod';
 import type { Task } from '../../core/task.ts';
 
-const actionSchema = z.strictObject({ name: z.string(), kwargs: z.record(z.string(), z.json()) });
+const actionSchema = z.strictObject({
+  name: z.string(),
+  kwargs: z.record(z.string(), z.json()),
+  floats: z.array(z.string()).optional(),
+});
 
 /** A task of tau-bench, as every version that is known lays it out. */
 export const tau1TaskSchema = z.strictObject({
@@ -46,7 +50,11 @@ export function taskFrom(
   { id, origin, split }: { readonly id: string; readonly origin: string; readonly split: Task['split'] },
   ends: readonly string[],
 ): Record<string, unknown> {
-  const calls = actions.map(({ name: tool, kwargs: values }) => ({ tool, arguments: values }));
+  const calls = actions.map(({ name: tool, kwargs: values, floats }) => ({
+    tool,
+    arguments: values,
+    ...(floats ? { floats } : {}),
+  }));
   const said = outputs.length > 0 ? `This is what I can tell you: ${outputs.join('; ')}` : 'That is done.';
   return {
     id,

@@ -13,8 +13,26 @@ import {
   unimportable,
 } from './importReport.ts';
 import { NotCarriedList } from './notCarriedList.ts';
-import { benchmark, notCarriedIn, obstacleOf, type Tau2Task, taskFrom, tau2TaskSchema } from './tau2Task.ts';
-import { askAdapter, copyFolder, interpreterBeside, jsonIn, namesIn, problemsOf, versionOf } from './userCopy.ts';
+import {
+  benchmark,
+  knowledge,
+  notCarriedIn,
+  notKnowledge,
+  obstacleOf,
+  type Tau2Task,
+  taskFrom,
+  tau2TaskSchema,
+} from './tau2Task.ts';
+import {
+  askAdapter,
+  copyFolder,
+  interpreterBeside,
+  jsonIn,
+  namesIn,
+  partialCheckout,
+  problemsOf,
+  versionOf,
+} from './userCopy.ts';
 import { customer, taskIdFor, type WrittenDomain } from './writtenDomain.ts';
 
 const howToGet =
@@ -67,11 +85,13 @@ function copyAt({ from, python }: ImportOptions): Copy {
     );
   const datas = [join(found, 'data', 'tau2'), join(found, '..', '..', 'data', 'tau2')].map((each) => resolve(each));
   const data = datas.find((each) => existsSync(join(each, 'domains')));
-  if (!data)
+  if (!data) {
+    const partial = datas.map((each) => partialCheckout(join(each, 'domains'))).find((each) => each !== null);
     throw unimportable(
       'layout',
-      `${found} is the code of tau2, but its data is missing: expected ${datas.join(' or ')}`,
+      `${found} is the code of tau2, but its data is missing: expected ${datas.join(' or ')}${partial === undefined ? '' : `. ${partial}`}`,
     );
+  }
   return { package: found, data, python: python ?? interpreterBeside(found) };
 }
 
@@ -79,6 +99,7 @@ function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readon
   const place = join(data, 'domains');
   const there = readdirSync(place);
   const known = knownIn(there);
+  if (asked?.includes(knowledge)) throw unimportable('domain', `${knowledge} ${notKnowledge}`);
   if (known.length > 0) return chosenParts(known, asked, place);
   throw unimportable('layout', `expected ${knownDomains.join(', ')} in ${place}; found ${there.join(', ')}`);
 }
@@ -94,7 +115,10 @@ function leftOf({ data }: Copy, asked: readonly string[] | undefined): readonly 
     ...absentParts(knownDomains, there, asked),
     ...strangers
       .filter((name) => !knownIn([name]).length)
-      .map((domain) => ({ domain, what: `is not imported; what can be is ${knownDomains.join(', ')}` })),
+      .map((domain) => ({
+        domain,
+        what: domain === knowledge ? notKnowledge : `is not imported; what can be is ${knownDomains.join(', ')}`,
+      })),
   ];
 }
 
@@ -121,7 +145,13 @@ async function importDomain(
   }
   for (const [file, what] of Object.entries(otherFiles))
     if (existsSync(join(copy.data, 'domains', name, file))) notCarried.ofDomain(`${file}: ${what}`);
-  const settings = { package: copy.package, data: copy.data, domain: name, tasks: files.tasks };
+  const settings = {
+    package: copy.package,
+    data: copy.data,
+    domain: name,
+    tasks: files.tasks,
+    wholeFloats: 'distinct',
+  };
   const about = await askAdapter<About>(
     { name: benchmark, settings },
     { label: `tau2 ${name}`, package: copy.package, out, python: copy.python, log, signal },
@@ -133,6 +163,8 @@ async function importDomain(
       description: `The domain ${name} of tau2-bench (${versionIn(copy)}). Its tools run from ${copy.package}.`,
       turnCap,
       toolErrorCap,
+      guard: false,
+      stopWords: ['###STOP###', '###TRANSFER###', '###OUT-OF-SCOPE###'],
       greeting,
     },
     python: copy.python,

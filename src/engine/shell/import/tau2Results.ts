@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { unimportable } from './importReport.ts';
+import { type Tau2Task, tau2TaskSchema } from './tau2Task.ts';
 import { problemsOf } from './userCopy.ts';
 
 const callSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.json()),
+  floats: z.array(z.string()).optional(),
   requestor: z.enum(['assistant', 'user']).default('assistant'),
 });
 
@@ -46,17 +48,34 @@ const simulationSchema = z.object({
 export type Simulation = z.infer<typeof simulationSchema>;
 
 const resultsSchema = z.object({
-  info: z.object({ environment_info: z.object({ domain_name: z.string() }) }),
+  info: z.object({
+    environment_info: z.object({ domain_name: z.string() }),
+    user_info: z.object({ implementation: z.string().nullish() }).nullish(),
+  }),
+  tasks: z.array(z.json()).nullish(),
   simulations: z.array(simulationSchema).default([]),
 });
 
 /** Finished simulations of tau2, of one of its domains. */
-export type Tau2Results = { readonly domain: string; readonly simulations: readonly Simulation[] };
+export type Tau2Results = {
+  readonly domain: string;
+  readonly simulations: readonly Simulation[];
+  /** Whether the agent worked without a user. */
+  readonly isSolo: boolean;
+  /** The tasks as the file has them, by id; none where it has none that can be read. */
+  readonly tasks: ReadonlyMap<string, Tau2Task>;
+};
 
 /** What a results file of tau2 holds. Throws a `Fault` that says what is wrong with it. */
 export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
-  const { info, simulations } = laidOut(read, file, resultsSchema);
-  return { domain: info.environment_info.domain_name, simulations };
+  const { info, simulations, tasks } = laidOut(read, file, resultsSchema);
+  const readable = (tasks ?? []).flatMap((each) => tau2TaskSchema.safeParse(each).data ?? []);
+  return {
+    domain: info.environment_info.domain_name,
+    simulations,
+    isSolo: info.user_info?.implementation === 'dummy_user',
+    tasks: new Map(readable.map((task) => [task.id, task])),
+  };
 }
 
 /** The simulation in a file of its own, beside `results.json`. Throws a `Fault` that says what is wrong with it. */

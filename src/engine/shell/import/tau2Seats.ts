@@ -1,9 +1,12 @@
 import type { EndReason, RolloutEvent } from '../../core/event.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
 import type { JudgeQuestion } from '../../core/judgement.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
+import type { Task } from '../../core/task.ts';
 import { Fault } from '../fault.ts';
 import { changedResult, type OfficialSimulation, type RecordedSeats } from './officialSimulation.ts';
-import type { Simulation, Tau2Message } from './tau2Results.ts';
+import type { Simulation, Tau2Message, Tau2Results } from './tau2Results.ts';
+import type { Tau2Task } from './tau2Task.ts';
 
 type Spoken = Exclude<Tau2Message, { readonly role: 'system' | 'tool' }>;
 
@@ -24,7 +27,10 @@ const stops: readonly (readonly [string, NonNullable<UserReply['stop']>])[] = [
 ];
 
 /** The simulations of a results file of tau2, as they can be played again. */
-export function tau2Simulations(simulations: readonly Simulation[]): readonly OfficialSimulation[] {
+export function tau2Simulations(
+  simulations: readonly Simulation[],
+  { isSolo, tasks }: Pick<Tau2Results, 'isSolo' | 'tasks'>,
+): readonly OfficialSimulation[] {
   return simulations.map((simulation) => ({
     by: 'tau2',
     name: simulation.id ?? simulation.task_id,
@@ -32,22 +38,30 @@ export function tau2Simulations(simulations: readonly Simulation[]): readonly Of
     trial: simulation.trial ?? null,
     official: simulation.reward_info?.reward ?? null,
     raised: simulation.raised ?? null,
-    obstacle: null,
-    seats: (task) => new Tau2Seats(simulation, task.judge ?? []),
+    obstacle: isSolo || hasNoUser(simulation) ? solo : null,
+    seats: (task) => new Tau2Seats(simulation, task, tasks.get(simulation.task_id)),
   }));
+}
+
+const solo = 'its run was in solo mode, where no user takes part; only runs with a user can be scored again';
+
+function hasNoUser({ messages }: Simulation): boolean {
+  return messages.length > 0 && messages.every(({ role }) => role !== 'user');
 }
 
 /** Both seats of a finished simulation of tau2: each says and calls again what it did, and the tools answer anew. */
 class Tau2Seats implements RecordedSeats {
   readonly #simulation: Simulation;
-  readonly #statements: readonly string[];
+  readonly #task: Task;
+  /** The task as the results file has it. */
+  readonly #given: Tau2Task | undefined;
   readonly #spoken: readonly Spoken[];
   #next: number;
 
-  /** @param statements what a judge is to find true, in the order of the task */
-  constructor(simulation: Simulation, statements: readonly string[]) {
+  constructor(simulation: Simulation, task: Task, given: Tau2Task | undefined) {
     this.#simulation = simulation;
-    this.#statements = statements;
+    this.#task = task;
+    this.#given = given;
     this.#spoken = simulation.messages.filter(
       (message): message is Spoken => 'tool_calls' in message || isSpoken(message),
     );
@@ -73,21 +87,19 @@ class Tau2Seats implements RecordedSeats {
 
   /** What the judge of the simulation said of a statement; no clear answer where it was not asked. */
   judge({ subject }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
-    const statement = subject.type === 'task' ? this.#statements[subject.index] : undefined;
+    const statement = subject.type === 'task' ? this.#task.judge?.[subject.index] : undefined;
     const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === statement);
     return found
       ? { holds: found.met, reason: found.justification ?? 'as recorded' }
-      : { holds: null, reason: 'the results file holds no verdict of a judge on this' };
+      : { holds: null, reason: 'the results file has no verdict of a judge on this, and no model is asked again' };
   }
 
   /** Calls whose result is another one now than the recorded. */
   changedResults(events: readonly RolloutEvent[]): readonly string[] {
     const recorded = this.#simulation.messages.flatMap((message) => (message.role === 'tool' ? [message] : []));
     const made = events.filter((event) => event.type === 'toolReturned');
-    return made.flatMap((event, at) => {
-      const before = recorded[at]?.content ?? '';
-      return changedResult(at, before, event.content);
-    });
+    const changed = made.flatMap((event, at) => changedResult(at, recorded[at]?.content ?? '', event.content));
+    return [...(this.#given ? otherVersion(this.#given, this.#task) : []), ...changed];
   }
 
   #take(role: Spoken['role']): Spoken {
@@ -115,10 +127,27 @@ class Tau2Seats implements RecordedSeats {
   }
 }
 
+/** Where the file's task demands something else than the imported one: its reward is one for something else. */
+function otherVersion({ evaluation_criteria: criteria }: Tau2Task, { actions, communicate }: Task): readonly string[] {
+  const { actions: given, communicate_info: told } = criteria ?? {};
+  const demands: readonly (readonly [what: string, file: unknown, imported: unknown])[] = [
+    [
+      'gold actions',
+      (given ?? []).map(({ name, arguments: values }) => [name, values]),
+      actions.map(({ tool, arguments: values }) => [tool, values]),
+    ],
+    ['communicate_info', told ?? [], communicate],
+  ];
+  const other = demands.filter(([, one, two]) => canonicalJson(one as Json) !== canonicalJson(two as Json));
+  return other.map(
+    ([what]) => `its ${what} in the file are not those of the imported task: the file is of another version of tau2`,
+  );
+}
+
 function isSpoken({ role }: Tau2Message): boolean {
   return role === 'assistant' || role === 'user';
 }
 
-function callOf({ id, name, arguments: values }: NonNullable<Spoken['tool_calls']>[number]) {
-  return { id, name, arguments: values };
+function callOf({ id, name, arguments: values, floats }: NonNullable<Spoken['tool_calls']>[number]) {
+  return { id, name, arguments: values, ...(floats ? { floats } : {}) };
 }

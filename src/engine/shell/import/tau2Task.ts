@@ -2,12 +2,14 @@ import * as z from 'zod';
 import type { Task, VerifierName } from '../../core/task.ts';
 
 const text = z.string().nullish();
+const floats = z.array(z.string()).optional();
 const requestor = z.enum(['assistant', 'user']);
 
 const functionSchema = z.strictObject({
   env_type: requestor,
   func_name: z.string(),
   arguments: z.record(z.string(), z.json()),
+  floats,
 });
 
 const actionSchema = z.strictObject({
@@ -15,6 +17,7 @@ const actionSchema = z.strictObject({
   requestor: requestor.default('assistant'),
   name: z.string(),
   arguments: z.record(z.string(), z.json()),
+  floats,
   info: text,
   compare_args: z.array(z.string()).nullish(),
 });
@@ -56,6 +59,11 @@ type Action = z.infer<typeof actionSchema>;
 export const benchmark = 'tau2';
 
 const owner = { assistant: 'agent', user: 'user' } as const;
+
+/** A domain of tau2 that is not imported, and why. */
+export const knowledge = 'banking_knowledge';
+export const notKnowledge =
+  'is not imported: its agent searches documents in an index that tau2 builds with embedding models';
 
 /** Why a task can't be one of ours, or null. */
 export function obstacleOf({ initial_state: start, evaluation_criteria: criteria, ...task }: Tau2Task): string | null {
@@ -133,13 +141,16 @@ function basisOf({ reward_basis: basis, ...criteria }: Criteria): readonly Verif
   return rewardTypes.flatMap((type) => (basis.includes(type) && stands[type] ? [stands[type]] : []));
 }
 
-function goldAction({ requestor: by, name, arguments: values, compare_args: compare }: Action) {
+function goldAction({ requestor: by, compare_args: compare, ...action }: Action) {
   return {
-    tool: name,
     ...(by === 'user' ? { by: 'user' as const } : {}),
-    arguments: values,
+    ...callOf(action),
     ...(compare ? { compare } : {}),
   };
+}
+
+function callOf({ name: tool, arguments: values, floats: places }: Pick<Action, 'name' | 'arguments' | 'floats'>) {
+  return { tool, arguments: values, ...(places ? { floats: places } : {}) };
 }
 
 function assertionFrom(assertion: NonNullable<Criteria['env_assertions']>[number]) {
@@ -147,7 +158,7 @@ function assertionFrom(assertion: NonNullable<Criteria['env_assertions']>[number
   return { in: benchmark, call: { tool, by: owner[side], arguments: values }, equals };
 }
 
-type Turn = string | readonly { readonly tool: string; readonly arguments: Action['arguments'] }[];
+type Turn = string | readonly ReturnType<typeof callOf>[];
 
 /** Turns of both seats that make the gold actions in their order, so that a task can be stepped through without a model. */
 function scriptsOf(
@@ -156,8 +167,8 @@ function scriptsOf(
 ): { readonly agent: Turn[]; readonly user: Turn[] } {
   const agent: Turn[] = [];
   const user: Turn[] = ['Hello, I need your help.'];
-  for (const [at, { name, requestor: by, arguments: values }] of actions.entries()) {
-    const turn = [{ tool: name, arguments: values }];
+  for (const [at, { requestor: by, ...action }] of actions.entries()) {
+    const turn = [callOf(action)];
     if (by === 'assistant') agent.push(turn);
     else {
       if (actions[at - 1]?.requestor !== 'user') agent.push('Please do the next step on your side.');

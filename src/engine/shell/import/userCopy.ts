@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type * as z from 'zod';
 import type { Benchmark } from '../../core/benchmark.ts';
+import { parsedCalls } from '../../core/message.ts';
+import { readBoundedText } from '../boundedFile.ts';
+import { withoutKeys } from '../childEnvironment.ts';
 import { messageOf } from '../fault.ts';
+import { withoutPage } from '../htmlPage.ts';
 import { BridgeProcess } from '../python/bridgeProcess.ts';
 import { unimportable } from './importReport.ts';
 import type { NotCarriedList } from './notCarriedList.ts';
@@ -26,7 +30,11 @@ function packageFolder(name: string, { module, howToGet }: PackageName, python =
   const program = `import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.util as u; s = u.find_spec("${module}"); print(s.submodule_search_locations[0] if s else "")`;
   let found: string;
   try {
-    found = execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+    found = execFileSync(python, ['-c', program], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: withoutKeys(),
+    }).trim();
   } catch (error) {
     if (isNoProgram(error))
       throw unimportable('python', `${name} needs Python 3.10 or newer, and ${python} is none. ${pythonHint}`);
@@ -63,13 +71,35 @@ export function namesIn(folder: string): string {
 /** The text of a file of the copy. */
 export function textIn(file: string): string {
   if (!existsSync(file))
-    throw unimportable('layout', `expected ${file}, which is not there; this version is laid out otherwise`);
-  return readFileSync(file, 'utf8');
+    throw unimportable(
+      'layout',
+      `expected ${file}, which is not there; ${partialCheckout(file) ?? 'this version is laid out otherwise'}`,
+    );
+  const text = readBoundedText(file);
+  if (text.startsWith(lfsPointer))
+    throw unimportable('lfs', `${file} is a Git LFS pointer, not the file itself. Run "git lfs pull" in its checkout`);
+  return text;
 }
 
-/** A JSON file of the copy. */
+const lfsPointer = 'version https://git-lfs.github.com/spec/';
+
+/** Returns what to do about a file that Git tracks and that is not on the disk; null where Git does not track it. */
+export function partialCheckout(file: string): string | null {
+  let folder = dirname(file);
+  while (!existsSync(folder)) folder = dirname(folder);
+  try {
+    // Git would otherwise start the program that the configuration of the checkout names.
+    const question = ['-C', folder, '-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', file];
+    execFileSync('git', question, { stdio: 'ignore', env: withoutKeys() });
+  } catch {
+    return null;
+  }
+  return 'Git tracks it, so the checkout is partial. Run "git sparse-checkout disable" and "git checkout HEAD -- ." in it';
+}
+
+/** A JSON file of the copy, in which calls tell their floats. */
 export function jsonIn(file: string): unknown {
-  return parsed(textIn(file), file);
+  return parsed(textIn(file), file, parsedCalls);
 }
 
 /** A file of the copy that holds one JSON value a line. */
@@ -79,10 +109,12 @@ function jsonLinesIn(file: string): readonly unknown[] {
     .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `${file}:${index + 1}`)]));
 }
 
-function parsed(text: string, place: string): unknown {
+function parsed(text: string, place: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch (error) {
+    const page = withoutPage(text);
+    if (page !== text) throw unimportable('syntax', `${place} is ${page.trim()}, not JSON. Download the raw file`);
     throw unimportable('syntax', `${place} does not parse: ${messageOf(error)}`);
   }
 }
@@ -150,7 +182,7 @@ export function versionOf(folder: string, named: RegExp, projects: readonly stri
       .replaceAll('_', '-')
       .replace(/-(?=\d)/, ' ');
   for (const project of projects.filter((each) => existsSync(each))) {
-    const text = readFileSync(project, 'utf8');
+    const text = readBoundedText(project);
     const [name, version] = ['name', 'version'].map(
       (key) => new RegExp(`^${key}\\s*=\\s*"([^"]+)"`, 'm').exec(text)?.[1],
     );

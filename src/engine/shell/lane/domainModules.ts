@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Failure } from '../../core/event.ts';
+import { fileLimits, readBoundedText } from '../boundedFile.ts';
 import { messageOf } from '../fault.ts';
 
 /** Code of a domain that can't be loaded, with its place. */
@@ -61,7 +62,7 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
     load(url, context, next) {
       if (!inDomain(url) || !/\.[mc]?[jt]s$/.test(url)) return next(url, context);
       const file = fileURLToPath(url);
-      const source = readFileSync(file, 'utf8');
+      const source = readBoundedText(file, fileLimits.text);
       const isTypeScript = /\.[mc]?ts$/.test(url);
       return {
         format: 'module',
@@ -99,7 +100,7 @@ function isFile(path: string): boolean {
 }
 
 function lineOfImport(url: string, specifier: string): number | undefined {
-  const lines = readFileSync(fileURLToPath(url), 'utf8').split('\n');
+  const lines = readBoundedText(fileURLToPath(url), fileLimits.text).split('\n');
   const index = lines.findIndex((line) => line.includes(`'${specifier}'`) || line.includes(`"${specifier}"`));
   return index < 0 ? undefined : index + 1;
 }

@@ -27,6 +27,8 @@ const inspector = new LaneInspector(settings.isInspectable, writer);
 let host: LaneHost | null = null;
 let isOpening = false;
 
+// Bubblewrap adds it; the environment of a domain's code is the same with and without a sandbox.
+delete process.env['PWD'];
 useNativeHash((text) => hash('sha256', text, 'hex'));
 setInterval(() => mark.beat(), 500).unref();
 routeConsole();

@@ -1,11 +1,12 @@
 import { writeSync } from 'node:fs';
-import type { EventType, RolloutEvent } from '../../core/event.ts';
-import type { FromLane, LaneEvent } from './laneMessage.ts';
+import type { EventType, Recorded, RolloutEvent } from '../../core/event.ts';
+import type { ClaimedEvent, FromLane, LaneEvent } from './laneMessage.ts';
+import { exitCauseIn, laneMessageIn } from './laneMessageSchema.ts';
 
 /**
- * Lines from a lane to its parent. An event is `e`, its rollout, its milliseconds and the JSON text of
- * `{n, event, state}` as a recording keeps it, so that nobody has to write it again; the lane's last word is `x` and
- * JSON; everything else is `m` and JSON.
+ * Lines from a lane to its parent. An event is `e`, its rollout, its milliseconds and the JSON text of `{n, event}`, to
+ * which a recording adds the state, so that nobody has to write it again; the lane's last word is `x` and JSON;
+ * everything else is `m` and JSON.
  */
 const tab = '\t';
 const newline = 10;
@@ -15,17 +16,14 @@ export type ExitCause = { readonly message: string; readonly file?: string; read
 
 type Other = Exclude<FromLane, { readonly type: 'events' }>;
 
-/** A line of a recording as JSON text, without its chain. */
-export function eventText({
-  n,
-  event,
-  state,
-}: {
-  readonly n: number;
-  readonly event: RolloutEvent;
-  readonly state: string;
-}): string {
-  return JSON.stringify({ n, event, state });
+/** An event as a lane writes it. */
+export function claimText(n: number, event: RolloutEvent): string {
+  return JSON.stringify({ n, event });
+}
+
+/** A line of a recording as JSON text, without its chain, from what a lane writes. */
+export function eventText(claimed: string, state: string): string {
+  return `${claimed.slice(0, -1)},"state":"${state}"}`;
 }
 
 /**
@@ -112,11 +110,17 @@ export class LaneWriter {
   }
 }
 
+/** Lines of a channel that no lane writes. */
+export class UnreadableMessage extends Error {}
+
+/** Bytes of one line that are kept: far more than the largest tool result. */
+const longestLine = 64 * 1024 * 1024;
+
 /** How an event's text begins: its number and its type can be read without parsing the rest. */
 const beginning = /^\{"n":(\d+),"event":\{"type":"(\w+)"/;
 
 /** An event as it arrived: parsed when somebody looks into it. */
-class ArrivedEvent implements LaneEvent {
+class ArrivedEvent implements ClaimedEvent {
   readonly n: number;
   readonly type: EventType;
   readonly ms: number;
@@ -127,24 +131,42 @@ class ArrivedEvent implements LaneEvent {
     this.ms = ms;
     this.text = text;
     const begins = beginning.exec(text);
-    if (!begins) this.#event = (JSON.parse(text) as { readonly event: RolloutEvent }).event;
-    this.n = begins ? Number(begins[1]) : (JSON.parse(text) as { readonly n: number }).n;
-    this.type = this.#event?.type ?? (begins?.[2] as EventType);
+    if (!begins || !Number.isFinite(ms)) throw new Error('it does not begin as an event does');
+    this.n = Number(begins[1]);
+    this.type = begins[2] as EventType;
   }
 
+  /** Throws where the text is not that of one event: the domain's code can write to the channel too. */
   get event(): RolloutEvent {
-    this.#event ??= (JSON.parse(this.text) as { readonly event: RolloutEvent }).event;
-    return this.#event;
-  }
-
-  get state(): string {
-    return this.text.slice(this.text.lastIndexOf('"state":"') + '"state":"'.length, -2);
+    if (this.#event) return this.#event;
+    const claimed = JSON.parse(this.text) as Pick<Recorded, 'n' | 'event'>;
+    const { n, event } = claimed;
+    if (n !== this.n || event.type !== this.type || Object.keys(claimed).length !== 2)
+      throw new Error('it says two things at once');
+    this.#event = event;
+    return event;
   }
 }
 
-/** An event that did not come through a channel. */
-export function laneEvent(n: number, event: RolloutEvent, state: string): LaneEvent {
-  return { n, type: event.type, event, state, ms: 0, text: eventText({ n, event, state }) };
+/** Returns an event that was accepted, with the hash of the state after it. */
+export function acceptedEvent(claimed: ClaimedEvent, state: string): LaneEvent {
+  const { n, type, ms, text } = claimed;
+  return {
+    n,
+    type,
+    ms,
+    state,
+    text: eventText(text, state),
+    // Parsed when somebody looks into it.
+    get event() {
+      return claimed.event;
+    },
+  };
+}
+
+/** Returns an event that did not come through a channel, as a lane would claim it. */
+export function claimOf(n: number, event: RolloutEvent): ClaimedEvent {
+  return { n, type: event.type, event, ms: 0, text: claimText(n, event) };
 }
 
 /** The parent's end: gives whole lines as messages; events of one rollout that arrive together come as one. */
@@ -163,6 +185,7 @@ export class LaneReader {
   read(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > longestLine) throw new UnreadableMessage('it wrote a line without an end to its channel');
     this.#received += lines.length;
     this.#deliverAll(lines);
   }
@@ -174,27 +197,22 @@ export class LaneReader {
   }
 
   #deliverAll(lines: readonly string[]): void {
-    const batches = new Map<number, LaneEvent[]>();
+    const batches = new Map<number, ClaimedEvent[]>();
     for (const line of lines) {
-      if (line.startsWith('e')) {
-        const second = line.indexOf(tab, 2);
-        const third = line.indexOf(tab, second + 1);
-        const rollout = Number(line.slice(2, second));
-        const event = new ArrivedEvent(Number(line.slice(second + 1, third)), line.slice(third + 1));
+      if (line.startsWith(`e${tab}`)) {
+        const { rollout, event } = readable(line, eventIn);
         const batch = batches.get(rollout);
         if (batch) batch.push(event);
         else batches.set(rollout, [event]);
-      } else if (line.startsWith('x')) {
-        this.exitCause = JSON.parse(line.slice(2)) as ExitCause;
-      } else {
-        this.#deliverOther(JSON.parse(line.slice(2)) as Other, batches);
-      }
+      } else if (line.startsWith(`x${tab}`))
+        this.exitCause = readable(line, (text) => exitCauseIn(JSON.parse(text.slice(2))));
+      else this.#deliverOther(readable(line, messageIn), batches);
     }
     for (const [rollout, events] of batches) this.#deliver({ type: 'events', rollout, events });
   }
 
   /** A rollout's events come before whatever else it said after them; rollouts don't wait for each other. */
-  #deliverOther(message: Other, batches: Map<number, LaneEvent[]>): void {
+  #deliverOther(message: Other, batches: Map<number, ClaimedEvent[]>): void {
     const rollout = 'rollout' in message ? message.rollout : null;
     const events = rollout === null ? undefined : batches.get(rollout);
     if (rollout !== null && events) {
@@ -202,5 +220,25 @@ export class LaneReader {
       this.#deliver({ type: 'events', rollout, events });
     }
     this.#deliver(message);
+  }
+}
+
+function eventIn(line: string): { readonly rollout: number; readonly event: ClaimedEvent } {
+  const second = line.indexOf(tab, 2);
+  const third = line.indexOf(tab, second + 1);
+  const event = new ArrivedEvent(Number(line.slice(second + 1, third)), line.slice(third + 1));
+  return { rollout: Number(line.slice(2, second)), event };
+}
+
+function messageIn(line: string): Other {
+  if (!line.startsWith(`m${tab}`)) throw new Error('it has no type');
+  return laneMessageIn(JSON.parse(line.slice(2)));
+}
+
+function readable<T>(line: string, read: (line: string) => T): T {
+  try {
+    return read(line);
+  } catch (error) {
+    throw new UnreadableMessage(`it wrote to its channel what no lane says: ${line.slice(0, 200)}`, { cause: error });
   }
 }

@@ -1,21 +1,32 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { Fault } from '../fault.ts';
+import { findSandbox, spawnConfined } from '../sandbox.ts';
 import { smallYoungHeap } from '../youngHeap.ts';
 import { type LaneSettings, laneProgram } from './laneSettings.ts';
 
 /** The process of a lane, and the open file in which it says what it is doing. */
-export type LaneChild = { readonly process: ChildProcess; readonly marker: number };
+export type LaneChild = {
+  readonly process: ChildProcess;
+  readonly marker: number;
+  /** Whether `process` is a sandbox, and the lane a descendant of it. */
+  readonly isWrapped: boolean;
+};
 
 type ChildOptions = {
   readonly folder: string;
   readonly heapMb?: number;
   readonly inspectable?: boolean;
+  readonly network?: boolean | undefined;
   readonly nodePath?: string;
 };
 
 export const defaultHeapMb = 512;
+
+/** What a lane may have beside its heap: array buffers, stacks of threads, and what the runtime reserves (about 580). */
+const besideHeapMb = 1536;
 
 type EarlyChild = LaneChild & { readonly inspectable: boolean };
 
@@ -29,7 +40,7 @@ const early = new Map<string, EarlyChild>();
  */
 export function startLaneEarly(folder: string, inspectable = false): () => void {
   const path = resolve(folder);
-  if (!existsSync(path)) return () => undefined;
+  if (!existsSync(path) || path.includes('*')) return () => undefined;
   const child = early.get(path) ?? spawnEarly(path, inspectable);
   return () => {
     if (early.get(path) !== child) return;
@@ -52,12 +63,13 @@ function spawnEarly(path: string, inspectable: boolean): LaneChild {
 }
 
 /** A process for a lane: the one that was started early where it fits, else a new one. */
-export function laneChild({ folder, heapMb = defaultHeapMb, inspectable = false, nodePath }: ChildOptions): LaneChild {
+export function laneChild(options: ChildOptions): LaneChild {
+  const { folder, heapMb = defaultHeapMb, inspectable = false, network = false, nodePath } = options;
   const path = resolve(folder);
   const waiting = early.get(path);
-  const fits = heapMb === defaultHeapMb && nodePath === undefined && waiting?.inspectable === inspectable;
-  const child = fits ? waiting : undefined;
-  if (!child) return spawnLane({ folder, heapMb, inspectable, ...(nodePath === undefined ? {} : { nodePath }) }, false);
+  const isUsual = heapMb === defaultHeapMb && nodePath === undefined && !network;
+  const child = isUsual && waiting?.inspectable === inspectable ? waiting : undefined;
+  if (!child) return spawnLane(options, false);
   early.delete(path);
   child.process.removeAllListeners('error').removeAllListeners('exit');
   return child;
@@ -79,16 +91,22 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const marker = openMarker();
   const program = laneProgram(import.meta.url);
   const folder = resolve(options.folder);
-  const { inspectable = false, heapMb = defaultHeapMb, nodePath = process.execPath } = options;
+  const { inspectable = false, heapMb = defaultHeapMb, network = false, nodePath = process.execPath } = options;
   const settings: LaneSettings = { folder, isInspectable: inspectable, isEarly };
+  const readable = [folder, realpathSync(folder), program.readable];
   const flags = [
     `--max-old-space-size=${heapMb}`,
     smallYoungHeap,
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
-    ...permissionFlags([folder, realpathSync(folder), program.readable], inspectable),
+    ...(knows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
+    ...permissionFlags(readable, inspectable),
+    ...(network && knows('--allow-net') ? ['--allow-net'] : []),
   ];
-  const child = spawn(nodePath, [...flags, program.file, JSON.stringify(settings)], {
+  const confinement = { readable, memoryMb: heapMb + besideHeapMb, network };
+  const programArgs = [...flags, program.file, JSON.stringify(settings)];
+  if (findSandbox().name !== 'bubblewrap') refuseWildcards(folder);
+  const { process: child, isWrapped } = spawnConfined(nodePath, programArgs, confinement, {
     cwd: folder,
     env: {
       TZ: 'UTC',
@@ -98,9 +116,15 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
       ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
     },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],
-    windowsHide: true,
   });
-  return { process: child, marker };
+  return { process: child, marker, isWrapped };
+}
+
+/** Node reads an asterisk in a permitted path as "everything that begins like this". */
+function refuseWildcards(folder: string): void {
+  if (!folder.includes('*')) return;
+  const message = `the path of the domain, ${folder}, has an asterisk, which would permit its code to read the folders beside it. Rename the folder.`;
+  throw new Fault({ who: 'environment', code: 'lane/start', message });
 }
 
 /** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */

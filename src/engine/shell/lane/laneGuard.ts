@@ -17,7 +17,7 @@ for pid in $lanes; do kill -KILL "$pid"; done 2>/dev/null`;
 
 let shell: ChildProcess | null = null;
 
-/** From now on the process ends when this one does. Gives what to call when it has ended on its own. */
+/** From now on the process, or the group of a negative number, ends when this one does. Gives what to call when it has ended on its own. */
 export function guardLane(pid: number | undefined): () => void {
   if (pid === undefined || process.platform === 'win32') return () => undefined;
   shell ??= startShell();

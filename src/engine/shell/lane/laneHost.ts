@@ -2,33 +2,30 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool, Sync } from '../../authoring.ts';
-import { agendaUser } from '../../core/agenda.ts';
-import { openDatabase, patchesOf } from '../../core/database.ts';
+import { openDatabase } from '../../core/database.ts';
 import { type HostedEnvironment, hostedName } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
-import { goldAgent } from '../../core/gold.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
 import { randomStream } from '../../core/random.ts';
-import { type Setting, stateHash } from '../../core/rollout.ts';
-import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
-import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import type { Setting } from '../../core/rollout.ts';
+import type { AgentReply, UserReply } from '../../core/seat.ts';
 import { pathsVisible } from '../../core/simulatedTool.ts';
-import { slipAgent } from '../../core/slip.ts';
 import type { RolloutState } from '../../core/state.ts';
+
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
-import { sourceKey } from '../../core/verifiers/assertions.ts';
-import { differenceHash } from '../../core/world.ts';
-import { type Ports, play, type Rollout, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { type Ports, play, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
-import { goldWorld } from '../goldWorld.ts';
+import { type Gold, goldWorld } from '../goldWorld.ts';
+import { modelFreeAgent, modelFreeUser } from '../modelFreeSeats.ts';
+import type { Conclusive } from '../verification.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
-import { eventText, type LaneWriter } from './laneChannel.ts';
+import { claimText, type LaneWriter } from './laneChannel.ts';
 import type { LaneInspector } from './laneInspector.ts';
 import type { MarkedCall, MarkWriter } from './laneMarker.ts';
-import type { Answer, Place, Question, RemoteView, ToLane } from './laneMessage.ts';
+import type { Answer, LaneGold, Place, Question, ToLane } from './laneMessage.ts';
 import { OutsideCalls } from './outsideCalls.ts';
 import { ReadObserver } from './readObserver.ts';
 
@@ -45,6 +42,8 @@ type Served = {
   wake: (() => void) | null;
   /** What the call under way reads, where the supervisor asked for it. */
   observer: ReadObserver | null;
+  /** What the verdicts depend on, once that is there. */
+  evidence: Conclusive | null;
 };
 
 type Waiting = {
@@ -84,6 +83,9 @@ export class LaneHost {
   #setting: Setting | null = null;
   #places: Readonly<Record<string, Place>> = {};
   #nextQuestion = 1;
+  /** Gold worlds that were told, by number. */
+  readonly #golds = new WeakMap<Gold, number>();
+  #nextGold = 1;
   #isFlushPlanned = false;
   /** The rollout whose domain code is running, for the log. */
   running: number | null = null;
@@ -125,7 +127,15 @@ export class LaneHost {
   }
 
   #begin(start: Start): void {
-    const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null, observer: null };
+    const served: Served = {
+      start,
+      abort: null,
+      isCancelled: false,
+      permits: 0,
+      wake: null,
+      observer: null,
+      evidence: null,
+    };
     this.#served.set(start.rollout, served);
     this.#starting.push(served);
     // Never here: as long as messages arrive, the runtime reads on, and neither timers nor the heartbeat have a turn.
@@ -159,8 +169,9 @@ export class LaneHost {
       if (!task) throw new Error(`this domain has no task ${start.task}`);
       const played = { setting, task, ports: this.#ports(served, outside, gold) };
       const state = await this.#fold(served, play(played, start.from));
-      const told = start.wantsGold ? { gold: await goldWrites(played, state) } : {};
-      writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, state.world), ...told });
+      const { gold: looked = null, custom = [] } = served.evidence ?? {};
+      const done = start.wantsGold ? await goldWorld(played, state) : looked;
+      writer.post({ type: 'closed', rollout, evidence: { gold: done && this.#laneGold(done), custom } });
       this.#planFlush();
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -175,7 +186,7 @@ export class LaneHost {
     const { rollout, from, known, pace } = served.start;
     const shared = Math.max(known, 'type' in from ? 0 : from.length);
     const { writer } = this.#options;
-    let [last, hash] = [null as RolloutState | null, ''];
+    let last: RolloutState | null = null;
     let before = performance.now();
     for (let index = 0; ; index++) {
       if (pace === 'step' && index >= shared) await this.#permission(served);
@@ -183,12 +194,11 @@ export class LaneHost {
       while (!next.done && next.value instanceof Promise) next = steps.next(await next.value);
       if (next.done) break;
       const { n, event, state } = next.value as Step;
-      if (last?.world !== state.world) hash = stateHash(state);
       last = state;
       const now = performance.now();
       if (n >= known) {
         if (event.type === 'toolReturned') this.#sayReads(served, n);
-        writer.event(rollout, Math.round((now - before) * 1000) / 1000, eventText({ n, event, state: hash }));
+        writer.event(rollout, Math.round((now - before) * 1000) / 1000, claimText(n, event));
         this.#planFlush();
       }
       before = now;
@@ -252,19 +262,16 @@ export class LaneHost {
         return port(...input);
       };
     return {
-      agent: unlessCancelled((view) => {
-        if (seats.agent === 'gold') return goldAgent(view);
-        if (seats.agent === 'slip') return slipAgent(view);
-        return seats.agent === 'scripted'
-          ? scripted(view)
-          : (this.#ask(rollout, { type: 'agent', view: remoteView(view) }) as Promise<AgentReply>);
-      }),
-      user: unlessCancelled((view) => {
-        if (seats.user === 'agenda') return agendaUser(view);
-        return seats.user === 'scripted'
-          ? scriptedUser(view)
-          : (this.#ask(rollout, { type: 'user', view: remoteView(view) }) as Promise<UserReply>);
-      }),
+      agent: unlessCancelled((view) =>
+        seats.agent === 'remote'
+          ? (this.#ask(rollout, { type: 'agent' }) as Promise<AgentReply>)
+          : modelFreeAgent(seats.agent, view),
+      ),
+      user: unlessCancelled((view) =>
+        seats.user === 'remote'
+          ? (this.#ask(rollout, { type: 'user' }) as Promise<UserReply>)
+          : modelFreeUser(seats.user, view),
+      ),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
         if (tool.effect === 'write') outside.forget();
@@ -294,14 +301,16 @@ export class LaneHost {
         served.abort ??= new AbortController();
         return pause(ms, served.abort.signal);
       },
-      readSource: unlessCancelled(async (assertion, state) => {
-        const source = sourceKey(assertion);
+      readSource: unlessCancelled(async ({ assertion, source }, state) => {
         const isKnown = served.start.recorded?.includes(source) ?? false;
         if (assertion.call && !isKnown) return outside.saidBy(assertion.in, assertion.call, state.world);
         const answer = await this.#ask(rollout, { type: 'source', source });
         return (answer as { readonly state: Json }).state;
       }),
-      judge: unlessCancelled((question) => this.#ask(rollout, { type: 'judge', question }) as Promise<JudgeAnswer>),
+      judge: unlessCancelled(() => this.#ask(rollout, { type: 'judge' }) as Promise<JudgeAnswer>),
+      conclude: (evidence) => {
+        served.evidence = evidence;
+      },
       verifyBy: unlessCancelled(async (name, evidence) => {
         const { seed, task, trial } = evidence.state.started;
         const random = randomStream(seed, task.id, trial, `verifier:${name}`);
@@ -309,6 +318,14 @@ export class LaneHost {
         return customResult(name, await this.#callCode(rollout, tool, values, context));
       }),
     };
+  }
+
+  #laneGold(gold: Gold): LaneGold {
+    const known = this.#golds.get(gold);
+    if (known !== undefined) return { id: known };
+    const id = this.#nextGold++;
+    this.#golds.set(gold, id);
+    return { id, actions: gold.steps.map(({ turn, content, writes }) => ({ turn, content, writes })) };
   }
 
   #ask(rollout: number, about: Question): Promise<Answer> {
@@ -416,16 +433,6 @@ function observerOf(served: Served, tool: Tool, values: JsonObject, { world }: T
   return served.observer;
 }
 
-function scripted(view: SeatView): AgentReply {
-  const reply = scriptedAgent(view);
-  if (reply) return reply;
-  const { task } = view;
-  const message = task.script
-    ? `the script of task ${task.id} has no more turns`
-    : `task ${task.id} has no script for the scripted seat`;
-  throw new Fault({ who: 'agent', code: 'script/used-up', message });
-}
-
 /** Lets time pass, unless the rollout is cancelled meanwhile. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
@@ -433,10 +440,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   } catch {
     throw cancelled();
   }
-}
-
-function remoteView({ domain: _domain, random: _random, ...view }: SeatView): RemoteView {
-  return view;
 }
 
 /** The promise of a call that never settles ends its rollout; the lane goes on. */
@@ -453,15 +456,6 @@ async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place):
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** What the gold actions write, from the start of the conversation. */
-async function goldWrites(rollout: Rollout, state: RolloutState): Promise<Writes> {
-  const gold = await goldWorld(rollout, state);
-  return (['agent', 'user'] as const).flatMap((side) => {
-    const patches = patchesOf(state.start[side], gold.world[side]);
-    return patches.length > 0 ? [{ side, patches: patches as never }] : [];
-  });
 }
 
 function unknownMessage(message: never): never {

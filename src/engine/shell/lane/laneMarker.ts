@@ -1,4 +1,4 @@
-import { readSync, writeSync } from 'node:fs';
+import { fstatSync, readSync, writeSync } from 'node:fs';
 import type { Pending } from './laneChannel.ts';
 
 /**
@@ -41,6 +41,9 @@ const offsets = {
 const nameRoom = 96;
 const spoolStart = offsets.name + nameRoom;
 const none = 0xffffffff;
+
+/** Bytes of a spool that are read: far more than one call can leave. */
+const longestSpool = 64 * 1024 * 1024;
 
 /** The lane's end. */
 export class MarkWriter {
@@ -128,13 +131,15 @@ export function readMark(file: number): Mark {
     beats: number(offsets.beats),
     firstSpooled: number(offsets.firstSpooled),
     spoolBytes: number(offsets.spoolBytes),
-    tool: header.toString('utf8', offsets.name, offsets.name + number(offsets.nameBytes)),
+    tool: header.toString('utf8', offsets.name, offsets.name + Math.min(nameRoom, number(offsets.nameBytes))),
   };
 }
 
 /** Messages that a dead lane had not sent, by its last mark. */
 export function readSpool(file: number, { spoolBytes }: Mark): string {
-  const bytes = Buffer.alloc(spoolBytes);
-  const count = readSync(file, bytes, 0, spoolBytes, spoolStart);
+  // The domain's code can write to the file too, so its word for the length is not enough.
+  const length = Math.max(0, Math.min(spoolBytes, longestSpool, fstatSync(file).size - spoolStart));
+  const bytes = Buffer.alloc(length);
+  const count = readSync(file, bytes, 0, length, spoolStart);
   return bytes.toString('utf8', 0, count);
 }

@@ -2,9 +2,10 @@ import type { Patch } from '../../core/database.ts';
 import type { Domain } from '../../core/domain.ts';
 import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { JudgeAnswer, JudgeQuestion } from '../../core/judgement.ts';
+import type { JudgeAnswer } from '../../core/judgement.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
+import type { CustomResult } from '../../core/verify.ts';
 import type { ToolOutcome } from '../driver.ts';
 import type { Reads } from '../reads.ts';
 import type { RowChange, SidedChange } from '../rows.ts';
@@ -107,15 +108,22 @@ export type SimulatedAnswer =
   | { readonly content: string; readonly isError: boolean; readonly writes: readonly Patch[] }
   | { readonly problem: string };
 
-export type LaneEvent = {
+/** An event as a lane says it. */
+export type ClaimedEvent = {
   readonly n: number;
   readonly type: EventType;
   readonly event: RolloutEvent;
-  /** Hash of the world after it. */
-  readonly state: string;
   /** Milliseconds since the event before it. */
   readonly ms: number;
-  /** `{n, event, state}` as JSON text, as it arrived from the lane: what a recording keeps. */
+  /** `{n, event}` as JSON text. */
+  readonly text: string;
+};
+
+/** An event that the supervisor has accepted. */
+export type LaneEvent = ClaimedEvent & {
+  /** Hash of the world after it. */
+  readonly state: string;
+  /** `{n, event, state}` as JSON text: what a recording keeps. */
   readonly text: string;
 };
 
@@ -126,15 +134,30 @@ export type FromLane =
   | { readonly type: 'notDescribed'; readonly failure: Failure }
   | { readonly type: 'prepared' }
   | FromInspector
-  | { readonly type: 'events'; readonly rollout: number; readonly events: readonly LaneEvent[] }
+  | { readonly type: 'events'; readonly rollout: number; readonly events: readonly ClaimedEvent[] }
   /** What the call read whose result comes next, as the event of this number. */
   | { readonly type: 'reads'; readonly rollout: number; readonly n: number; readonly reads: Reads }
   | { readonly type: 'question'; readonly question: number; readonly rollout: number; readonly about: Question }
-  /** The generator is done; `databaseDiff` is the hash of the final differences from the base database. */
-  | { readonly type: 'closed'; readonly rollout: number; readonly databaseDiff: string; readonly gold?: Writes }
+  /** Nothing more comes of the rollout in its lane; the verdicts are the supervisor's. */
+  | { readonly type: 'closed'; readonly rollout: number; readonly evidence: LaneEvidence }
   /** A bug of the engine, never of the domain. */
   | { readonly type: 'crashed'; readonly rollout: number; readonly message: string }
   | { readonly type: 'log'; readonly rollout: number | null; readonly text: string };
+
+/** What a lane says of what the verdicts depend on: what the domain's code did with the gold actions, and its verifiers. */
+export type LaneEvidence = {
+  readonly gold: LaneGold | null;
+  readonly custom: readonly CustomResult[];
+};
+
+/** What each gold action came to, in order, with what it and the `sync` after it wrote. A lane says it once. */
+export type LaneGold = {
+  /** Of this gold world in its lane. */
+  readonly id: number;
+  readonly actions?:
+    | readonly { readonly turn: number; readonly content: string; readonly writes: Writes }[]
+    | undefined;
+};
 
 export type FromInspector =
   /** The inspector is open at an address, or closed; `problem` says why it can't be opened. */
@@ -142,8 +165,9 @@ export type FromInspector =
   /** A debugger is there, and the lane goes on. */
   | { readonly type: 'attached' };
 
+/** The supervisor knows the conversation: what a seat sees and what is judged, it takes from its own state. */
 export type Question =
-  | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
+  | { readonly type: 'agent' | 'user' | 'judge' }
   | ({ readonly type: 'tool'; readonly source: string } & AskedCall)
   | ({
       readonly type: 'python';
@@ -166,13 +190,11 @@ export type Question =
     }
   | ({
       readonly type: 'simulated';
-      readonly visible: JsonObject;
       readonly now: string;
       /** What was wrong with the answer before. */
       readonly problem: string | null;
     } & AskedCall)
-  | { readonly type: 'source'; readonly source: string }
-  | { readonly type: 'judge'; readonly question: JudgeQuestion };
+  | { readonly type: 'source'; readonly source: string };
 
 /** The arguments of a call, and JSON Pointers of the whole numbers in them that are floats. */
 export type GivenArguments = { readonly arguments: JsonObject; readonly floats?: readonly string[] };

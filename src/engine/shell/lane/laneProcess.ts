@@ -1,7 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Failure } from '../../core/event.ts';
-import { LaneReader } from './laneChannel.ts';
+import { messageOf } from '../fault.ts';
+import { confinedPid, signalOf } from '../sandbox.ts';
+import { type Relay, relayInspector } from './inspectorRelay.ts';
+import { LaneReader, UnreadableMessage } from './laneChannel.ts';
 import { defaultHeapMb, laneChild, permissionFlags } from './laneChild.ts';
 import { guardLane } from './laneGuard.ts';
 import { type Mark, readMark, readSpool } from './laneMarker.ts';
@@ -10,10 +13,19 @@ import { laneFiles } from './laneSettings.ts';
 import { toolLocation } from './toolLocation.ts';
 import { Watchdog } from './watchdog.ts';
 
+/** How a lane ended by itself. */
+export type LaneEnded = {
+  readonly failure: Failure;
+  /** The rollout that was last in domain code. */
+  readonly culprit: number | null;
+  /** It said something that cannot be, so nothing that it says of its rollouts is believed. */
+  readonly isForged?: boolean;
+};
+
 export type LaneHandlers = {
   readonly onMessage: (message: Exclude<FromLane, FromInspector>) => void;
-  /** The lane is gone without having been asked to go. `culprit` is the rollout that was last in domain code. */
-  readonly onDeath: (death: { readonly failure: Failure; readonly culprit: number | null }) => void;
+  /** The lane is gone without having been asked to go. */
+  readonly onDeath: (death: LaneEnded) => void;
 };
 
 export type LaneOptions = {
@@ -23,8 +35,12 @@ export type LaneOptions = {
   readonly heapMb?: number;
   /** Whether its inspector can be opened. It is closed until somebody asks for it. */
   readonly inspectable?: boolean;
+  /** Whether its sandbox has the network of this machine. */
+  readonly network?: boolean | undefined;
   /** Of tools that declare none. */
   readonly timeoutMs: number;
+  /** How long its event loop may stand still outside of a call, in ms of processor time; by default 10 s. */
+  readonly silenceMs?: number;
   /** The runtime of the lane; by default the one of this process. */
   readonly nodePath?: string;
 };
@@ -33,6 +49,7 @@ export type LaneProcess = {
   readonly send: (message: ToLane) => void;
   /** Ends the lane without a word to `onDeath`. */
   readonly kill: () => void;
+  /** Of the runtime itself, not of the sandbox around it. */
   readonly pid: number | undefined;
   /** Whether its inspector is open. No call times out meanwhile. */
   readonly isInspected: boolean;
@@ -55,10 +72,12 @@ class ChildLane implements LaneProcess {
   readonly #reader: LaneReader;
   readonly #marker: number;
   readonly #child: ChildProcess;
+  readonly #isWrapped: boolean;
   readonly #watchdog: Watchdog;
   readonly #unguard: () => void;
   isInspected = false;
   #inspecting: Inspecting | null = null;
+  #relay: Relay | null = null;
   #isKilled = false;
   #isOver = false;
   #hung: Mark | null = null;
@@ -69,18 +88,25 @@ class ChildLane implements LaneProcess {
     this.#options = options;
     this.#handlers = handlers;
     this.#reader = new LaneReader((message) => this.#deliver(message));
-    const { process, marker } = laneChild(options);
+    const { process, marker, isWrapped } = laneChild(options);
     this.#child = process;
+    this.#isWrapped = isWrapped;
     this.#marker = marker;
     this.#unguard = guardLane(this.#child.pid);
     this.#connect();
     this.#send({ type: 'open', toolsFile: options.toolsFile ?? 'tools.ts', timeoutMs: options.timeoutMs });
-    this.#watchdog = new Watchdog(this.#marker, this.#child.pid, (mark) => this.#killHung(mark));
+    this.#watchdog = new Watchdog(
+      this.#marker,
+      () => this.pid,
+      (mark) => this.#killHung(mark),
+      options.silenceMs,
+    );
     if (permissionFlags([], options.inspectable ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    const { pid } = this.#child;
+    return pid === undefined || !this.#isWrapped ? pid : confinedPid(pid);
   }
 
   send(message: ToLane): void {
@@ -113,7 +139,7 @@ class ChildLane implements LaneProcess {
     const child = this.#child;
     const channel = child.stdio[laneFiles.channel] as NodeJS.ReadableStream;
     channel.setEncoding('utf8');
-    channel.on('data', (text: string) => this.#reader.read(text));
+    channel.on('data', (text: string) => this.#read(() => this.#reader.read(text)));
     child.stdin?.on('error', () => undefined);
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#log(text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#heard(text));
@@ -121,13 +147,46 @@ class ChildLane implements LaneProcess {
     child.on('close', (code, signal) => this.#ended({ code, signal, spawnError: null }));
   }
 
+  #read(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+      if (this.#isKilled) return;
+      this.kill();
+      this.#handlers.onDeath({ failure: forgedFailure(error.message), culprit: null, isForged: true });
+    }
+  }
+
   #deliver(message: FromLane): void {
-    if (message.type === 'inspected') this.#inspected(message);
+    if (message.type === 'inspected') this.#relayed(message);
     else if (message.type === 'attached') this.#inspecting?.attached.resolve();
     else if (!this.#isKilled) this.#handlers.onMessage(message);
   }
 
-  #inspected({ url, problem }: Extract<FromLane, { readonly type: 'inspected' }>): void {
+  /** The inspector of a confined lane listens where only the lane is: a relay leads there while it is open. */
+  #relayed(message: Inspected): void {
+    this.#relay?.close();
+    this.#relay = null;
+    const { pid } = this;
+    if (message.url === null || !this.#isWrapped || pid === undefined) {
+      this.#inspected(message);
+      return;
+    }
+    relayInspector(pid, message.url).then(
+      (relay) => {
+        this.#relay = relay;
+        if (this.#isOver) relay.close();
+        this.#inspected({ ...message, url: relay.url });
+      },
+      (error: unknown) => {
+        this.#send({ type: 'uninspect' });
+        this.#inspected({ ...message, url: null, problem: messageOf(error) });
+      },
+    );
+  }
+
+  #inspected({ url, problem }: Inspected): void {
     const { opened, attached } = this.#inspecting ?? {};
     if (url !== null && attached) {
       opened?.resolve({ url, attached: attached.promise });
@@ -158,6 +217,7 @@ class ChildLane implements LaneProcess {
     this.#isOver = true;
     this.#watchdog.stop();
     this.#unguard();
+    this.#relay?.close();
     this.#inspecting?.opened.resolve('the lane has ended');
     this.#inspecting?.attached.resolve();
     if (this.#isKilled) {
@@ -165,7 +225,8 @@ class ChildLane implements LaneProcess {
       return;
     }
     const mark = this.#hung ?? readMark(this.#marker);
-    if (mark.place !== 'outside') this.#reader.readSpool(mark.firstSpooled, readSpool(this.#marker, mark));
+    if (mark.place !== 'outside')
+      this.#read(() => this.#reader.readSpool(mark.firstSpooled, readSpool(this.#marker, mark)));
     this.#isKilled = true;
     closeSync(this.#marker);
     const failure = this.#failure(mark, end);
@@ -173,14 +234,15 @@ class ChildLane implements LaneProcess {
     this.#handlers.onDeath({ failure: place ? { ...failure, ...place } : failure, culprit: mark.rollout });
   }
 
-  #failure(mark: Mark, { code, signal, spawnError }: LaneEnd): Failure {
+  #failure(mark: Mark, { code, signal: direct, spawnError }: LaneEnd): Failure {
+    const signal = direct ?? (this.#isWrapped ? signalOf(code) : null);
     const who = 'environment' as const;
     const tool = mark.rollout === null || mark.tool === '' ? theCode : `the tool ${mark.tool}`;
     if (spawnError)
       return { who: 'infrastructure', code: 'lane/start', message: `a lane can't be started: ${spawnError.message}` };
     if (this.#hung) {
       const isInside = this.#hung.place === 'inside';
-      const limit = isInside ? this.#hung.timeoutMs : silenceMs(this.#options);
+      const limit = isInside ? this.#hung.timeoutMs : longestSilence(this.#options);
       const longer = tool === theCode ? 'a longer toolTimeoutMs in domain.yaml' : 'a longer timeoutMs';
       const of = isInside ? '' : ' of processor time';
       return {
@@ -189,7 +251,10 @@ class ChildLane implements LaneProcess {
         message: `${tool} did not come back within ${limit} ms${of} and was stopped; look for a loop without an end, or declare ${longer}`,
       };
     }
-    if (/heap out of memory|Reached heap limit/.test(this.#stderr)) {
+    // The sandbox speaks first, and only when it could not start what it was to run.
+    if (this.#isWrapped && code === 1 && this.#stderr.startsWith('bwrap: '))
+      return { who: 'infrastructure', code: 'lane/start', message: `a lane can't be started: ${this.#stderr.trim()}` };
+    if (/heap out of memory|Reached heap limit|Allocation failed|bad_alloc/.test(this.#stderr)) {
       return {
         who,
         code: 'lane/memory',
@@ -209,6 +274,11 @@ class ChildLane implements LaneProcess {
   }
 }
 
+/** What becomes of the rollouts of a lane that said something which cannot be. */
+export function forgedFailure(message: string): Failure {
+  return { who: 'environment', code: 'lane/forged', message: `${theCode} interferes with the rollout: ${message}` };
+}
+
 const theCode = "the domain's code";
 
 const unprotected =
@@ -221,6 +291,8 @@ function isRuntimesOwn(line: string): boolean {
   );
 }
 
+type Inspected = Extract<FromLane, { readonly type: 'inspected' }>;
+
 type Inspecting = {
   readonly opened: PromiseWithResolvers<Inspector | string>;
   readonly attached: PromiseWithResolvers<void>;
@@ -228,6 +300,6 @@ type Inspecting = {
 
 type LaneEnd = { readonly code: number | null; readonly signal: string | null; readonly spawnError: Error | null };
 
-function silenceMs({ timeoutMs }: LaneOptions): number {
-  return Math.max(timeoutMs, Watchdog.silenceMs);
+function longestSilence({ timeoutMs, silenceMs = Watchdog.silenceMs }: LaneOptions): number {
+  return Math.max(timeoutMs, silenceMs);
 }

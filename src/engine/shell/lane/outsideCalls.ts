@@ -2,7 +2,7 @@ import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } 
 import type { World } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
-import { visibleTo, writeProblem } from '../../core/simulatedTool.ts';
+import { writeProblem } from '../../core/simulatedTool.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault, messageOf } from '../fault.ts';
@@ -98,9 +98,9 @@ export class OutsideCalls {
     tool: Tool,
     environment: string,
     given: GivenArguments,
-    { world }: ToolContext,
+    { world, earlier = [] }: ToolContext,
   ): Promise<ToolOutcome> {
-    const params = { tool: tool.name, by: tool.owner, ...given };
+    const params = { tool: tool.name, by: tool.owner, ...given, ...(earlier.length > 0 ? { earlier } : {}) };
     const { answer, writes } = await this.#askHosted(environment, 'call', params, world, tool.timeoutMs);
     const { content = '', isError = false, synced = [] } = answer;
     const before = this.#known ?? world;
@@ -171,8 +171,7 @@ export class OutsideCalls {
     { world, now, step }: ToolContext,
   ): Promise<ToolOutcome> {
     const side = tool.owner;
-    const visible = visibleTo(source, args, world[side]);
-    const asked = { type: 'simulated' as const, name: tool.name, arguments: args, visible, now, step };
+    const asked = { type: 'simulated' as const, name: tool.name, arguments: args, now, step };
     let problem: string | null = null;
     for (let attempt = 0; attempt < simulatorAttempts; attempt++) {
       const answer = (await this.#ask({ ...asked, problem })) as SimulatedAnswer;

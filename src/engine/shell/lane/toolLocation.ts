@@ -7,7 +7,7 @@ export function toolLocation(
   { folder, toolsFile = 'tools.ts' }: { readonly folder: string; readonly toolsFile?: string },
   tool: string,
 ): { readonly file: string; readonly line: number } | null {
-  const read = readSource(resolve(folder, toolsFile), 'tool');
+  const read = readSource(resolve(folder, toolsFile), 'tool', undefined, undefined, folder);
   if (!('source' in read)) return null;
   const found = scanTools(resolve(folder), read.source).tools.get(tool);
   return found ? { file: found.file, line: found.line } : null;

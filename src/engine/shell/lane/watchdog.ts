@@ -25,10 +25,23 @@ export class Watchdog {
   #cpuMsBefore: number | null = null;
   #isResting = false;
   readonly #cpuMs: () => number | null;
+  readonly #limitMs: number;
 
-  /** @param pid of the lane's process */
-  constructor(marker: number, pid: number | undefined, onHung: (mark: Mark) => void) {
-    this.#cpuMs = () => (pid === undefined ? null : cpuMsOf(pid));
+  /**
+   * @param pid tells the lane's process, which is known some time after its sandbox was started
+   * @param limitMs replaces `silenceMs`
+   */
+  constructor(
+    marker: number,
+    pid: () => number | undefined,
+    onHung: (mark: Mark) => void,
+    limitMs = Watchdog.silenceMs,
+  ) {
+    this.#limitMs = limitMs;
+    this.#cpuMs = () => {
+      const known = pid();
+      return known === undefined ? null : cpuMsOf(known);
+    };
     let before = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
@@ -61,7 +74,7 @@ export class Watchdog {
     this.#insideMs = mark.place === 'inside' && last?.call === mark.call ? this.#insideMs + passed : 0;
     this.#silentMs = last?.beats === mark.beats ? this.#silentMs + passed : 0;
     if (mark.place === 'inside') return this.#insideMs >= mark.timeoutMs;
-    return this.#isStanding(Math.max(Watchdog.silenceMs, mark.timeoutMs));
+    return this.#isStanding(Math.max(this.#limitMs, mark.timeoutMs));
   }
 
   #isStanding(limitMs: number): boolean {

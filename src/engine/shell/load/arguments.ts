@@ -1,8 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf } from './note.ts';
+import { schemaSettings } from './schemaPatterns.ts';
 
 export type ArgumentProblem = {
   /** Path in the arguments. */
@@ -23,7 +24,7 @@ const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
 export function argumentProblems(tool: Tool, given: JsonObject): readonly ArgumentProblem[] {
   const validate = compiled.get(tool.parameters) ?? compile(tool.parameters);
   if (!validate || validate(given)) return [];
-  return (validate.errors ?? []).flatMap((error) => problemOf(tool, error));
+  return (validate.errors ?? []).flatMap((error) => problemOf(tool, error, given));
 }
 
 /** What a call is refused with whose arguments do not fit, or null where they do. */
@@ -77,7 +78,7 @@ const isTyped = (schema: unknown) =>
   schema !== null &&
   ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(schema, key));
 
-const settings = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
+const settings = { ...schemaSettings, allErrors: true } as const;
 
 /**
  * One compiler for all tools. It knows no meta-schema, which would take longer to compile than everything else here:
@@ -103,7 +104,19 @@ function compiledBy(ajv: Ajv2020, schema: object): ValidateFunction | null {
   }
 }
 
-function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
+function valueAt(given: JsonObject, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((at, key) => (at as JsonObject | undefined | null)?.[key], given);
+}
+
+/** Numbers and texts are mixed up by quotes. */
+function typeHint(value: Json | undefined, wanted: string): string {
+  if (wanted === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
+    return `Write it in quotes: "${value}" is a text.`;
+  if (/^(?:number|integer|boolean)$/.test(wanted) && typeof value === 'string') return 'Write it without quotes.';
+  return `It is ${JSON.stringify(value)?.slice(0, 80) ?? 'missing'}.`;
+}
+
+function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): readonly ArgumentProblem[] {
   const path = keysOfPointer(error.instancePath);
   const name = path.join('.');
   const params = error.params as Record<string, unknown>;
@@ -152,7 +165,7 @@ function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
           path,
           isKey: false,
           message: `${name || 'the arguments'} must be of type ${String(params.type)}.`,
-          hint: 'Check the quotes: 1 is a number, "1" is a text.',
+          hint: typeHint(valueAt(given, path), String(params.type)),
         },
       ];
     case 'anyOf':

@@ -1,7 +1,7 @@
 import { namesValue } from '../../core/dialogue.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression.ts';
 import { factsOf } from '../../core/facts.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { RuleOf } from '../../core/rule.ts';
 import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
@@ -12,7 +12,7 @@ import type { Fix } from '../diagnostic.ts';
 import { fixOf, replacing, yamlScalar } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
-import { nearest } from './nearest.ts';
+import { closeEnough, didYouMean, nearest } from './nearest.ts';
 import type { Bases, KnownTools, Note } from './note.ts';
 import { remembered } from './source.ts';
 import { leavesIn, wordsIn, worldOf } from './taskWorld.ts';
@@ -133,14 +133,11 @@ function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools
 }
 
 /** An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. */
-function checkRows({ placed, world, known, note }: Context, action: GoldAction, index: number): void {
-  const tool = known.tools.get(action.tool);
-  if (tool && outsideSource(tool) !== null) return;
+function checkRows(context: Context, action: GoldAction, index: number): void {
+  const { placed, note } = context;
   for (const [name, value] of leavesIn(action.arguments)) {
-    const table = tableOf(name, world);
-    if (!table || Object.hasOwn(table.rows, value)) continue;
-    const isSaid = placed.value.actions.slice(0, index).some((each) => each.arguments[name] === value);
-    if (isSaid) continue;
+    const table = tableWithout(context, action, index, name, value);
+    if (table === null) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', name);
     const rows = Object.keys(table.rows);
     const meant = /\d/.test(value) ? undefined : nearest(value, rows);
@@ -155,6 +152,24 @@ function checkRows({ placed, world, known, note }: Context, action: GoldAction, 
       meant === undefined ? undefined : replacing(at, value, meant),
     );
   }
+}
+
+/** The table that should have a row for the value of an argument and has none; null where nothing is missing. */
+function tableWithout(
+  { placed, world, known }: Context,
+  action: GoldAction,
+  index: number,
+  name: string,
+  value: string,
+): Table | null {
+  const tool = known.tools.get(action.tool);
+  if (tool && outsideSource(tool) !== null) return null;
+  const table = tableOf(name, world);
+  if (!table || Object.hasOwn(table.rows, value)) return null;
+  const isSaid = placed.value.actions.slice(0, index).some((each) => each.arguments[name] === value);
+  // A name of a row is no id of one: `part: folding pedal`.
+  const isField = Object.values(table.rows).some((row) => isObject(row) && Object.values(row).includes(value));
+  return isSaid || isField ? null : table;
 }
 
 /** The table of either database that an argument is named after. */
@@ -208,19 +223,30 @@ function checkUntold(context: Context, action: GoldAction, index: number, earlie
   for (const [name, value] of leavesIn(action.arguments)) {
     if (!isNeeded(known.tools.get(action.tool), name, value)) continue;
     if (facts.some((fact) => String(fact.value) === value)) continue;
-    if (said.some((text) => text !== undefined && namesValue(text, value))) continue;
+    // Speech is read whatever its spaces are, but what the user knows is written as tools take it.
+    const isRespaced = facts.some((fact) => unspaced(String(fact.value)) === unspaced(value));
+    if (!isRespaced && said.some((text) => text !== undefined && namesValue(text, value))) continue;
     if (earlier.length > 0 && isFound(context, value)) continue;
+    // A value that is wrong is not for the user to know.
+    if (tableWithout(context, action, index, name, value) !== null) continue;
     const at = placeOf(placed, 'actions', index, 'arguments', name);
     note(
       at,
       'warning',
       'task/untold-argument',
       `${action.tool} needs ${name} ${value}, but the user does not know it and no earlier call can have told it.`,
-      `Add ${name} to user.known, or an action that looks it up.`,
+      didYouMean(
+        value,
+        /\d/.test(value) ? [] : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)],
+        `Add ${name} to user.known, or an action that looks it up.`,
+        closeEnough(value),
+      ),
       toldFix(placed, name, value, action.arguments[name] === value),
     );
   }
 }
+
+const unspaced = (text: string) => text.replace(/\s+/g, '');
 
 /** Whether earlier calls read nothing but the engine's databases: what others answer is not known here. */
 function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools): boolean {
@@ -230,9 +256,13 @@ function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools)
   });
 }
 
-/** An argument that may be left out, is one of a few words of its schema, or is a text of the agent's own, is none. */
+/**
+ * Whether somebody has to tell an argument. Nobody tells one that may be left out, is one of a few words of its schema, is
+ * a path in the folder of a server's rollout, or is a text that the agent writes itself.
+ */
 function isNeeded(tool: Tool | undefined, name: string, value: string): boolean {
   if (['', 'true', 'false'].includes(value) || value.split(/\s+/).length > 5) return false;
+  if (value.startsWith('${instanceFolder}')) return false;
   if (!tool) return true;
   const { required, properties } = tool.parameters as {
     readonly required?: readonly string[];

@@ -1,22 +1,25 @@
+import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
 import type { Rule } from '../../core/rule.ts';
-import { binds, ruleNames, type Tools } from '../../core/rules/seen.ts';
+import { isExpression } from '../../core/rules/confirmed.ts';
+import { binds, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../diagnostic.ts';
-import { checkExpression, type ExpressionContext } from './checkExpression.ts';
+import { checkExpression } from './checkExpression.ts';
 import { respelt } from './edit.ts';
-import { type Placed, placeOf } from './items.ts';
+import type { DomainTypes } from './expressionTypes.ts';
+import { type Placed, placeOf, textIn } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** What the checks of rules.yaml say against the policy, the tools and the database. */
-export function checkRules({ policy, rules, phrases }: Parts, bases: Bases, known: KnownTools, note: Note): void {
+export function checkRules({ policy, rules }: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
   const ids = policy.policy.rules.map(({ id }) => id);
   for (const placed of rules) {
     const { value } = placed;
     if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
     checkTools(placed, known, note);
     checkArguments(placed, known, note);
-    checkExpressions(placed, bases, known, Object.keys(phrases), note);
+    checkExpressions(placed, types, known, note);
     checkDemand(placed, note);
   }
 }
@@ -66,7 +69,7 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   const named = [...new Set(bound.flatMap(argumentsOf))];
   const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
   for (const [index, name] of list.entries()) {
-    if (bound.length === 0 || named.includes(name)) continue;
+    if (bound.length === 0 || named.includes(name) || isExpression(name)) continue;
     const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
     const message = `None of the tools of this check has an argument ${name}.`;
     const at = placeOf(placed, key, index);
@@ -74,29 +77,56 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   }
 }
 
-function checkExpressions(
-  placed: Placed<Rule>,
-  bases: Bases,
-  known: KnownTools,
-  phrases: readonly string[],
-  note: Note,
-): void {
+function checkExpressions(placed: Placed<Rule>, types: DomainTypes, known: KnownTools, note: Note): void {
   const { value } = placed;
-  const args = [...new Set(boundTools(placed, known).flatMap(argumentsOf))];
-  const context: Omit<ExpressionContext, 'names'> = { kind: 'rule', args, bases, phrases, note };
-  const check = (key: string, text: string | undefined, names: readonly string[]) => {
-    if (text !== undefined) checkExpression(text, placeOf(placed, key), { ...context, names });
+  const check = (key: 'when' | 'condition' | 'onlyWhen' | 'always', text: string | undefined) => {
+    if (text === undefined) return;
+    const all = typesOfNames(placed, types, known);
+    const names = Object.fromEntries(namesFor(value, key).map((name) => [name, all[name]]));
+    checkExpression(textIn(placed, text, key), { kind: 'rule', names, types, note });
   };
-  check('when', value.when, namesFor(value, 'when'));
-  if (value.check === 'onlyIf') check('condition', value.condition, namesFor(value, 'condition'));
+  if (value.check === 'confirmed') checkNames(placed, types, known, note);
+  check('when', value.when);
+  if (value.check === 'onlyIf') check('condition', value.condition);
   if (value.check === 'handOff') {
-    check('onlyWhen', value.onlyWhen, namesFor(value, 'onlyWhen'));
-    check('always', value.always, namesFor(value, 'always'));
+    check('onlyWhen', value.onlyWhen);
+    check('always', value.always);
   }
 }
 
+/** Expressions among what a proposal must name read the call that is about to be made. */
+function checkNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  if (value.check !== 'confirmed') return;
+  const all = typesOfNames(placed, types, known);
+  const names = Object.fromEntries(namesFor(value, 'when').map((name) => [name, all[name]]));
+  for (const [index, name] of value.names.entries())
+    if (isExpression(name)) checkExpression(textIn(placed, name, 'names', index), { kind: 'rule', names, types, note });
+}
+
+function typesOfNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools): Readonly<Record<RuleName, Type>> {
+  const { agent, user, calls, messages, facts, expected, phrases } = types;
+  const bound = boundTools(placed, known);
+  return {
+    db: agent,
+    user,
+    calls,
+    messages,
+    now: textType,
+    turn: numberType,
+    facts,
+    expected,
+    policy: textType,
+    sourced: listOf(textType),
+    phrases,
+    args: types.argumentsOf(bound),
+    tool: known.complete ? textsFrom('tools', known.names) : textType,
+    message: textType,
+  };
+}
+
 /** At a call there are its arguments, after an utterance its text, and at the end neither. */
-function namesFor(rule: Rule, key: 'when' | 'condition' | 'onlyWhen' | 'always'): readonly string[] {
+function namesFor(rule: Rule, key: 'when' | 'condition' | 'onlyWhen' | 'always'): readonly RuleName[] {
   const isEnd =
     rule.check === 'judge' ||
     key === 'always' ||

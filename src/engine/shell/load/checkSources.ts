@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { PythonEnvironment } from '../../core/domain.ts';
+import { type PythonEnvironment, serverSetUpSchema } from '../../core/domain.ts';
 import type { SeededFault } from '../../core/seededFault.ts';
 import type { Task } from '../../core/task.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -24,11 +23,11 @@ export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Loca
 /** What simulated tools, environments and servers say against the rest of their domain, and tasks against them. */
 export function checkSources(parts: Parts, folder: string, known: KnownTools, note: Note): void {
   checkEnvironments(parts, folder, note);
-  checkServers(parts, note);
+  checkServers(parts, folder, note);
   checkLimits(parts, known, note);
   if (parts.simulated.length > 0) checkSimulated(parts, note);
   for (const placed of parts.tasks) {
-    checkSetUp(placed, parts, note);
+    checkSetUp(placed, parts, folder, note);
     for (const [index, fault] of (placed.value.faults ?? []).entries()) {
       checkToolName(fault.tool, placeOf(placed, 'faults', index, 'tool'), 'task', known, note);
       if (fault.type === 'changedSchema') checkRenamed(placed, index, fault, known, note);
@@ -64,18 +63,7 @@ function checkEnvironments({ file }: Parts, folder: string, note: Note): void {
     if (problem)
       note(file.places.key(['environments', name]), 'error', 'domain/environment', problem.message, problem.hint);
     if (path === undefined) continue;
-    const at = placeOf(file, 'environments', name, 'file');
-    const target = inside(folder, path);
-    if (target === null)
-      note(at, 'error', 'domain/path-outside', `${path} lies outside the domain's folder.`, 'Name a file inside it.');
-    else if (!existsSync(resolve(folder, path)))
-      note(
-        at,
-        'error',
-        'domain/file-missing',
-        `The file ${target} does not exist.`,
-        'Create it, or name another file.',
-      );
+    checkPath(placeOf(file, 'environments', name, 'file'), path, 'file', folder, note);
   }
 }
 
@@ -98,8 +86,25 @@ function kindProblem({
   return null;
 }
 
-function checkServers({ file }: Parts, note: Note): void {
+/** Notes a path that domain.yaml names and that does not exist in the domain's folder. */
+function checkPath(at: Location, path: string, what: 'file' | 'folder', folder: string, note: Note): void {
+  const target = inside(folder, path);
+  if (target === null)
+    note(at, 'error', 'domain/path-outside', `${path} lies outside the domain's folder.`, `Name a ${what} inside it.`);
+  else if (!existsSync(target))
+    note(
+      at,
+      'error',
+      'domain/file-missing',
+      `The ${what} ${target} does not exist.`,
+      `Create it, or name another ${what}.`,
+    );
+}
+
+function checkServers({ file }: Parts, folder: string, note: Note): void {
   for (const [name, server] of Object.entries(file.value.mcpServers)) {
+    if (server.type !== 'http' && server.files !== undefined)
+      checkPath(placeOf(file, 'mcpServers', name, 'files'), server.files, 'folder', folder, note);
     if (server.state !== 'snapshot') continue;
     for (const key of ['snapshot', 'restore'] as const) {
       if (server[key]) continue;
@@ -152,14 +157,39 @@ function checkSimulated({ file, simulated, tasks }: Parts, note: Note): void {
   }
 }
 
-function checkSetUp(placed: Placed<Parts['tasks'][number]['value']>, { file }: Parts, note: Note): void {
-  const names = Object.keys(file.value.environments);
-  for (const name of Object.keys(placed.value.setUp ?? {})) {
+function checkSetUp(
+  placed: Placed<Parts['tasks'][number]['value']>,
+  { file }: Parts,
+  folder: string,
+  note: Note,
+): void {
+  const { environments, mcpServers } = file.value;
+  const names = [...Object.keys(environments), ...Object.keys(mcpServers)];
+  for (const [name, data] of Object.entries(placed.value.setUp ?? {})) {
+    const at = keyOf(placed, 'setUp', name);
+    if (Object.hasOwn(mcpServers, name)) checkServerSetUp(at, name, data, folder, note);
     if (names.includes(name)) continue;
     const all = names.length === 0 ? 'Add it under environments: in domain.yaml.' : `There is ${names.join(', ')}.`;
-    const message = `There is no environment ${name} to set up.`;
-    const at = keyOf(placed, 'setUp', name);
+    const message = `There is no environment and no MCP server ${name} to set up.`;
     const fix = respelt(at, name, names);
     note(at, 'error', 'task/unknown-environment', message, didYouMean(name, names, all), fix);
   }
+}
+
+function checkServerSetUp(at: Location, name: string, data: unknown, folder: string, note: Note): void {
+  const read = serverSetUpSchema.safeParse(data);
+  if (read.success) {
+    if (read.data.files !== undefined) checkPath(at, read.data.files, 'folder', folder, note);
+    return;
+  }
+  const [issue] = read.error.issues;
+  const where = [name, ...(issue?.path ?? [])].join('.');
+  const message = `setUp of an MCP server does not fit: ${where}: ${issue?.message}.`;
+  note(
+    at,
+    'error',
+    'task/set-up',
+    message,
+    'It has files, args and calls: a folder of the domain, a list, and tools with arguments.',
+  );
 }

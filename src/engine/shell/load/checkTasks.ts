@@ -1,24 +1,28 @@
-import { parseExpression } from '../../core/expression.ts';
+import { anyType, type Type, textType } from '../../core/expression/type.ts';
+import { valueProblem } from '../../core/expression/typeCheck.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Persona } from '../../core/persona.ts';
-import type { Task } from '../../core/task.ts';
-import { assertionNames } from '../../core/verifiers/assertions.ts';
+import type { Assertion, Task } from '../../core/task.ts';
+import type { Tool } from '../../core/tool.ts';
+import type { assertionNames } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
-import { checkExpression } from './checkExpression.ts';
+import { checkExpression, checkPath, noteValue } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
 import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
+import { checkValues } from './checkValues.ts';
 import { acceptedFirst } from './drafts.ts';
 import { respelt } from './edit.ts';
-import { keyOf, type Placed, placeOf } from './items.ts';
+import type { DomainTypes } from './expressionTypes.ts';
+import { keyOf, type Placed, placeOf, textIn } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 import { remembered } from './source.ts';
 
 /** What tasks say against the rest of their domain, and against each other. */
-export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
+export function checkTasks(parts: Parts, bases: Bases, types: DomainTypes, known: KnownTools, note: Note): void {
   const inOrder = acceptedFirst(parts.tasks);
   checkDuplicates(inOrder, 'task', note);
   checkContents(inOrder, note);
@@ -29,8 +33,9 @@ export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: 
     checkCalls(placed, known, note);
     checkScript(placed, parts, note);
     checkState(placed, bases, parts.file.value.userDatabase !== undefined, note);
-    checkAssertions(placed, parts, bases, note);
-    checkReceipts(placed, bases, known, note);
+    checkValues(placed, bases, types, note);
+    checkAssertions(placed, parts, types, note);
+    checkReceipts(placed, types, known, note);
     checkVerifiers(placed, parts, note);
     checkReward(placed, known, note);
     checkGoal(placed, known, note);
@@ -233,6 +238,7 @@ function checkCall(
   if (!checkToolName(call.tool, placeOf(placed, ...path, 'tool'), 'task', known, note, ownWeight)) return;
   const tool = known.tools.get(call.tool);
   if (!tool) return;
+  checkExtraArguments(placed, path, call, tool, note);
   for (const problem of argumentProblems(tool, (call as Call).arguments)) {
     const at = problem.isKey
       ? keyOf(placed, ...path, 'arguments', ...problem.path)
@@ -241,6 +247,33 @@ function checkCall(
     const written = problem.isKey ? problem.path.at(-1) : getAt((call as Call).arguments, problem.path);
     const fix = typeof written === 'string' ? respelt(at, written, problem.candidates ?? []) : undefined;
     note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint, fix);
+  }
+}
+
+const unknownArgument = (tool: Tool, name: string) => `${tool.name} has no argument ${name}.`;
+
+/** An argument that a schema allows, without naming it, is a misspelling where it is almost one that is named. */
+function checkExtraArguments(
+  placed: Placed<Task>,
+  path: readonly PropertyKey[],
+  call: Pick<Task['actions'][number], 'arguments'>,
+  tool: Tool,
+  note: Note,
+): void {
+  if (tool.parameters.additionalProperties === false) return;
+  const names = argumentsOf(tool);
+  for (const name of Object.keys(call.arguments)) {
+    const meant = names.includes(name) ? undefined : nearest(name, names);
+    if (meant === undefined) continue;
+    const at = keyOf(placed, ...path, 'arguments', name);
+    note(
+      at,
+      'warning',
+      'task/bad-arguments',
+      unknownArgument(tool, name),
+      `Did you mean ${meant}?`,
+      respelt(at, name, names),
+    );
   }
 }
 
@@ -267,15 +300,21 @@ function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
   );
 }
 
-function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, note: Note): void {
+function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTypes, note: Note): void {
   const environments = Object.keys(file.value.environments);
   const readers = [
     ...Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : [])),
     ...environments,
   ];
   for (const [index, assertion] of placed.value.assertions.entries()) {
-    checkDemand(placed, index, bases, note);
-    if (assertion.in === 'agent' || assertion.in === 'user' || readers.includes(assertion.in)) continue;
+    checkDemand(placed, index, types, note);
+    const isDatabase = assertion.in === 'agent' || assertion.in === 'user';
+    if (assertion.sameAs !== undefined && isDatabase) {
+      const what = `sameAs compares the state of a tool source, and ${assertion.in} is a side of the database.`;
+      const advice = 'Name a source with in:, or compare the database by the verifier `database`.';
+      note(placeOf(placed, 'assertions', index), 'error', 'task/unknown-source', what, advice);
+    }
+    if (isDatabase || readers.includes(assertion.in)) continue;
     // What an assertion of an environment says: its name stands behind a colon.
     if (environments.includes(assertion.in.split(':')[0] ?? '')) continue;
     const isServer = Object.hasOwn(file.value.mcpServers, assertion.in);
@@ -293,55 +332,62 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, no
 }
 
 /** An assertion is a path with what is expected there, or an expression. */
-function checkDemand(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
+function checkDemand(placed: Placed<Task>, index: number, types: DomainTypes, note: Note): void {
   const assertion = placed.value.assertions[index];
   if (!assertion) return;
-  const { path, call, that, equals, contains, exists } = assertion;
+  const { path, call, that, equals, contains, exists, sameAs } = assertion;
   const at = placeOf(placed, 'assertions', index);
-  const expectations = [equals, contains, exists].filter((each) => each !== undefined);
+  const expectations = [equals, contains, exists, sameAs].filter((each) => each !== undefined);
   if (that !== undefined) {
-    const where = placeOf(placed, 'assertions', index, 'that');
-    checkExpression(that, where, { kind: 'task', names: assertionNames, args: [], bases, note });
+    const names = namesOf(assertion, types);
+    checkExpression(textIn(placed, that, 'assertions', index, 'that'), { kind: 'task', names, types, note });
     if (path === undefined && expectations.length === 0) return;
     const message = 'This assertion has an expression and a path.';
     note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
-  } else if ((path === undefined && call === undefined) || expectations.length === 0) {
+  } else if (sameAs !== undefined && (call !== undefined || expectations.length > 1)) {
+    const message = 'This assertion has sameAs and another demand.';
+    note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
+  } else if ((path === undefined && call === undefined && sameAs === undefined) || expectations.length === 0) {
     const hint =
       path === undefined && call === undefined
         ? 'Add that:, or path: and equals:.'
         : 'Add equals:, contains: or exists:.';
     note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
-  } else if (path !== undefined) {
-    const text = /^\[/.test(path) ? `root${path}` : path;
-    const parsed = parseExpression(text);
-    if (!('problem' in parsed)) return;
-    const message = `This is no path: ${parsed.problem}.`;
-    note(
-      placeOf(placed, 'assertions', index, 'path'),
-      'error',
-      'task/bad-expression',
-      message,
-      'Write orders["W-1"].status.',
-    );
-  }
+  } else if (path !== undefined) checkAssertedPath(placed, index, path, types, note);
 }
 
-function checkReceipts(placed: Placed<Task>, bases: Bases, known: KnownTools, note: Note): void {
+function namesOf({ in: source, call }: Assertion, types: DomainTypes): Readonly<Record<string, Type>> {
+  const { agent, user, calls } = types;
+  const own = call ? anyType : source === 'agent' ? agent : source === 'user' ? user : anyType;
+  return { state: own, db: agent, user, calls, now: textType } satisfies Record<(typeof assertionNames)[number], Type>;
+}
+
+/** A path is read from the state, and what is expected there is a value that can be there. */
+function checkAssertedPath(placed: Placed<Task>, index: number, path: string, types: DomainTypes, note: Note): void {
+  const assertion = placed.value.assertions[index];
+  const prefix = path.startsWith('[') ? 'state' : 'state.';
+  const written = textIn(placed, path, 'assertions', index, 'path');
+  const context = { kind: 'task', names: assertion ? namesOf(assertion, types) : {}, types, note } as const;
+  const type = checkPath({ ...written, text: `${prefix}${path}` }, prefix.length, context);
+  const texts = type && valueProblem(type, (assertion?.equals ?? null) as Json);
+  if (texts) noteValue(String(assertion?.equals), texts, placeOf(placed, 'assertions', index, 'equals'), context);
+}
+
+function checkReceipts(placed: Placed<Task>, types: DomainTypes, known: KnownTools, note: Note): void {
   for (const [index, receipt] of (placed.value.receipts ?? []).entries()) {
     const isKnown = checkToolName(receipt.tool, placeOf(placed, 'receipts', index, 'tool'), 'task', known, note);
-    if (receipt.when !== undefined) {
-      const at = placeOf(placed, 'receipts', index, 'when');
-      checkExpression(receipt.when, at, { kind: 'task', names: ['args', 'result'], args: [], bases, note });
-    }
     const tool = isKnown ? known.tools.get(receipt.tool) : undefined;
+    if (receipt.when !== undefined) {
+      const names = { args: types.argumentsOf(tool ? [tool] : []), result: types.resultOf(tool) };
+      checkExpression(textIn(placed, receipt.when, 'receipts', index, 'when'), { kind: 'task', names, types, note });
+    }
     if (!tool) continue;
     const names = argumentsOf(tool);
     for (const name of Object.keys(receipt.arguments ?? {})) {
       if (names.includes(name)) continue;
       const hint = didYouMean(name, names, `Its arguments are ${names.join(', ')}.`);
       const at = keyOf(placed, 'receipts', index, 'arguments', name);
-      const message = `${tool.name}: there is no argument ${name}.`;
-      note(at, 'error', 'task/bad-arguments', message, hint, respelt(at, name, names));
+      note(at, 'error', 'task/bad-arguments', unknownArgument(tool, name), hint, respelt(at, name, names));
     }
   }
 }

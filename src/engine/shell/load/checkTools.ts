@@ -7,6 +7,7 @@ import { placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
 import { argumentsOf, type Bases, type KnownTools, type Note } from './note.ts';
+import { unsupportedPatterns } from './schemaPatterns.ts';
 import { wordsIn } from './taskWorld.ts';
 
 /** What the tools say against providers of models, the policy and the tasks. */
@@ -43,7 +44,26 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
         'Describe it in a sentence.',
       );
     if (problem === null) checkStrict(parts, tool, note);
+    checkPatterns(parts, tool, note);
   }
+}
+
+/** A pattern that the linear-time engine cannot run is not checked, so the author learns that nothing checks it. */
+function checkPatterns(parts: Parts, tool: Tool, note: Note): void {
+  const declared = parts.simulated.find(({ value }) => value.name === tool.name);
+  const schemas = [
+    ['parameters', tool.parameters],
+    ['result', tool.source.type === 'simulated' ? tool.source.result : undefined],
+  ] as const;
+  for (const [key, schema] of schemas)
+    for (const { path, pattern, reason } of unsupportedPatterns(schema))
+      note(
+        declared ? placeOf(declared, key, ...path) : placeOfTool(parts, tool),
+        'warning',
+        'tool/unsupported-pattern',
+        `The pattern ${pattern} in the JSON Schema of ${tool.name} is not checked: ${reason}, which does not run in linear time.`,
+        'Write it without backreferences, lookahead, lookbehind and counts above 1000, or check the value in the tool.',
+      );
 }
 
 /** What some providers of models insist on, although JSON Schema does not. */
@@ -54,12 +74,16 @@ function checkStrict(parts: Parts, tool: Tool, note: Note): void {
   const names = argumentsOf(tool);
   const isPlain = missing.length === 1 && missing[0] === requiredMissing;
   const edit = declared?.places.insert([...declared.path, 'parameters'], `required: [${names.join(', ')}]`) ?? null;
+  // The author of a domain cannot change the schema of a server.
+  const isServers = tool.source.type === 'mcp';
   note(
     declared ? placeOf(declared, 'parameters') : placeOfTool(parts, tool),
-    'warning',
+    isServers ? 'info' : 'warning',
     'tool/strict-schema',
     `Strict providers refuse the JSON Schema of ${tool.name}: ${missing.join('; ')}.`,
-    'Say the type of every argument, and in `required` which of them must be there.',
+    isServers
+      ? 'The schema is that of its server. Leave the tool out of `tools:` of the tasks if your provider refuses it.'
+      : 'Say the type of every argument, and in `required` which of them must be there.',
     isPlain ? fixOf('Require every argument', edit) : undefined,
   );
 }

@@ -17,6 +17,7 @@ import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
 import { isInDraft } from './drafts.ts';
 import { respelt, within } from './edit.ts';
+import { domainTypes } from './expressionTypes.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
@@ -26,10 +27,11 @@ import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, not
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
   const { found, note } = notebook();
   checkDomainFile(parts, known, note);
-  checkRules(parts, bases, known, note);
+  const types = domainTypes(parts, bases, known);
+  checkRules(parts, types, known, note);
   checkPersonas(parts, note);
   checkSeats(parts, folder, note);
-  checkTasks(parts, bases, known, note);
+  checkTasks(parts, bases, types, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
   checkSides(parts, known, note);
@@ -51,17 +53,22 @@ export function checkSoundness(
   for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkAmbient(parts, note);
   const errors = errorsOf(before);
-  for (const placed of parts.tasks)
-    if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
+  for (const placed of tasksWithoutErrors(parts, errors)) checkGold(placed, parts, bases, known, note);
   if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);
   return found;
 }
 
-/** Whether an error is in another task. One in the rules or in the domain's file concerns every task. */
-function isElsewhere({ file, line }: Diagnostic, placed: Placed<Task>, { tasks }: Parts): boolean {
-  const { line: from, endLine: to } = placeOf(placed);
-  if (file !== placed.file) return tasks.some((other) => other.file === file);
-  return line < from || line > to;
+/** The tasks that no error concerns. One in the rules or in the domain's file concerns every task. */
+function tasksWithoutErrors({ tasks }: Parts, errors: readonly Diagnostic[]): readonly Placed<Task>[] {
+  const byFile = Map.groupBy(errors, ({ file }) => file);
+  const files = new Set(tasks.map(({ file }) => file));
+  if (![...byFile.keys()].every((file) => files.has(file))) return [];
+  return tasks.filter((placed) => {
+    const own = byFile.get(placed.file) ?? [];
+    if (own.length === 0) return true;
+    const { line: from, endLine: to } = placeOf(placed);
+    return own.every(({ line }) => line < from || line > to);
+  });
 }
 
 function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
@@ -89,20 +96,26 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
   }
 }
 
-type Slots = { readonly what: string; readonly names: readonly string[] };
+type Slots = {
+  readonly what: string;
+  readonly names: readonly string[];
+  /** Whether `{result.FIELD}` is one, too; what a tool returns is not known before it runs. */
+  readonly hasResult?: boolean;
+};
 
 /** What `{}` can stand for in a sentence about a call. Null where nobody knows, as what code returns in `tell`. */
 function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string]): Slots | null {
   const named = argumentsOf(tool);
-  if (key !== 'tell') return { what: 'argument', names: named };
+  if (key !== 'tell') return { what: 'argument', names: named, hasResult: key === 'done' };
   const fields = resultFields(tool);
   return fields && { what: 'argument or result', names: [...new Set([...named, ...Object.keys(fields), 'result'])] };
 }
 
-function checkSlots(whole: Location, text: string, tool: string, { what, names }: Slots, note: Note): void {
-  for (const { 1: slot = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
-    if (names.includes(slot)) continue;
-    const message = `{${slot}} is no ${what} of ${tool}.`;
+function checkSlots(whole: Location, text: string, tool: string, { what, names, hasResult }: Slots, note: Note): void {
+  // Of `{loan_id.title}`, the part before the dot is the argument.
+  for (const { 1: slot = '', 2: field, index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
+    if (names.includes(slot) || (hasResult && field !== undefined && slot === 'result')) continue;
+    const message = `{${slot}} is not an ${what} of ${tool}.`;
     const at = within(whole, text, offset + 1, slot.length);
     const all = names.length === 0 ? 'It has none.' : `Its ${what}s are ${names.join(', ')}.`;
     const fix = at === whole ? undefined : respelt(at, slot, names);

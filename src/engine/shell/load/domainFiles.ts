@@ -21,9 +21,10 @@ export const noItems = { items: [], diagnostics: [], sources: [] } as const;
 /** Reads domain.yaml; a stand-in takes its place where it can't be used, and the source is then null. */
 export function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
-  const read = readSource(path, 'domain', overlay);
+  const read = readSource(path, 'domain', overlay, undefined, folder);
   const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
-  const nowhere = { value: () => startOf(path), key: () => startOf(path), insert: () => null };
+  const here = () => startOf(path);
+  const nowhere = { value: here, key: here, part: here, insert: () => null };
   const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
   if ('problem' in read) {
     diagnostics.push(read.problem);
@@ -58,7 +59,7 @@ export function readNamed(reader: Reader, key: Named, kind: FileKind, optional =
     return null;
   }
   const isNamed = isWritten(file, key);
-  const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file));
+  const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file), folder);
   if ('source' in found) return found.source;
   if (!(found.missing && optional && !isNamed)) diagnostics.push(found.problem);
   return null;
@@ -97,7 +98,7 @@ export function readFolder<T>(
     noteOutside(reader, key, at, 'Name a folder inside it.');
     return noItems;
   }
-  const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay) as Items<T>;
+  const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay, folder) as Items<T>;
   diagnostics.push(...found.diagnostics);
   if (found.items.length === 0 && found.diagnostics.length === 0) {
     const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
@@ -116,7 +117,9 @@ export function readFolder<T>(
 export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
   const target = inside(folder, file.value.simulatedTools);
   const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;
-  return target === null ? noItems : (parseFolder(target, '.tool.yaml', of as never, overlay) as Items<SimulatedTool>);
+  return target === null
+    ? noItems
+    : (parseFolder(target, '.tool.yaml', of as never, overlay, folder) as Items<SimulatedTool>);
 }
 
 /** The databases of both sides; the agent's may be missing where a domain has no code that works on it. */

@@ -37,6 +37,23 @@ export function placeOf<T>(placed: Placed<T>, ...parts: readonly PropertyKey[]):
   return placed.places.value([...placed.path, ...parts]);
 }
 
+/** A text of a placed value, and where it is: for places of its parts. */
+export type PlacedText = {
+  readonly text: string;
+  readonly at: Location;
+  readonly part: (offset: number, length: number) => Location;
+};
+
+/** A text of a placed value. */
+export function textIn<T>(placed: Placed<T>, text: string, ...path: readonly PropertyKey[]): PlacedText {
+  const whole = [...placed.path, ...path];
+  return {
+    text,
+    at: placed.places.value(whole),
+    part: (offset, length) => placed.places.part(whole, text, offset, length),
+  };
+}
+
 /** The place of a key of a placed value. */
 export function keyOf<T>(placed: Placed<T>, ...parts: readonly PropertyKey[]): Location {
   return placed.places.key([...placed.path, ...parts]);
@@ -73,6 +90,7 @@ function itemInFile<T>(item: Placed<T>, part: FilePart, index: number): Placed<T
     places: {
       value: (path) => placeInFile(places.value(own(path)), part),
       key: (path) => placeInFile(places.key(own(path)), part),
+      part: (path, ...of) => placeInFile(places.part(own(path), ...of), part),
       insert: (path, entry) => {
         const edit = places.insert(own(path), entry);
         return edit && placeInFile(edit, part);
@@ -139,6 +157,7 @@ export function parseFolder<T>(
   suffix: string,
   of: ItemKind<T>,
   overlay?: Overlay,
+  within?: string,
 ): Items<T> & { readonly found: boolean } {
   const all: { items: Placed<T>[]; diagnostics: Diagnostic[]; sources: Source[] } = {
     items: [],
@@ -172,7 +191,7 @@ export function parseFolder<T>(
       if (/\.ya?ml$/.test(name)) all.diagnostics.push(ignored(file, of.kind, suffix));
       continue;
     }
-    const read = readSource(file, of.kind, overlay);
+    const read = readSource(file, of.kind, overlay, undefined, within);
     const parsed =
       'problem' in read ? { items: [], diagnostics: [read.problem], sources: [] } : parseItems(read.source, of);
     all.items.push(...parsed.items);

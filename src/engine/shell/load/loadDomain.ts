@@ -46,6 +46,8 @@ export type LoadOptions = {
    * wait for that, and reads the agent's file that it takes by itself.
    */
   readonly soundness?: boolean;
+  /** Whether to read the databases, which takes seconds where they are large. Without them they count as empty. */
+  readonly databases?: boolean;
 };
 
 const policies = new WeakMap<Source, ParsedPolicy>();
@@ -60,7 +62,10 @@ export function loadDomain(folder: string, options: LoadOptions = {}): LoadedDom
 }
 
 /** The domain with what concerns single files alone: what several of them together say is not looked for yet. */
-export function readFiles(folder: string, { overlay, soundness = true }: LoadOptions = {}): LoadedDomain {
+export function readFiles(
+  folder: string,
+  { overlay, soundness = true, databases: areRead = true }: LoadOptions = {},
+): LoadedDomain {
   const root = resolve(folder);
   const diagnostics: Diagnostic[] = [];
   const { file, source, text } = readDomainFile(root, overlay, diagnostics);
@@ -86,7 +91,7 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
   ]);
   const verifiers = scanVerifiers(root, overlay);
   const hasCode = toolsSource !== null || pythonSource !== null;
-  const databases = isThere ? readDatabases(reader, hasCode) : { agent: null, user: null };
+  const databases = isThere && areRead ? readDatabases(reader, hasCode) : { agent: null, user: null };
   const bound = bindRules(policy, rules.items);
   const parts: Parts = {
     file,
@@ -255,7 +260,7 @@ function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
 function scanEnvironments(folder: string, { environments }: DomainFile, overlay?: Overlay): Scan {
   const sources = Object.values(environments).flatMap(({ file }) => {
     const path = file === undefined ? null : inside(folder, file);
-    const found = path === null ? null : readSource(path, 'tool', overlay);
+    const found = path === null ? null : readSource(path, 'tool', overlay, undefined, folder);
     return found && 'source' in found ? scanPython(folder, found.source, overlay).sources : [];
   });
   return { ...emptyScan, sources };

@@ -2,6 +2,10 @@ import type { Task } from '../../core/task.ts';
 import { startOf } from '../diagnostic.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Locations, Parts, TaskLocation } from './loadedDomain.ts';
+import { remembered } from './source.ts';
+
+/** Tasks of files that have not changed keep their places: with thousands of them, working them out takes seconds. */
+const tasks = new WeakMap<Placed<Task>, TaskLocation>();
 
 /** Where the parts of a domain stand. Of two parts with one id, the first. */
 export function locationsOf(parts: Parts): Locations {
@@ -16,7 +20,7 @@ export function locationsOf(parts: Parts): Locations {
   });
   return {
     domain: startOf(parts.file.file),
-    tasks: byId(parts.tasks, taskLocation),
+    tasks: byId(parts.tasks, (item) => remembered(tasks, item, () => taskLocation(item))),
     personas: byId(parts.personas, (item) => placeOf(item)),
     tools: parts.scan.tools,
     mcpServers: new Map(

@@ -1,6 +1,12 @@
-/** The candidate that was most likely meant by a misspelt word, or undefined where none is close. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length * 0.4));
+/**
+ * The candidate that was most likely meant by a misspelt word, or undefined where none is close.
+ * @param limit letters that may differ
+ */
+export function nearest(
+  word: string,
+  candidates: Iterable<string>,
+  limit = Math.max(1, Math.floor(word.length * 0.4)),
+): string | undefined {
   let best: string | undefined;
   let least = limit + 1;
   for (const candidate of candidates) {
@@ -10,11 +16,20 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** ` Did you mean X?` with its leading space, or the other text. */
-export function didYouMean(word: string, candidates: Iterable<string>, otherwise = ''): string {
-  const found = nearest(word, candidates);
+/** `Did you mean X?`, or the other text. */
+export function didYouMean(word: string, candidates: Iterable<string>, otherwise = '', limit?: number): string {
+  const found = nearest(word, candidates, limit);
   return found === undefined ? otherwise : `Did you mean ${found}?`;
 }
+
+/** `. Did you mean X?` to append to a sentence without its full stop; empty where no candidate is close. */
+export function suggestion(word: string, candidates: Iterable<string>): string {
+  const found = nearest(word, candidates);
+  return found === undefined ? '' : `. Did you mean ${found}?`;
+}
+
+/** How many letters of a value a misspelling changes at most: values of one kind are often alike. */
+export const closeEnough = (value: string) => Math.max(1, Math.min(2, Math.floor(value.length / 5)));
 
 const plain = (word: string) => word.toLowerCase().replace(/[-_ .]/g, '');
 

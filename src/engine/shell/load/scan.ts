@@ -119,7 +119,7 @@ function collectImports(
 
 function neighbour(folder: string, { file }: Source, specifier: string, overlay?: Overlay): Source | null {
   const path = inside(folder, resolve(dirname(file), specifier));
-  const read = path === null ? null : readSource(path, 'tool', overlay);
+  const read = path === null ? null : readSource(path, 'tool', overlay, undefined, folder);
   return read && 'source' in read ? read.source : null;
 }
 

@@ -52,7 +52,7 @@ function declarationAt(source: Source, from: number, to: number): Declared {
 function collectImports(folder: string, from: Source, overlay: Overlay | undefined, found: Map<string, Source>): void {
   for (const match of from.text.matchAll(imported)) {
     const path = inside(folder, join(dirname(from.file), `${match[1] ?? match[2]}.py`));
-    const read = path === null || found.has(path) ? null : readSource(path, 'tool', overlay);
+    const read = path === null || found.has(path) ? null : readSource(path, 'tool', overlay, undefined, folder);
     if (!read || !('source' in read)) continue;
     found.set(read.source.file, read.source);
     collectImports(folder, read.source, overlay, found);

@@ -15,7 +15,7 @@ export function scanVerifiers(
   /** A file that is there and can't be read. */
   readonly diagnostics: readonly Diagnostic[];
 } {
-  const read = readSource(join(folder, 'verifiers.ts'), 'tool', overlay);
+  const read = readSource(join(folder, 'verifiers.ts'), 'tool', overlay, undefined, folder);
   if ('problem' in read) return { names: [], source: null, diagnostics: read.missing ? [] : [read.problem] };
   const names = [...read.source.text.matchAll(exportedVerifier)].map(([, name = '']) => name);
   return { names, source: read.source, diagnostics: [] };

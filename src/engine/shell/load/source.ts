@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
+import { fileLimits, RefusedFile, readBounded } from '../boundedFile.ts';
 import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
 import { messageOf } from '../fault.ts';
 
@@ -35,8 +36,9 @@ const overlaid = new Map<string, Entry<Source>>();
 /**
  * Reads one text file. Whatever is wrong with it is one finding, placed at `askedBy` (where the file is named) or at
  * the file itself. A file is read again only when its time or size changed.
+ * @param within the folder that the file must be in when all links are followed
  */
-export function readSource(file: string, kind: FileKind, overlay?: Overlay, askedBy?: Location): Read {
+export function readSource(file: string, kind: FileKind, overlay?: Overlay, askedBy?: Location, within?: string): Read {
   const unsaved = overlay?.get(file);
   if (unsaved !== undefined) return { source: unsavedSource(file, unsaved) };
   const at = askedBy ?? startOf(file);
@@ -63,7 +65,12 @@ export function readSource(file: string, kind: FileKind, overlay?: Overlay, aske
   const known = texts.get(file);
   if (known?.stamp === stamp) return { source: known.value };
   try {
-    const source = { file, text: cleaned(decoder.decode(readFileSync(file))) };
+    const source = {
+      file,
+      text: cleaned(
+        decoder.decode(readBounded(file, { limit: limitOf(kind), ...(within === undefined ? {} : { within }) })),
+      ),
+    };
     texts.set(file, { stamp, value: source });
     return { source };
   } catch (error) {
@@ -120,6 +127,10 @@ const hints: Readonly<Record<FileKind, string>> = {
 
 /** What stands there and can't be read: no permission, a link to itself, no text. */
 export function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
+  if (error instanceof RefusedFile) {
+    const message = `${file} ${error.message}.`;
+    return { ...at, code: `${kind}/refused-file`, severity: 'error', message, hint: error.hint };
+  }
   const isText = !(error instanceof TypeError);
   const reason = messageOf(error);
   const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
@@ -128,6 +139,9 @@ export function unreadable(at: Location, kind: FileKind, file: string, error: un
   const hint = advice ?? (isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.');
   return { ...at, code: `${kind}/unreadable`, severity: 'error', message, hint };
 }
+
+const limitOf = (kind: FileKind) =>
+  kind === 'database' || kind === 'task' || kind === 'persona' ? fileLimits.data : fileLimits.text;
 
 function stampOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });

@@ -2,6 +2,7 @@ import {
   Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -25,6 +26,8 @@ export type Places = {
   readonly value: (path: readonly PropertyKey[]) => Location;
   /** The key at the end of the path. */
   readonly key: (path: readonly PropertyKey[]) => Location;
+  /** A part of the text at the path; the whole where the file writes it with escapes. */
+  readonly part: (path: readonly PropertyKey[], text: string, offset: number, length: number) => Location;
   /** Adds `key: value`, or an item, to the map or list at the path; null where there is none. */
   readonly insert: (path: readonly PropertyKey[], entry: string) => Edit | null;
 };
@@ -39,18 +42,23 @@ export type YamlFile = {
 };
 
 const parsed = new WeakMap<Source, Map<FileKind, YamlFile>>();
-const documents = new WeakMap<Source, YamlDocument>();
+/** The document that was read last. */
+let last: { readonly source: Source; readonly read: YamlDocument } | null = null;
 
 /** A file as YAML reads it, with as much of it as can be read where it has faults. */
 export type YamlDocument = { readonly document: Document; readonly lines: LineCounter };
 
-/** Reads a file as YAML, once. Throws a `RangeError` where it is nested too deep. */
+/**
+ * Reads a file as YAML. Throws a `RangeError` where it is nested too deep. A document takes 30 times the memory of its
+ * text, so only the last one is kept.
+ */
 export function documentOf(source: Source): YamlDocument {
-  return remembered(documents, source, () => {
-    const lines = new LineCounter();
-    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
-    return { document: parseDocument(source.text, options), lines };
-  });
+  if (last?.source === source) return last.read;
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
+  const read = { document: parseDocument(source.text, options), lines };
+  last = { source, read };
+  return read;
 }
 
 /** Parses a YAML file once. Its first fault is one finding; the value is then undefined. */
@@ -64,12 +72,12 @@ export function parseYaml(source: Source, kind: FileKind): YamlFile {
 function parse(source: Source, kind: FileKind): YamlFile {
   const { file, text } = source;
   let lines = new LineCounter();
-  let places: Places = placesOf(source, new Document(), lines);
+  let places: Places = placesOf(source, nodesOf(new Document()), lines);
   try {
     const read = documentOf(source);
     const { document } = read;
     lines = read.lines;
-    places = placesOf(source, document, lines);
+    places = placesOf(source, nodesOf(document), lines);
     const [fault] = document.errors;
     if (fault?.code === 'RESOURCE_EXHAUSTION') return unusable(file, places, tooDeep(file, kind));
     if (fault) return unusable(file, places, problemOf(source, kind, fault, lines));
@@ -163,28 +171,64 @@ function hintFor(fault: YAMLError): string {
   }
 }
 
-function placesOf({ file, text }: Source, document: Document, lines: LineCounter): Places {
-  const nodeRange = (node: Node | null | undefined, fallback: Location) =>
-    node?.range ? locate(file, lines, node.range[0], node.range[1]) : fallback;
+function placesOf(source: Source, nodes: Nodes, lines: LineCounter): Places {
+  const { file, text } = source;
+  const rangeAt = (at: number, fallback: Location) =>
+    (nodes.ranges[at] ?? -1) < 0 ? fallback : locate(file, lines, nodes.ranges[at] ?? 0, nodes.ranges[at + 1] ?? 0);
   const walk = (path: readonly PropertyKey[], wantKey: boolean): Location => {
-    let at = nodeRange(document.contents, locate(file, lines, 0, 0));
-    let node: unknown = document.contents;
+    let node = 0;
+    let at = rangeAt(valueAt(node), locate(file, lines, 0, 0));
     for (const [depth, part] of path.entries()) {
-      if (isAlias(node)) node = node.resolve(document);
-      const child = childOf(node, part);
-      if (!child) return firstLine(at);
-      const isLast = depth === path.length - 1;
-      at = nodeRange(wantKey && isLast && child.key ? child.key : (child.value ?? child.key), at);
-      node = child.value;
+      const child = childIn(nodes, node, String(part));
+      if (child === undefined) return firstLine(at);
+      const key = rangeAt(keyAt(child), at);
+      const isKey = wantKey && depth === path.length - 1 && key !== at;
+      at = isKey ? key : rangeAt(valueAt(child), key);
+      node = child;
     }
     return at;
   };
   const insert = (path: readonly PropertyKey[], entry: string): Edit | null => {
-    const node = nodeAt(document, path);
+    const node = nodeAt(documentOf(source).document, path);
     const found = (isMap(node) || isSeq(node)) && node.range ? insertion(node, node.range[0], entry, text) : null;
     return found && { ...locate(file, lines, found.offset, found.offset), text: found.text };
   };
-  return { value: (path) => walk(path, false), key: (path) => walk(path, true), insert };
+  const part = (path: readonly PropertyKey[], value: string, offset: number, length: number): Location => {
+    const node = nodeAt(documentOf(source).document, path);
+    const found = isScalar(node) && node.range ? partOf(text, node.range, value, offset, length) : null;
+    return found ? locate(file, lines, ...found) : walk(path, false);
+  };
+  return { value: (path) => walk(path, false), key: (path) => walk(path, true), part, insert };
+}
+
+/**
+ * From where to where a part of a scalar's text is in the file. Folding changes only white space, so characters are
+ * counted without it. Null where anything else differs.
+ */
+function partOf(
+  file: string,
+  [from, to]: readonly [number, number, number],
+  text: string,
+  offset: number,
+  length: number,
+): [number, number] | null {
+  const isBlock = /[|>]/.test(file[from] ?? '');
+  const start = isBlock ? file.indexOf('\n', from) + 1 : from + (/["']/.test(file[from] ?? '') ? 1 : 0);
+  const raw = file.slice(start, isBlock || start === from ? to : to - 1);
+  if (withoutSpace(raw) !== withoutSpace(text)) return null;
+  const before = withoutSpace(text.slice(0, offset)).length;
+  const own = withoutSpace(text.slice(offset, offset + length)).length;
+  if (own === 0) return null;
+  return [start + indexOfCharacter(raw, before), start + indexOfCharacter(raw, before + own - 1) + 1];
+}
+
+const withoutSpace = (text: string) => text.replace(/\s+/g, '');
+
+/** Where the character with this number is, white space not counted. */
+function indexOfCharacter(text: string, number: number): number {
+  let left = number;
+  for (const { index } of text.matchAll(/\S/g)) if (left-- === 0) return index;
+  return text.length;
 }
 
 function nodeAt(document: Document, path: readonly PropertyKey[]): unknown {
@@ -224,8 +268,52 @@ function childOf(node: unknown, part: PropertyKey): { readonly key: Node | null;
     return item === undefined ? null : { key: null, value: item as Node };
   }
   if (!isMap(node)) return null;
-  const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === String(part));
+  const pair = node.items.find(({ key }) => nameOf(key) === String(part));
   return pair ? { key: pair.key as Node, value: pair.value as Node | null } : null;
+}
+
+/**
+ * The ranges of the nodes of a document and the keys they have, without the document: of each node its own range, that of
+ * its key, the number of the node after it, and the number of the node that has its value (for an alias its anchor,
+ * otherwise the node itself).
+ */
+type Nodes = { readonly ranges: Int32Array; readonly names: readonly string[] };
+
+const fields = 6;
+const valueAt = (node: number) => node * fields;
+const keyAt = (node: number) => node * fields + 2;
+const nextAt = (node: number) => node * fields + 4;
+const targetAt = (node: number) => node * fields + 5;
+
+function nodesOf(document: Document): Nodes {
+  const ranges: number[] = [];
+  const names: string[] = [];
+  const anchors = new Map<string, number>();
+  const add = (name: string, key: Node | null, value: Node | null): void => {
+    const own = names.length;
+    const target = isAlias(value) ? anchors.get(value.source) : undefined;
+    const [from, to] = value?.range ?? [-1, -1];
+    const [keyFrom, keyTo] = key?.range ?? [-1, -1];
+    names.push(name);
+    ranges.push(from, to, keyFrom, keyTo, 0, target ?? own);
+    if (isNode(value) && !isAlias(value) && value.anchor !== undefined) anchors.set(value.anchor, own);
+    if (isSeq(value)) for (const [index, item] of value.items.entries()) add(String(index), null, item as Node);
+    if (isMap(value)) for (const { key: each, value: of } of value.items) add(nameOf(each), each as Node, of as Node);
+    ranges[nextAt(own)] = names.length;
+  };
+  add('', null, document.contents as Node | null);
+  return { ranges: Int32Array.from(ranges), names };
+}
+
+const nameOf = (key: unknown) => (isScalar(key) ? String(key.value) : String(key));
+
+/** The child of a node with this name, the first of several. */
+function childIn({ ranges, names }: Nodes, node: number, name: string): number | undefined {
+  const parent = ranges[targetAt(node)] ?? node;
+  const end = ranges[nextAt(parent)] ?? 0;
+  for (let child = parent + 1; child < end; child = ranges[nextAt(child)] ?? end)
+    if (names[child] === name) return child;
+  return undefined;
 }
 
 const firstLine = (at: Location): Location => ({ ...at, endLine: at.line, endColumn: at.column });

@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import type { HostedEnvironment } from '../../core/domain.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { longestLine, readLines } from '../boundedLines.ts';
 import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
+import { type ConfinedProcess, findSandbox, signalOf, spawnConfined } from '../sandbox.ts';
 import { shippedFolder } from '../shippedFolder.ts';
+import { askInterpreter, type Interpreter } from './interpreter.ts';
 
 export type BridgeSettings = {
   /** What people call it: `tools.py`, or the environment by its name. */
@@ -22,6 +25,8 @@ export type BridgeSettings = {
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
   /** What to do where there is no interpreter: a sentence for messages, without its full stop. */
   readonly pythonHint: string;
+  /** Whether its sandbox has the network of this machine. */
+  readonly network?: boolean | undefined;
   readonly log: (text: string) => void;
 };
 
@@ -145,26 +150,37 @@ export class BridgeProcess {
     const { python, folder } = this.settings;
     const candidates = python ? [python] : pythonNames;
     for (const command of candidates) {
-      const child = await started(command, folder);
-      if (child) return this.#connected(child, command);
+      this.#interpreter = command;
+      const asked = findSandbox().name === null ? command : await askInterpreter(command, folder, ownEnvironment());
+      if (asked === null) continue;
+      if (typeof asked === 'object' && 'problem' in asked) throw this.#noPython(asked.problem);
+      const child = await started(asked, this.settings);
+      if (child) return this.#connected(child);
     }
     const name = python ? `${python} is none` : `none of ${candidates.join(' and ')} is on the PATH`;
     throw this.#fault('python/missing', `needs Python 3.10 or newer, and ${name}. ${this.settings.pythonHint}`);
   }
 
-  #connected(child: ChildProcess, command: string): ChildProcess {
+  #connected({ process: child, isWrapped }: ConfinedProcess): ChildProcess {
     this.#lastWords = '';
-    this.#interpreter = command;
     this.#isPython = false;
-    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
+    if (child.stdout)
+      readLines(child.stdout, (line) => this.#heard(line), {
+        onTooLong: () => {
+          this.#kill();
+          const what = `answered with more than ${longestLine} characters and was stopped`;
+          this.#fail?.(this.#fault('python/too-long', what, this.#place));
+        },
+      });
     if (child.stderr)
-      createInterface({ input: child.stderr }).on('line', (line) => {
+      readLines(child.stderr, (line) => {
         this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
         this.settings.log(`${this.settings.label}: ${line}`);
       });
     child.stdin?.on('error', () => undefined);
-    child.on('close', (code, signal) => {
+    child.on('close', (code, direct) => {
       if (this.#child !== child) return;
+      const signal = direct ?? (isWrapped ? signalOf(code) : null);
       this.#child = null;
       const words = this.#lastWords.trim().split('\n').at(-1);
       const how = signal ? `signal ${signal}` : `exit code ${code}`;
@@ -250,18 +266,50 @@ export class BridgeProcess {
   }
 }
 
-/** Starts the bridge with an interpreter, or null where there is none of this name. */
-async function started(command: string, folder: string): Promise<ChildProcess | null> {
+/** Of data: libraries of numbers reserve much of it for their threads. */
+const memoryMb = 4096;
+
+/** What an interpreter needs to be found and to start, where nothing confines it. */
+function ownEnvironment(): NodeJS.ProcessEnv {
   const version = process.env['PYENV_VERSION'];
-  const env = { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };
-  const child = spawn(command, ['-u', '-B', join(shippedFolder('bridge'), 'serve.py')], {
-    cwd: folder,
-    env: { ...env, TZ: 'UTC', PYTHONHASHSEED: '0', PYTHONUTF8: '1' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+  return { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };
+}
+
+/** Starts the bridge with an interpreter, confined where it was asked for its folders; null where it does not start. */
+async function started(interpreter: Interpreter | string, settings: BridgeSettings): Promise<ConfinedProcess | null> {
+  const { folder, network } = settings;
+  const bridge = shippedFolder('bridge');
+  const args = ['-u', '-B', join(bridge, 'serve.py')];
+  const isAsked = typeof interpreter !== 'string';
+  const readable = [...(isAsked ? interpreter.readable : []), folder, bridge, ...pathsOf(settings)];
+  const started = spawnConfined(
+    isAsked ? interpreter.program : interpreter,
+    args,
+    { readable, memoryMb, network },
+    {
+      cwd: folder,
+      env: {
+        ...(isAsked ? confinedEnvironment(interpreter) : ownEnvironment()),
+        TZ: 'UTC',
+        PYTHONHASHSEED: '0',
+        PYTHONUTF8: '1',
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   return new Promise((resolve) => {
-    child.once('spawn', () => resolve(child));
-    child.once('error', () => resolve(null));
+    started.process.once('spawn', () => resolve(started));
+    started.process.once('error', () => resolve(null));
   });
+}
+
+const confinedEnvironment = ({ userBase }: Interpreter): NodeJS.ProcessEnv => ({
+  HOME: '/tmp',
+  PATH: '/usr/bin:/bin',
+  ...(userBase === null ? {} : { PYTHONUSERBASE: userBase }),
+});
+
+/** The copy of a benchmark that an adapter drives. The files of a domain are in its folder; a link out of it leads nowhere. */
+function pathsOf({ adapter }: BridgeSettings): readonly string[] {
+  return Object.values(adapter?.settings ?? {}).filter((path) => isAbsolute(path) && existsSync(path));
 }

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import { throwUnlessApproved } from '../approvals.ts';
+import { longestLine, readLines } from '../boundedLines.ts';
+import { boundFetch } from '../boundFetch.ts';
 import { childEnvironment } from '../childEnvironment.ts';
+import { effectsOfAgent } from '../effects.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { guardLane } from '../lane/laneGuard.ts';
 import { withLastWords } from '../lastWords.ts';
@@ -33,12 +36,17 @@ const keptWords = 2000;
 /** Environment variables with real keys, which no agent's file may hand on. */
 const keys = ['OPENAI_API_KEY'];
 
-/** Starts what plays the agent for one rollout: a process begins with its first turn, a service runs already. */
+/**
+ * Starts what plays the agent for one rollout: a process begins with its first turn, a service runs already. Throws an
+ * `ApprovalQuestion` for an agent's file that is not approved.
+ */
 export function openAgentProgram(
-  { name, file, program }: AgentSeat,
+  seat: AgentSeat,
   log: (text: string) => void,
   environment: NodeJS.ProcessEnv = process.env,
 ): AgentProgram {
+  throwUnlessApproved(effectsOfAgent(seat));
+  const { name, file, program } = seat;
   const unset = (variable: string) => {
     const isKey = keys.includes(variable);
     const why = isKey
@@ -110,15 +118,16 @@ class RunningProcess implements AgentProgram {
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
-    this.#unguard = guardLane(child.pid);
+    this.#unguard = guardLane(child.pid === undefined || process.platform === 'win32' ? child.pid : -child.pid);
     child.stdin.on('error', () => undefined);
-    createInterface({ input: child.stderr }).on('line', (line) => {
+    readLines(child.stderr, (line) => {
       this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
       this.#log(this.#filled.redact(`${this.#name}: ${line}`));
     });
-    createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
-      this.#said(line),
-    );
+    readLines(child.stdout, (line) => this.#said(line), {
+      onTooLong: () =>
+        this.#over(this.#fault('agent/too-long', `printed more than ${longestLine} characters in one line`)),
+    });
     child.on('error', (error) => {
       const message = `the agent "${this.#name}" could not be started: ${command} in ${cwd} (${error.message})`;
       this.#over(new Fault({ who: 'environment', code: 'agent/start', message }));
@@ -189,11 +198,12 @@ class ReachedService implements AgentProgram {
 
   async turn(turn: AgentTurn, signal: AbortSignal): Promise<string> {
     const { url, headers } = this.#program;
-    const own = Object.entries(headers).map(([key, value]) => [key, this.#filled.fill(value)]);
+    const sent = { url, namedBy: `a header of the agent "${this.#name}"` };
+    const own = Object.entries(headers).map(([key, value]) => [key, this.#filled.fill(value, sent)]);
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, {
+      response = await boundFetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...Object.fromEntries(own) },
         body: JSON.stringify(turn),
@@ -202,6 +212,7 @@ class ReachedService implements AgentProgram {
       text = await response.text();
     } catch (error) {
       if (signal.aborted) throw cancelled();
+      if (error instanceof Fault) throw this.#fault('agent', 'agent/too-long', `gave no turn: ${error.message}`);
       const { code, message } = (error as { cause?: { code?: string; message?: string } }).cause ?? {};
       if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
         throw this.#fault('agent', 'agent/died', 'broke the connection before its answer');

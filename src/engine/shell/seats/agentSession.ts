@@ -31,7 +31,7 @@ const siblingsMs = 1000;
 /** The same for an agent that let that time pass: it makes one call after the other. */
 const laterSiblingsMs = 100;
 /** How long calls that no model announced count as made at once. */
-const togetherMs = 10;
+const defaultTogetherMs = 10;
 
 const notNow = 'Error: tools can be called only in the turn of the agent';
 
@@ -60,10 +60,15 @@ export class AgentSession {
   #model = { since: [] as number[], ms: 0 };
   #gathering: NodeJS.Timeout | undefined;
   #siblingsMs = siblingsMs;
+  readonly #togetherMs: number;
   #deadline: NodeJS.Timeout | undefined;
 
-  /** @param log is told what the program writes to its standard error */
-  constructor(seat: AgentSeat, askModel: AskLentModel, log: (text: string) => void) {
+  /**
+   * @param log receives what the program writes to its standard error
+   * @param togetherMs how long the session waits for more calls after one that no model announced
+   */
+  constructor(seat: AgentSeat, askModel: AskLentModel, log: (text: string) => void, togetherMs = defaultTogetherMs) {
+    this.#togetherMs = togetherMs;
     this.#seat = seat;
     this.#askModel = askModel;
     this.#program = openAgentProgram(seat, log);
@@ -202,7 +207,7 @@ export class AgentSession {
             if (first.message) this.#siblingsMs = laterSiblingsMs;
             this.#answerCalls(first.message);
           },
-          first.message ? this.#siblingsMs : togetherMs,
+          first.message ? this.#siblingsMs : this.#togetherMs,
         );
     } else if (this.#turn && this.#turn.text !== null) this.#answerText(this.#turn.text);
   }

@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../fault.ts';
+import { isLocalRequest, isSameToken } from '../loopback.ts';
 import type { ShownTools } from '../mcpServer.ts';
 import type { Loan } from './agentProgram.ts';
 import { type ModelAnswer, streamed } from './lentModel.ts';
@@ -72,6 +73,8 @@ class Door {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!isLocalRequest(request.headers))
+      return say(response, 403, 'only programs of this machine are answered', 'not_local');
     const [, rollout = '', path = ''] = /^\/rollouts\/([^/]+)(\/[^?]*)/.exec(request.url ?? '') ?? [];
     const lent = this.#lent.get(rollout);
     if (!lent) return say(response, 410, 'this rollout has ended, or there never was one', 'rollout_ended');
@@ -120,9 +123,7 @@ async function readBody(request: IncomingMessage): Promise<object | null> {
 }
 
 function isKey(authorization: string | undefined, key: string): boolean {
-  const given = Buffer.from(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
-  const wanted = Buffer.from(key);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return isSameToken(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '', key);
 }
 
 function say(response: ServerResponse, status: number, message: string, code: string): void {

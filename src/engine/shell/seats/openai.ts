@@ -1,7 +1,9 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
+import { boundFetch } from '../boundFetch.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { withoutPage } from '../htmlPage.ts';
 import { callsOf } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
 import type { ModelCall } from './modelCall.ts';
@@ -107,7 +109,7 @@ export async function complete(
   } catch (error) {
     const isLate = attempts.late.aborted && !signal.aborted;
     const isCut = attempts.isCut() && !signal.aborted;
-    const fault = isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who);
+    const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
@@ -123,12 +125,21 @@ const listTimeoutMs = 15_000;
  * @param key the API key, or empty for a server that wants none
  */
 export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {
-  const client = new OpenAI({ apiKey: key || 'none', baseURL: seat.baseUrl, maxRetries: 0, timeout: listTimeoutMs });
+  const client = new OpenAI({
+    apiKey: key || 'none',
+    baseURL: seat.baseUrl,
+    maxRetries: 0,
+    timeout: listTimeoutMs,
+    fetch: boundFetch,
+  });
   try {
     await client.models.list({ signal });
   } catch (error) {
     const fault = classified(error, seat, 'simulator');
-    if (signal.aborted || (fault instanceof Fault && /^model\/(unreachable|key)$/.test(fault.failure.code)))
+    if (
+      signal.aborted ||
+      (fault instanceof Fault && /^(model\/(unreachable|key)|http\/too-long)$/.test(fault.failure.code))
+    )
       throw fault;
   }
 }
@@ -153,6 +164,7 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
   let wasSilent = false;
   let reason = '';
   let isCut = false;
+  let fault: Fault | undefined;
   const timed: typeof fetch = async (url, init) => {
     if (made > 0) onRetry({ attempt: made, of: wasSilent ? made : mostRetries, reason });
     made += 1;
@@ -165,13 +177,18 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
     const signals = [attempt.signal, ...(init?.signal ? [init.signal] : [])];
     try {
       isCut = false;
-      const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
+      const response = await boundFetch(url, { ...init, signal: AbortSignal.any(signals) });
       reason = `it answered ${response.status}`;
       isCut = true;
       const answer = await wholeAnswer(response);
       isCut = false;
       return answer;
     } catch (error) {
+      // An answer that is too long is too long again.
+      if (error instanceof Fault) {
+        fault = error;
+        late.abort();
+      }
       wasSilent = attempt.signal.aborted;
       if (wasSilent) reason = `it did not answer within ${timeoutMs / 1000} s`;
       else reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
@@ -185,6 +202,8 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
     late: late.signal,
     retries: () => Math.max(0, made - 1),
     isCut: () => isCut,
+    /** Why no further attempt makes sense. */
+    fault: () => fault,
   };
 }
 
@@ -244,7 +263,7 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
     return infrastructure(
       // What the request itself is refused for is for an agent that wrote it to know.
       [400, 413, 422].includes(error.status ?? 0) ? 'model/refused' : 'model/error',
-      `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
+      `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${withoutPage(String(error.message)).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
   return error;

@@ -1,4 +1,8 @@
+import { throwUnlessApproved } from '../approvals.ts';
+import { effectsOfAgent } from '../effects.ts';
+import { throwUnlessAllowed } from '../keyOrigins.ts';
 import { readAgentFile } from '../load/agentFile.ts';
+import { suggestion } from '../load/nearest.ts';
 
 /** Who takes a seat, as a person or a configuration names it; `slip` only synthesis of cold-start data gives it. */
 export type SeatSpec = { readonly type: 'gold' | 'slip' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
@@ -66,7 +70,8 @@ export const pureSeats = ['gold', 'slip', 'scripted', 'agenda'] as const;
  * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL`, `checkpoint:FOLDER` or `agent:FILE`.
  *
  * A domain may name any address, so a key goes along only where a person chose the address: in a flag, in the
- * environment, or by leaving it at the default.
+ * environment, or by leaving it at the default. It also needs the person's consent to send the key there: a `Fault` with
+ * the code `key/origin` asks for it. What an agent's file starts needs approval: an `ApprovalQuestion` asks for that.
  * @param from who wrote the text
  * @param folders where a relative FILE is looked for, in this order
  * @returns the seat, or a sentence that says what was expected
@@ -83,16 +88,19 @@ export function parseSeat(
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   if (text === 'recorded')
-    return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "rehearsal replay RECORDING" and where the debugger opens one`;
-  if (seat === 'agent' && text.startsWith('agent:'))
-    return readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
+    return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "npx rehearsal replay RECORDING" and where the debugger opens one`;
+  if (seat === 'agent' && text.startsWith('agent:')) {
+    const read = readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
+    if (typeof read !== 'string') throwUnlessApproved(effectsOfAgent(read));
+    return read;
+  }
   if (seat === 'agent' && text.startsWith(checkpointScheme)) return parseCheckpoint(text, from, environment);
   const model = parseModel(text, from, environment);
   const ofAgents = seat === 'agent' ? ['checkpoint:FOLDER', 'agent:FILE'] : [];
   const expected = [...allowed, 'openai:MODEL[@BASE_URL]', ...ofAgents];
   return (
     model ??
-    `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}`
+    `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}${suggestion(text, allowed)}`
   );
 }
 
@@ -117,7 +125,7 @@ function parseCheckpoint(text: string, from: 'person' | 'domain', environment: N
   if (from === 'domain')
     return `"${text}" is a checkpoint, which only a person can put into the agent's seat: write openai:MODEL[@BASE_URL] here`;
   if (!baseUrl)
-    return `"${text}" is a checkpoint, and this command serves none. Start "rehearsal serve-model" and name openai:MODEL@BASE_URL`;
+    return `"${text}" is a checkpoint, and this command serves none. Start "npx rehearsal serve-model" and name openai:MODEL@BASE_URL`;
   const model = text.slice(checkpointScheme.length);
   return { type: 'openai', model, baseUrl, keyName: servedCheckpoint.token, isCheckpoint: true };
 }
@@ -135,7 +143,9 @@ function parseModel(
   if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl))
     return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
-  return { type: 'openai', model: model['name'], baseUrl, keyName: chosen ? 'OPENAI_API_KEY' : null };
+  if (!chosen) return { type: 'openai', model: model['name'], baseUrl, keyName: null };
+  throwUnlessAllowed({ name: 'OPENAI_API_KEY', url: baseUrl, namedBy: text }, environment);
+  return { type: 'openai', model: model['name'], baseUrl, keyName: 'OPENAI_API_KEY' };
 }
 
 /** The seat with its model changed, where it asks one. */

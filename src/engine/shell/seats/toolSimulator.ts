@@ -4,6 +4,7 @@ import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { keysOfPointer, misfitOf } from '../load/arguments.ts';
+import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
 import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -110,7 +111,7 @@ function validator(tool: Tool): ValidateFunction {
     additionalProperties: false,
     oneOf: [{ required: ['result'] }, { required: ['error'] }],
   };
-  const made = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
+  const made = new Ajv2020(schemaSettings).compile(schema);
   compiled.set(tool, made);
   return made;
 }

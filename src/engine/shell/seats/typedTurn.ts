@@ -23,3 +23,14 @@ export function parseTurn(text: string): Turn | string {
   }
   return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
 }
+
+/**
+ * Reads the turn of a seat.
+ * @returns the turn, or a sentence that says what was expected
+ */
+export function turnFor(text: string, seat: 'agent' | 'user', canCall: boolean): Turn | string {
+  const turn = parseTurn(text);
+  if (typeof turn !== 'string' && turn.call && !canCall)
+    return `the ${seat} makes no calls: type what the ${seat} says`;
+  return turn;
+}

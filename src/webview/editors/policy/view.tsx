@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
+import { useContext, useState } from 'preact/hooks';
 import type { Bridge } from '../../bridge.ts';
 import { Button } from '../../controls.ts';
 import { Link } from '../../parts/link.tsx';
-import { TextInput } from '../fields.tsx';
+import { Refusal, TextInput } from '../fields.tsx';
 import { type Ask, EditorFrame } from '../frame.tsx';
 import type { PolicyContent, RuleCard } from '../messages.ts';
 
@@ -33,12 +34,19 @@ export function PolicyEditor({ bridge }: { readonly bridge: Bridge }): JSX.Eleme
                 <Rule
                   key={rule.line}
                   rule={rule}
+                  items={rules.filter(({ isHeading }) => !isHeading)}
                   ask={ask}
                   openTask={(name) => bridge.post({ type: 'openPlace', kind: 'task', name })}
                 />
               ))}
+              <AddRule key={`${line} ${rules.length}`} section={title} line={line} ask={ask} />
             </section>
           ))}
+          {sections.length === 0 && (
+            <section aria-label="The first rule">
+              <AddRule section={null} line={1} ask={ask} />
+            </section>
+          )}
         </>
       )}
     </EditorFrame>
@@ -50,8 +58,8 @@ function Summary({ sections, hasDomain }: Pick<PolicyContent, 'sections' | 'hasD
   if (rules.length === 0)
     return (
       <p class="muted">
-        No rule yet. A list item or a heading with an id mark such as {'{#confirm-first}'} at its end is a rule; write
-        one in the text.
+        No rule yet. A list item or a heading with an id mark such as {'{#confirm-first}'} at its end is a rule. Add one
+        below, or write it in the text.
       </p>
     );
   const checked = rules.filter(({ checks }) => checks.length > 0).length;
@@ -65,9 +73,15 @@ function Summary({ sections, hasDomain }: Pick<PolicyContent, 'sections' | 'hasD
   );
 }
 
-type RuleProps = { readonly rule: RuleCard; readonly ask: Ask; readonly openTask: (task: string) => void };
+type RuleProps = {
+  readonly rule: RuleCard;
+  /** The list items of its section, in order. */
+  readonly items: readonly RuleCard[];
+  readonly ask: Ask;
+  readonly openTask: (task: string) => void;
+};
 
-function Rule({ rule, ask, openTask }: RuleProps): JSX.Element {
+function Rule({ rule, items, ask, openTask }: RuleProps): JSX.Element {
   const { id, line, text, plain } = rule;
   return (
     <article class="card" aria-label={id === null ? `Rule on line ${line}` : `Rule ${id}`}>
@@ -96,7 +110,92 @@ function Rule({ rule, ask, openTask }: RuleProps): JSX.Element {
       <Checks rule={rule} ask={ask} />
       <Tries rule={rule} openTask={openTask} />
       <Result rule={rule} ask={ask} />
+      {!rule.isHeading && <Place rule={rule} items={items} ask={ask} />}
     </article>
+  );
+}
+
+/** Why the last press of a button changed nothing, and the button's press that remembers when it was. */
+function useRefusedPress(): readonly [string | null, (act: () => void) => void] {
+  const refusal = useContext(Refusal);
+  const [pressedAt, setPressedAt] = useState<number | null>(null);
+  const number = refusal?.number ?? 0;
+  const press = (act: () => void): void => {
+    setPressedAt(number);
+    act();
+  };
+  return [pressedAt !== null && refusal && number > pressedAt ? refusal.reason : null, press];
+}
+
+/** Moves a rule among the list items of its section, or takes it out. */
+function Place({ rule: { id, line }, items, ask }: Pick<RuleProps, 'rule' | 'items' | 'ask'>): JSX.Element {
+  const [refused, press] = useRefusedPress();
+  const name = id === null ? `the rule on line ${line}` : `rule ${id}`;
+  const move = (direction: 'up' | 'down') => () => press(() => ask({ type: 'moveRule', line, direction }));
+  return (
+    <>
+      <div class="actions">
+        <Button disabled={items[0]?.line === line} label={`Move up ${name}`} onPress={move('up')}>
+          Move Up
+        </Button>
+        <Button disabled={items.at(-1)?.line === line} label={`Move down ${name}`} onPress={move('down')}>
+          Move Down
+        </Button>
+        <Button label={`Remove ${name}`} onPress={() => press(() => ask({ type: 'removeRule', line }))}>
+          Remove
+        </Button>
+      </div>
+      <NotWritten reason={refused} />
+    </>
+  );
+}
+
+function NotWritten({ reason }: { readonly reason: string | null }): JSX.Element | null {
+  if (reason === null) return null;
+  return (
+    <p class="field-problem" role="alert">
+      <span aria-hidden="true">✕</span> Not in the file: {reason}.
+    </p>
+  );
+}
+
+type AddRuleProps = { readonly section: string | null; readonly line: number; readonly ask: Ask };
+
+/** Writes a new rule as the last one of a section. */
+function AddRule({ section, line, ask }: AddRuleProps): JSX.Element {
+  const [isOpen, setIsOpen] = useState(false);
+  const [text, setText] = useState('');
+  const [id, setId] = useState('');
+  const [refused, press] = useRefusedPress();
+  const where = section ?? 'the policy';
+  if (!isOpen)
+    return (
+      <div class="actions">
+        <Button label={`Add Rule to ${where}`} onPress={() => setIsOpen(true)}>
+          Add Rule
+        </Button>
+      </div>
+    );
+  const add = (): void => press(() => ask({ type: 'addRule', section: line, text, id: id.trim() }));
+  return (
+    <fieldset class="card" aria-label={`New rule of ${where}`}>
+      <TextInput label="What the agent has to do" value={text} isLong onCommit={setText} />
+      <TextInput
+        label="Id (optional)"
+        value={id}
+        isCode
+        placeholder="confirm-first"
+        hint="A check in rules.yaml names the rule by it; the agent never sees it."
+        onCommit={setId}
+      />
+      <div class="actions">
+        <Button primary disabled={text.trim() === ''} onPress={add}>
+          Add
+        </Button>
+        <Button onPress={() => setIsOpen(false)}>Cancel</Button>
+      </div>
+      <NotWritten reason={refused} />
+    </fieldset>
   );
 }
 
@@ -132,7 +231,7 @@ function Checks({ rule: { id, checks }, ask }: Pick<RuleProps, 'rule' | 'ask'>):
 function Tries({
   rule: { checks, tasks, taskCount, isAlwaysTried },
   openTask,
-}: Omit<RuleProps, 'ask'>): JSX.Element | null {
+}: Pick<RuleProps, 'rule' | 'openTask'>): JSX.Element | null {
   if (checks.length === 0) return null;
   if (taskCount === 0)
     return (

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
 import { keptBy, knownFrom } from '../../../../src/engine/core/masking/database.ts';
 import { maskerOf, type Piece } from '../../../../src/engine/core/masking/masker.ts';
 import { isLuhn } from '../../../../src/engine/core/masking/patterns.ts';
+import { runs } from '../../../support/runs.ts';
 
 const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
 
@@ -286,7 +287,7 @@ test('no planted value survives in any byte, masking is the same each time, and 
       expect(twice).toEqual(once);
       expect(run().once).toEqual(once);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(40) },
   );
 });
 

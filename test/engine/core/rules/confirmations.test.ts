@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { openDatabase } from '../../../../src/engine/core/database.ts';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
 import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
 import type { Message } from '../../../../src/engine/core/message.ts';
@@ -28,6 +29,7 @@ const replies =
   read<readonly (Told & { agent: string; yes: readonly string[]; no: readonly string[] })[]>('replies.yaml');
 const proposals =
   read<readonly (Told & Readonly<Record<'confirmed' | 'unconfirmed', readonly Proposal[]>>)[]>('proposals.yaml');
+const world = { agent: openDatabase({}), user: openDatabase({}) };
 const lexicon = lexiconSchema.parse({
   facts: { address: { synonyms: ['where to'] }, refund_to: { label: 'refund card' } },
 });
@@ -69,7 +71,7 @@ function verdictOn({ agent, user, values, rivals = [], before = [] }: Row) {
       tools: [{ name: 'write', effect: 'write', owner: 'agent', parameters: {} }],
       lexicon,
     } as unknown as Domain,
-    state: { messages: spoken } as unknown as RolloutState,
+    state: { messages: spoken, world } as unknown as RolloutState,
     calls: () => [
       {
         tool: 'list',
@@ -81,6 +83,7 @@ function verdictOn({ agent, user, values, rivals = [], before = [] }: Row) {
       },
     ],
     holds: () => true,
+    valueOf: () => ({ value: null }),
   } satisfies Seen;
   const rule = { rule: 'ask', check: 'confirmed', tools: ['write'], names: Object.keys(args) } as const;
   return confirmed(rule as never, { type: 'call', call, isFirst: true }, seen);

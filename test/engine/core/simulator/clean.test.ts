@@ -1,14 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
 import { completeDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearse } from '../../../support/rehearsed.ts';
 import { userTurns } from '../../../support/userTurns.ts';
-
-// Each plays a whole sample domain.
-vi.setConfig({ testTimeout: 120_000 });
 
 const domains = readdirSync(inRoot('domains'));
 
@@ -24,6 +21,6 @@ test.each(domains)('the guard refuses nothing of what the agenda user says to th
     return flaw ? [{ task: view.task.id, said: reply.content, ...flaw }] : [];
   });
   expect(alarms).toEqual([]);
-  expect(rollouts.length).toBeGreaterThanOrEqual(30);
+  expect(rollouts.length).toBeGreaterThanOrEqual(20);
   expect(turns.length).toBeGreaterThan(2 * rollouts.length);
 });

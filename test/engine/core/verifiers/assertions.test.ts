@@ -18,6 +18,34 @@ function detailOf(assertion: object): string {
   return assertionsVerdict([assertionSchema.parse(assertion)], state).detail;
 }
 
+const notes = { n1: { id: 'n1', title: 'milk', at: '10:01' } };
+
+test.each([
+  [{}, notes, notes, [], /held/],
+  [{}, notes, {}, [], /^notes › n1 is \{.*\}; after the gold actions it is missing$/],
+  [{}, {}, notes, [], /^notes › n1 is missing; after the gold actions it is \{.*\}$/],
+  [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b9' }], ['id'], /held/],
+  [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b8' }], ['id'], /^notes › 0 › of is /],
+  [{}, [{ at: 1 }], [{ at: 2 }], ['at'], /held/],
+  [{ path: 'n1.title' }, notes, { n1: { title: 'milk', at: 'later' } }, [], /held/],
+  [
+    { path: 'n1.title' },
+    notes,
+    { n1: { title: 'tea' } },
+    [],
+    /^notes › n1.title is "milk"; after the gold actions it is "tea"$/,
+  ],
+])('the state of a source is as after the gold actions: %j, %j against %j', (more, own, gold, volatile, detail) => {
+  const state = {
+    world,
+    next: 5,
+    sources: { notes: own, 'notes after the gold actions': gold },
+    messages: [],
+  } as unknown as RolloutState;
+  const assertion = assertionSchema.parse({ in: 'notes', sameAs: 'gold', ...more });
+  expect(assertionsVerdict([assertion], state, () => volatile).detail).toMatch(detail);
+});
+
 test.each([
   [{ path: 'orders.W7.status', equals: 'cancelled' }, /held/],
   [{ path: 'orders.W8.status', equals: 'cancelled' }, /orders\.W8\.status is "pending", expected "cancelled"/],
@@ -27,6 +55,24 @@ test.each([
   [{ path: 'orders', contains: { W7: orders['W7'] } }, /held/],
   [{ path: 'orders.W200', exists: false }, /held/],
   [{ path: 'orders.W200', exists: true }, /orders\.W200 is missing/],
+  [
+    { that: 'db.orders.W8.status == "cancelled"' },
+    /^db\.orders\.W8\.status == "cancelled" does not hold: db\.orders\.W8\.status is "pending"$/,
+  ],
+  [
+    { that: 'db.orders.W7.status == "cancelled" and count(db.orders, it.status == "pending") < 5' },
+    /does not hold: count\(db\.orders, \(it\.status == "pending"\)\) is 199$/,
+  ],
+  [
+    { that: 'not (db.orders.W7.status in ["cancelled"]) or db.orders.W9.items[id="x"]' },
+    /does not hold: db\.orders\.W7\.status is "cancelled", db\.orders\.W9\.items\[id=x\] is null$/,
+  ],
+  [
+    { that: 'any(db.orders.W9.items, it.price > 9)' },
+    /does not hold: db\.orders\.W9\.items is \[\{"id":"i9","price":9\}\]$/,
+  ],
+  [{ that: 'db.orders.W7.status' }, /held/],
+  [{ that: 'all(db.orders, it.status == "pending")' }, /does not hold: db\.orders is \{"W0":.{80,120}\.\.\.$/],
   [{ in: 'crm', path: 'x', exists: true }, /no state of "crm"/],
 ])('%o', (assertion, detail) => {
   expect(detailOf(assertion)).toMatch(detail);

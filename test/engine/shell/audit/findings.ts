@@ -1,13 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
-import type { check } from '../../../../src/engine/shell/check.ts';
+import { check } from '../../../../src/engine/shell/check.ts';
+import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
 import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 
 /** How a test checks a folder as `rehearsal check` does. */
 export type Checked = (folder: string) => ReturnType<typeof check>;
+
+/** Checks as `rehearsal check` does. Code tools with the same texts are described once: a lane starts for each. */
+export function checkWithKnownTools(): Checked {
+  const described = new Map<string, Promise<readonly Tool[]>>();
+  const describedBy = (name: string) => name.endsWith('.ts') || name === 'domain.yaml';
+  return (folder) =>
+    check({
+      folder,
+      describeTools: () => once(described, textsIn(folder, describedBy), () => describeCodeTools(loadDomain(folder))),
+      describeOutside: describeOutsideTools,
+    });
+}
 
 /** Every finding of `rehearsal check --audit`. */
 export async function auditedBy(checked: Checked, folder: string): Promise<readonly Diagnostic[]> {
@@ -23,15 +38,17 @@ export function auditOnce(checked: Checked): (folder: string) => Promise<readonl
   return (folder) => once(audits, textsIn(folder), async () => shown(folder, await auditedBy(checked, folder)));
 }
 
-export function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
   const found = known.get(key) ?? ask();
   known.set(key, found);
+  // An error names the folder that it was found in.
+  found.catch(() => known.delete(key));
   return found;
 }
 
-const textsIn = (folder: string) =>
+const textsIn = (folder: string, isWanted: (name: string) => boolean = () => true) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && isWanted(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
     .map((path) => `${relative(folder, path)}\n${readFileSync(path, 'utf8')}`)
@@ -47,5 +64,5 @@ export async function mendFirst(checked: Checked, folder: string, code: string):
   const { diagnostics } = await checked(folder);
   const found = diagnostics.some(isTheirs) ? diagnostics : await auditedBy(checked, folder);
   expect(found.filter(isTheirs).length, shown(folder, found).join('\n')).toBeGreaterThan(0);
-  expect(applyFixes(found.filter(isTheirs).slice(0, 1)).count).toBe(1);
+  expect(applyFixes(found.filter(isTheirs).slice(0, 1)).mended.length).toBe(1);
 }

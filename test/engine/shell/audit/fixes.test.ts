@@ -1,23 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { check } from '../../../../src/engine/shell/check.ts';
-import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
 import { completeDomain } from '../../../../src/engine/shell/load/completeDomain.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { folderOf } from '../load/domainFolder.ts';
-import { auditOnce, type Checked, mendFirst } from './findings.ts';
+import { auditOnce, checkWithKnownTools, mendFirst } from './findings.ts';
 import { desk, faulty, fixableFaults, persona, tasks } from './fixableFaults.ts';
 
-/** Every finding of `rehearsal check`. */
-const checked: Checked = (folder) =>
-  check({
-    folder,
-    describeTools: () => describeCodeTools(loadDomain(folder)),
-    describeOutside: describeOutsideTools,
-  });
-
+const checked = checkWithKnownTools();
 const auditOf = auditOnce(checked);
 
 describe('the fix of a finding', () => {

@@ -9,7 +9,7 @@ const kept: Readonly<Record<string, readonly [file: string, ids: readonly string
     ['reschedule-P68', 'redirect-P54', 'vague-P76', 'missing-P94', 'changed-P82'],
   ],
   'order-desk': ['tasks/returns.task.yaml', ['boots-size', 'wrong-card', 'two-returns']],
-  'help-line': ['tasks/train.task.yaml', ['surge-L2001', 'surge-L2003', 'swap-L2007']],
+  'help-line': ['tasks/train.task.yaml', ['surge-L2001', 'surge-L2003', 'swap-L2007', 'bill-L2017']],
 };
 /** The sample domains in which faults are planted. */
 export const faultySamples = Object.keys(kept);
@@ -85,7 +85,7 @@ export const sampleFaults: readonly SampleFault[] = [
   [parcels, 'domain/unknown-argument', 'domain.yaml', 'move {parcel}', 'move {pracel}'],
   [parcels, 'domain/unknown-key', 'domain.yaml', 'toolErrorCap', 'toolErorrCap'],
   [parcels, 'domain/wrong-type', 'domain.yaml', 'turnCap: 10', 'turnCap: "10"'],
-  [parcels, 'domain/wrong-value', 'domain.yaml', 'dialect: compact', 'dialect: copmact'],
+  [parcels, 'domain/wrong-value', 'domain.yaml', 'dialect: auto', 'dialect: atuo'],
   [parcels, 'domain/bad-seat', 'domain.yaml', 'dialect:', 'agent: glod\ndialect:'],
   [parcels, 'policy/unknown-tool', 'policy.md', 'find_parcel', 'find_pacrel'],
   [parcels, 'policy/bad-mark', 'policy.md', '{#one-call}', '{#one call}'],

@@ -2,20 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
-import { check } from '../../../../src/engine/shell/check.ts';
-import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/soundness.ts';
 import { type Files, folderOf } from '../load/domainFolder.ts';
+import { checkWithKnownTools } from './findings.ts';
 import { added, changed, lendingDesk, shelfTools, withShelf } from './lendingDesk.ts';
 
-const look = (folder: string) =>
-  check({
-    folder,
-    describeTools: () => describeCodeTools(loadDomain(folder)),
-    describeOutside: describeOutsideTools,
-  });
+const look = checkWithKnownTools();
 
 /** Every finding of `check --audit`, as `E4 file:line code`. */
 async function findings(files: Files) {
@@ -408,4 +401,58 @@ it.each(['parcel-desk', 'order-desk', 'help-line'])('%s is sound', async (name) 
     audited: [],
     undecided: [],
   });
+});
+
+it('a gated rule that no gold rollout could evaluate is an error', async () => {
+  const rule =
+    '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], condition: "not db.loans[args.loan].reserved" }';
+  const gated =
+    '{ rule: not-reserved, check: onlyIf, tools: [renew_loan], gate: true, condition: "days(db.loans[args.loan].day, now) < 30" }';
+  const { all, lines } = await findings(changed('rules.yaml', rule, gated));
+  expect(lines).toEqual(['undefined rules.yaml:3 rule/never-evaluated']);
+  expect(all[0]?.message).toMatch(/^The gated rule not-reserved was not evaluated in any gold rollout: .*two dates/);
+});
+
+it('a gated rule that no task comes to is an error', async () => {
+  const rules = String(lendingDesk['rules.yaml']).replace('"not db.loans[args.loan].reserved"', '$&, gate: true');
+  const { lines } = await findings({ ...lendingDesk, 'rules.yaml': rules, [tasks]: returning });
+  expect(lines).toContain('undefined rules.yaml:3 rule/never-evaluated');
+});
+
+it('a tool that creates a row under an id of its own is sound', async () => {
+  const code = String(lendingDesk['tools.ts'])
+    .replace(
+      'agent: { loans: Record<string, Loan> }',
+      'agent: { loans: Record<string, Loan>; returns: Record<string, { loan: string }> }',
+    )
+    .replace(
+      'run: ({ loan }, { db }) => {\n    row(db.loans, loan).back = true;',
+      "run: ({ loan }, { db, id }) => {\n    row(db.loans, loan).back = true;\n    db.returns[id('R')] = { loan };",
+    );
+  const database = String(lendingDesk['database.json']).replace('{', '{ "returns": {},');
+  const { lines } = await findings({ ...lendingDesk, 'tools.ts': code, 'database.json': database });
+  expect(lines).toEqual([]);
+});
+
+it('a row under its own random id is the same row, and other differences are reported with the ids', async () => {
+  const random = "'R' + (10000000 + Math.floor(Math['random']() * 80000000))";
+  const code = (more: string) =>
+    String(lendingDesk['tools.ts'])
+      .replace(
+        'agent: { loans: Record<string, Loan> }',
+        'agent: { loans: Record<string, Loan>; returns: Record<string, object> }',
+      )
+      .replace(
+        "row(db.loans, loan).back = true;\n    return 'ok';",
+        `row(db.loans, loan).back = true;\n    const key = ${random};\n    db.returns[key] = { loan${more} };\n    return key;`,
+      );
+  const database = String(lendingDesk['database.json']).replace('{', '{ "returns": {},');
+  const of = async (more: string) => {
+    const { all } = await findings({ ...lendingDesk, 'tools.ts': code(more), 'database.json': database });
+    return all.map(({ code: found, message }) => `${found} ${message}`);
+  };
+  expect(await of('')).toEqual([]);
+  expect(await of(", at: Math['random']()")).toEqual([
+    expect.stringMatching(/^tool\/not-repeatable .*\(ids that tools created: R\d{8} is R\d{8}\)/),
+  ]);
 });

@@ -136,7 +136,7 @@ describe('a recording of support-desk', () => {
 
   const wrong = join(scratch, 'wrong.traj.jsonl');
   test.each<[string, () => string[], RegExp]>([
-    ['no recording', () => [], /RECORDING: there is no such recording/],
+    ['no recording', () => [], /name a recording, a file that ends in/],
     ['a file that is none', () => [join(desk, 'policy.md')], /policy\.md: there is no such recording/],
     [
       'a file with something else in it',

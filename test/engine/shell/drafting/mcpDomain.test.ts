@@ -9,6 +9,7 @@ import { exampleArguments } from '../../../../src/engine/shell/drafting/exampleA
 import { factsIn, judged, mcpDomainFiles, serverName } from '../../../../src/engine/shell/drafting/mcpDomain.ts';
 import { soundsReading } from '../../../../src/engine/shell/drafting/soundsReading.ts';
 import { misfitOf } from '../../../../src/engine/shell/load/arguments.ts';
+import { runs } from '../../../support/runs.ts';
 
 const toolOf = (parameters: JsonObject, name = 'do_it'): Tool => ({
   name,
@@ -160,7 +161,7 @@ describe('arguments made of a JSON Schema', () => {
         const tool = toolOf(object(properties, Object.keys(properties)));
         expect(misfitOf(tool, exampleArguments(tool))).toBeNull();
       }),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     );
   });
 });
@@ -183,6 +184,9 @@ const program = (command: string, ...args: readonly string[]) => ({ command, arg
 test.each([
   [program('npx', '-y', '@modelcontextprotocol/server-memory@latest'), 'memory'],
   [program('node', '/x/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js', '/data'), 'filesystem'],
+  [program('npx', '-y', 'filesystem-server', '/home/ann/mcp/data'), 'filesystem'],
+  [program('node', '/home/ann/tools/notes.mjs', '/home/ann/mcp-data/real'), 'notes'],
+  [program('uvx', '--with', 'mcp<2', 'ai-todo', 'serve'), 'ai-todo'],
   [program('uvx', 'mcp-server-git', '--repository', '.'), 'git'],
   [program('docker', 'run', '-i', 'ghcr.io/acme/tickets-mcp'), 'tickets'],
   [program('./tickets'), 'tickets'],
@@ -197,6 +201,7 @@ test.each([
   'get_order find_user list_tags searchNodes read-graph show fetch look_up lookup query count_rows check_stock view describe',
   'calculate verify validate is_open hasPaid git_show git-list-branches github_get_issue notesList server_search get_status',
   'search_and_list get_name_and_address check_refund_status list_updates issues_read',
+  'memory_bank_read todo_item_list filter_by_project',
 ])('names of tools that read: %s', (names) => {
   expect(names.split(' ').filter((name) => !soundsReading(name))).toEqual([]);
 });
@@ -205,6 +210,7 @@ test.each([
   'refund_order transfer_money return_item charge_card create_entities sendNote notes do_it order_pizza book-flight mark_read',
   'get_or_create find_and_replace search_and_book check_out checkIn delete_list clear_view write_query github_create_issue',
   'mark_as_read escalate_customer_query checkout getaway request_check account_close',
+  'memory_bank_write mark_item_read',
 ])('names of tools that may change something: %s', (names) => {
   expect(names.split(' ').filter(soundsReading)).toEqual([]);
 });
@@ -253,6 +259,35 @@ test('tools whose names can name no file are told apart', () => {
   expect(parse(files['domain.yaml'] ?? '')).toMatchObject({
     name: 'x: y',
     mcpServers: { s: { command: 's', writes: ['notes/add', 'notes add'] } },
+  });
+});
+
+describe('the draft of a declaration', () => {
+  const drafted = (env: Record<string, string>, names: readonly string[]) =>
+    mcpDomainFiles({
+      name: 'x',
+      now: '2026-03-02T09:00:00Z',
+      serverName: 's',
+      server: { command: 's', args: [], env },
+      tools: judged(names.map((name) => ({ tool: toolOf({}, name), isReadOnly: undefined }))),
+    })['domain.yaml'] ?? '';
+
+  test('a server that gets the folder of the rollout can be forked by replay', () => {
+    expect(parse(drafted({ FILE: '${instanceFolder}/a.json' }, ['add']))).toMatchObject({
+      mcpServers: { s: { state: 'replay' } },
+    });
+    expect(parse(drafted({}, ['add']))).toMatchObject({ mcpServers: { s: { state: 'none' } } });
+  });
+
+  test('the tools that a reader can be are offered, the likeliest first', () => {
+    const offered = (names: readonly string[]) =>
+      [...drafted({}, names).matchAll(/# reader: \{ tool: (\w+) \}/g)].map(([, name]) => name);
+    expect(offered(['get_version', 'list_tasks', 'read_graph', 'add_task'])).toEqual([
+      'read_graph',
+      'list_tasks',
+      'get_version',
+    ]);
+    expect(offered(['search', 'add_task'])).toEqual([]);
   });
 });
 

@@ -8,6 +8,8 @@ import {
   evaluation,
   type FaultRow,
   fresh,
+  gated,
+  go,
   limited,
   play,
   printed,
@@ -16,7 +18,6 @@ import {
   type Struck,
   toolsHead,
   untouched,
-  waiting,
 } from './scene.ts';
 
 const unshare = ['unshare', '--user', '--map-root-user', '--mount', '/bin/sh', '-c'];
@@ -91,12 +92,14 @@ export const disks: readonly FaultRow[] = [
     kept: replayed,
     strike: () => {
       let isGone = false;
-      return play(domain(['wait', 'wait'], { 'tools.ts': waiting(200) }), {
+      const folder = domain(['wait', 'wait'], { 'tools.ts': gated });
+      return play(folder, {
         order: 'spared first',
         onEvent: (type, run) => {
           if (type !== 'toolReturned' || isGone) return;
           isGone = true;
           rmSync(run, { recursive: true, force: true });
+          go(folder);
         },
       });
     },

@@ -29,7 +29,7 @@ const folder = () => {
 };
 
 /** A model at an endpoint plays the agent in both rollouts; the struck one calls a tool first, and then the answer fails. */
-async function model(answer: Answer | null, timeoutMs = 5000): Promise<Struck> {
+async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Struck> {
   let asked = 0;
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString();
@@ -60,8 +60,7 @@ async function model(answer: Answer | null, timeoutMs = 5000): Promise<Struck> {
 
 const breakOff = (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-  response.write('{"id": "c", "choices": [{');
-  setTimeout(() => response.destroy(), 20);
+  response.write('{"id": "c", "choices": [{', () => response.destroy());
 };
 
 const status =

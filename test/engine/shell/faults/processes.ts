@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { finishedRollouts } from '../../../../src/engine/shell/ledger.ts';
+import { killIfRunning } from '../../../support/processes.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
+import { until } from '../../../support/until.ts';
 import {
   child,
   domain,
@@ -11,6 +12,7 @@ import {
   type FaultRow,
   fresh,
   gated,
+  go,
   home,
   play,
   printed,
@@ -26,28 +28,19 @@ const slow = (times: number) =>
     { 'tools.ts': gated },
   );
 
-const go = (folder: string) => writeFileSync(join(folder, 'go'), '');
-
-async function until(what: string, is: () => boolean): Promise<void> {
-  for (let waited = 0; !is(); waited += 20) {
-    if (waited > 60_000) throw new Error(`waited a minute for ${what}`);
-    await sleep(20);
-  }
-}
-
 const recorded = (run: string, id: string) => {
   const path = join(run, `${id}.0.traj.jsonl`);
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
 };
 const receipts = (run: string) => finishedRollouts(join(run, 'ledger.jsonl')).length;
 
-/** Lanes of a domain, by what they were started with. */
-function lanesOf(folder: string): readonly number[] {
+/** Returns the processes whose command line has a text. */
+function processesWith(text: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`"folder":"${folder}"`);
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
       } catch {
         return false;
       }
@@ -64,18 +57,14 @@ export const processes: readonly FaultRow[] = [
     sees: /^ended: /,
     kept: unscored,
     obstacle: onLinux,
-    strike: () => {
-      let isKilled = false;
+    strike: async () => {
       const folder = slow(1);
-      return play(folder, {
-        onEvent: (type) => {
-          if (type !== 'toolReturned' || isKilled) return;
-          isKilled = true;
-          setTimeout(() => {
-            for (const pid of lanesOf(folder)) process.kill(pid, 'SIGKILL');
-          }, 300);
-        },
-      });
+      const playing = play(folder);
+      const waiting = `waits in ${folder}`;
+      await until('the tool', () => processesWith(waiting).length > 0);
+      // In a sandbox, the first process is bubblewrap and ends the others.
+      for (const pid of [...processesWith(`"folder":"${folder}"`), ...processesWith(waiting)]) killIfRunning(pid);
+      return playing;
     },
   },
   {

@@ -13,6 +13,7 @@ import { replayRecording } from '../../../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../../../src/engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { verifyRun } from '../../../../src/engine/shell/verifyRun.ts';
+import { approveDomain, hashOf } from '../../../support/approval.ts';
 import { commandLine } from '../../../support/commandLine.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 
@@ -59,17 +60,16 @@ const input = z.object({});
 export const look = tool({ description: 'Look.', effect: 'read', input, run: (_, { db }) => db.chairs });
 `;
 
-/** `wait` takes its time, and `look` does not. */
-export const waiting = (ms: number) =>
-  `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 60_000, input, run: () => new Promise((done) => setTimeout(() => done('ok'), ${ms})) });\n`;
-
-/** `wait` goes on when there is a file `go` in the folder of the domain. */
-export const gated = `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 60_000, input, run: async () => {
-  const { existsSync } = process.getBuiltinModule('node:fs');
+/** `wait` names its process `waits in FOLDER`, and returns when there is a file `go` in the folder of the domain. */
+export const gated = `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 600_000, input, run: async () => {
+  const { existsSync } = process.getBuiltinModule('node:fs'); process.title = \`waits in \${process.cwd()}\`;
   while (!existsSync('go')) await new Promise((later) => setTimeout(later, 20));
   return 'ok';
 } });
 `;
+
+/** Lets `wait` return in this folder of a domain. */
+export const go = (folder: string) => writeFileSync(join(folder, 'go'), '');
 
 const task = (id: string, calls: readonly Call[], reward: string) =>
   `- id: ${id}\n  persona: plain\n  user: { goal: Look., opening: This is ${id}. }\n  actions: []\n${reward}  script: ${turns(calls)}\n`;
@@ -103,7 +103,7 @@ export function domain(
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  return folder;
+  return approveDomain(folder);
 }
 
 type Playing = {
@@ -200,7 +200,9 @@ export async function refused(folder: string): Promise<Struck> {
 
 /** An evaluation in a process of its own, below a command that limits it. */
 export function limited(before: readonly string[], folder: string, run: string): readonly string[] {
-  const [command = '', ...rest] = [...before, process.execPath, commandLine, ...evaluation(folder, run)];
+  // Below such a limit no sandbox starts, since it may not raise it.
+  const approved = ['--approve', hashOf(folder, false)];
+  const [command = '', ...rest] = [...before, process.execPath, commandLine, ...evaluation(folder, run), ...approved];
   const { stdout, stderr } = spawnSync(command, rest, {
     env: { ...process.env, REHEARSAL_HOME: home },
     encoding: 'utf8',
@@ -219,7 +221,7 @@ function expectWhole({ run, folder }: Struck, id: string): void {
 }
 
 function expectSigned(struck: Struck): void {
-  expect(verifyRun(struck.run, key().publicKey)).toEqual({ checked: 2, problems: [] });
+  expect(verifyRun(struck.run, key().publicKey)).toMatchObject({ checked: 2, problems: [], missing: [] });
   expect(receiptOf(struck.run, 'spared')).toMatchObject({ reward: 1, endReason: 'userStopped' });
   for (const id of ['struck', 'spared']) expectWhole(struck, id);
 }
@@ -236,7 +238,7 @@ export const keeping = {
     expectSigned(struck);
     expect(receiptOf(struck.run, 'struck')?.reward).toEqual(expect.any(Number));
   },
-  'every event before it; the same command goes on and finishes both rollouts': async (struck: Struck) => {
+  'every event before it; the same command resumes and finishes both rollouts': async (struck: Struck) => {
     expect(receiptOf(struck.run, 'struck')).toBeUndefined();
     expectWhole(struck, 'struck');
     const before = readRecording(join(struck.run, 'struck.0.traj.jsonl')).lines;
@@ -256,6 +258,6 @@ export const keeping = {
 } as const;
 export const unscored = 'the whole record, signed, without a reward; the other rollout is untouched';
 export const scored = 'the whole record, signed, with its reward; the other rollout is untouched';
-export const resumed = 'every event before it; the same command goes on and finishes both rollouts';
+export const resumed = 'every event before it; the same command resumes and finishes both rollouts';
 export const untouched = 'nothing had begun, and nothing is left';
 export const replayed = 'what others deleted is gone; the same command plays both rollouts again';

@@ -6,6 +6,8 @@ import {
   domain,
   type FaultRow,
   fresh,
+  gated,
+  go,
   play,
   refused,
   type Struck,
@@ -13,12 +15,11 @@ import {
   source,
   unscored,
   untouched,
-  waiting,
   withoutDatabase,
 } from './scene.ts';
 
 const fixture = source('test/engine/shell/fixtures/mcpServer.mjs');
-const stdio = (mode: string, command = process.execPath, timeoutMs = 5000) => `name: chairs
+const stdio = (mode: string, command = process.execPath, timeoutMs = 120_000) => `name: chairs
 turnCap: 8
 mcpServers:
   shop:
@@ -78,7 +79,7 @@ const overHttp = (
   injected: string,
   calls: readonly string[],
   mode: 'good' | 'json' = 'good',
-  onEvent: (type: string, server: ChildProcess) => void = () => undefined,
+  onEvent: (type: string, server: ChildProcess, folder: string) => void = () => undefined,
 ): FaultRow => ({
   fault: `an MCP server over HTTP that ${fault}`,
   injected,
@@ -86,11 +87,9 @@ const overHttp = (
   kept: unscored,
   strike: () =>
     http(mode, (url, server) => {
-      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 3000\n`;
-      return play(domain(calls, { 'domain.yaml': yaml, 'tools.ts': waiting(500) }), {
-        order: 'spared first',
-        onEvent: (type) => onEvent(type, server),
-      });
+      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n`;
+      const folder = domain(calls, { 'domain.yaml': yaml, 'tools.ts': gated });
+      return play(folder, { order: 'spared first', onEvent: (type) => onEvent(type, server, folder) });
     }),
 });
 
@@ -125,11 +124,11 @@ export const servers: readonly FaultRow[] = [
     'the process of the one rollout ends at its start with exit code 9',
     'flaky',
   ),
-  overHttp('forgets the session', 'the server answers 404 after it forgot all sessions', ['forget', 'wait', 'state']),
+  overHttp('forgets the session', 'the server answers 404 after it forgot all sessions', ['forget', 'state']),
   overHttp('cuts its event stream', 'the server breaks the connection in the answer', ['cut']),
   overHttp('dies in a call', 'the tool ends the process of the server', ['die'], 'json'),
-  overHttp('is gone between two calls', 'SIGKILL after the first call', ['wait', 'state'], 'json', (type, server) => {
-    if (type === 'toolReturned') server.kill('SIGKILL');
+  overHttp('is gone between two calls', 'SIGKILL in a call', ['wait', 'state'], 'json', (type, server, folder) => {
+    if (type === 'toolReturned' && server.kill('SIGKILL')) server.once('exit', () => go(folder));
   }),
 ];
 

@@ -2,18 +2,16 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { callArguments } from '../../../../src/engine/core/message.ts';
 import { simulatorChat } from '../../../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const fixture = fileURLToPath(new URL('../../../fixtures/acebench', import.meta.url));
 const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-acebench-')), 'domains');
@@ -92,7 +90,7 @@ describe('an import', () => {
   });
 
   test("tells both seats the benchmark's own texts for the classes of a task, without its format of calls", async () => {
-    const supervisor = await openSupervisor(loadDomain(join(out, 'multi_turn_en')));
+    const supervisor = await openSupervisor(loadDomain(approveDomain(join(out, 'multi_turn_en'))));
     const { domain } = supervisor;
     await supervisor.close();
     const [garden, rails] = await rehearse(

@@ -2,16 +2,13 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
 import { callArguments } from '../../../../src/engine/core/message.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const fixture = fileURLToPath(new URL('../../../fixtures/bfcl', import.meta.url));
 const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-bfcl-')), 'domains');

@@ -1,15 +1,39 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commitOf } from '../../../../src/engine/shell/import/checkout.ts';
-import { scratch } from '../../../support/benchmarkCopy.ts';
+import { expectRefused, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
+import { fixture } from './tau2Copy.ts';
 
 const git = (folder: string, ...argv: readonly string[]) =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
+
+test('an import names a partial checkout', async () => {
+  const folder = spoiledCopy(fixture, []);
+  git(folder, 'init', '-q');
+  git(folder, 'add', '-A');
+  git(folder, 'commit', '-q', '-m', 'one');
+  rmSync(join(folder, 'data/tau2/domains/mock/tasks.json'));
+  const partial = /Git tracks it, so the checkout is partial\. Run "git sparse-checkout disable"/;
+  await expectRefused('tau2', ['--from', folder, '--domains', 'mock'], partial);
+  rmSync(join(folder, 'data'), { recursive: true });
+  await expectRefused('tau2', ['--from', folder], partial);
+});
+
+test('an import says why banking_knowledge is left out', async () => {
+  const folder = spoiledCopy(fixture, []);
+  const domains = join(folder, 'data/tau2/domains');
+  cpSync(join(domains, 'mock'), join(domains, 'banking_knowledge'), { recursive: true });
+  await expectRefused(
+    'tau2',
+    ['--from', folder, '--domains', 'banking_knowledge'],
+    /banking_knowledge is not imported: its agent searches documents in an index/,
+  );
+});
 
 test('the commit of a checkout is known however git keeps it', () => {
   const [folder, linked] = [join(scratch(), 'copy'), join(scratch(), 'linked')];

@@ -2,18 +2,16 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { simulatorPrompt } from '../../../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { BridgeProcess } from '../../../../src/engine/shell/python/bridgeProcess.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** A checkout laid out as tau-bench is. */
 const fixture = fileURLToPath(new URL('../../../fixtures/tau1', import.meta.url));
@@ -93,7 +91,7 @@ describe('an import', () => {
   test('leaves a domain without errors, whose tools are told apart by what their code writes', async () => {
     const { out: text, code } = await rehearsal('check', bakery);
     expect([code, text]).toEqual([0, expect.not.stringMatching(/ error /)]);
-    const supervisor = await openSupervisor(loadDomain(bakery));
+    const supervisor = await openSupervisor(loadDomain(approveDomain(bakery)));
     const { domain } = supervisor;
     await supervisor.close();
     expect(
@@ -218,7 +216,8 @@ describe('a rollout', () => {
   });
 });
 
-type Call = readonly [name: string, values: object];
+/** The arguments are a text where it matters how a number is written. */
+type Call = readonly [name: string, values: object | string];
 /** What the agent says, what it calls, or both; `user:` begins what the user says in place of "Go on.". */
 type Turn = string | readonly Call[] | { readonly say: string; readonly calls: readonly Call[] };
 type Told = {
@@ -242,7 +241,7 @@ function trajectory(
     const made = calls.map(([called, values], index) => ({
       id: `c${at}${index}`,
       type: 'function',
-      function: { name: called, arguments: JSON.stringify(values) },
+      function: { name: called, arguments: typeof values === 'string' ? values : JSON.stringify(values) },
     }));
     const said = isCut || at < turns.length - 1 ? 'Go on.' : '###STOP###';
     return [
@@ -286,7 +285,23 @@ describe('a list of trajectories', () => {
     expect(rollouts.map(({ name, own }: { name: string; own: number }) => [name, own])).toEqual(
       conversations.map(({ name, reward }) => [name, reward]),
     );
-    expect([code, refused, counts]).toEqual([0, [], { agree: conversations.length, differ: 0, raised: 0 }]);
+    expect([code, refused, counts]).toEqual([
+      0,
+      [],
+      { agree: conversations.length, differ: 0, raised: 0, unscored: 0 },
+    ]);
+  });
+
+  test('counts 5.0 as 5 where the domain does not say wholeFloats: distinct', async () => {
+    const folder = join(scratch(), 'bakery');
+    cpSync(bakery, folder, { recursive: true });
+    const file = join(folder, 'domain.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/\n *wholeFloats: distinct/, ''));
+    const tasks = goals();
+    const told = conversations.filter(({ name }) => name.startsWith('a float'));
+    const runs = fileOf(told.map((each, trial) => ({ ...trajectory(each, tasks), trial })));
+    const { out: text } = await rehearsal('regrade', '--official', runs, '--domain', approveDomain(folder), '--json');
+    expect(JSON.parse(text).rollouts.map(({ own }: { own: number }) => own)).toEqual([1, 1]);
   });
 
   test('names what it can not play again, and what demands something else now', async () => {

@@ -1,20 +1,18 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
 import { simulatorPrompt } from '../../../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { BridgeProcess } from '../../../../src/engine/shell/python/bridgeProcess.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, spoiled } from './tau2Copy.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-tau2-domains-')), 'domains');
 const [shed, lamp] = [join(out, 'mock'), join(out, 'telecom')];
@@ -66,6 +64,11 @@ describe('an import', () => {
         { in: 'tau2', call: { tool: 'assert_lit', by: 'user', arguments: { expected: true } }, equals: true },
       ],
     });
+  });
+
+  test("follows the benchmark's own protocol for its simulated user", () => {
+    const { guard, stopWords } = parse(readFileSync(join(shed, 'domain.yaml'), 'utf8'));
+    expect([guard, stopWords]).toEqual([false, ['###STOP###', '###TRANSFER###', '###OUT-OF-SCOPE###']]);
   });
 
   test('leaves a domain without errors, whose policy and database are those of the copy', async () => {
@@ -145,7 +148,7 @@ describe('an import', () => {
   });
 
   test("tells both seats the benchmark's own texts, read when the rollout is made", async () => {
-    const supervisor = await openSupervisor(loadDomain(lamp));
+    const supervisor = await openSupervisor(loadDomain(approveDomain(lamp)));
     const { domain } = supervisor;
     await supervisor.close();
     const [closed] = await rehearse(lamp, ['lamp-dark-line-PERSONA-None'], scripted);

@@ -49,7 +49,9 @@ export function resultsFile(domain: string, told: readonly Told[]): string {
     }),
   );
   const file = join(scratch(), 'results.json');
-  writeFileSync(file, JSON.stringify({ info: { environment_info: { domain_name: domain } }, simulations }));
+  // A number in angle brackets stands in the file as it is written: JSON.stringify makes 5 of 5.0.
+  const text = JSON.stringify({ info: { environment_info: { domain_name: domain } }, simulations });
+  writeFileSync(file, text.replaceAll(/"<([\d.]+)>"/g, '$1'));
   return file;
 }
 

@@ -1,14 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { changedResult } from '../../../../src/engine/shell/import/officialSimulation.ts';
 import { scratch } from '../../../support/benchmarkCopy.ts';
-import { rehearsal } from '../../../support/terminal.ts';
-import { fixture, resultsFile, type Told } from './tau2Copy.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+import { type Printed, rehearsal } from '../../../support/terminal.ts';
+import { fixture, resultsFile, type Told, type Turn } from './tau2Copy.ts';
 
 const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-tau2-results-')), 'domains');
 const shed = join(out, 'mock');
@@ -24,7 +21,7 @@ type Conversation = Told & { readonly domain: string; readonly reward: number | 
 const conversations: readonly Conversation[] = JSON.parse(readFileSync(join(fixture, 'conversations.json'), 'utf8'));
 
 test.each([
-  ['mock', 48],
+  ['mock', 51],
   ['telecom', 12],
 ])('the conversations of %s have the reward of the official evaluator', async (domain, count) => {
   const told = conversations.filter((each) => each.domain === domain);
@@ -88,6 +85,62 @@ test('a file of another domain or another benchmark is refused before anything i
     code: 2,
     err: expect.stringMatching(/is a results file of tau1, and .*mock was imported from tau2$/m),
   });
+});
+
+type ResultsFile = { info: object; simulations: { messages: { role: string }[] }[]; tasks?: object[] };
+
+/** What regrading a changed results file prints: one simulation of a task, with the official reward 1. */
+async function regraded(task: string, change: (file: ResultsFile) => void): Promise<Printed> {
+  const lend: Turn = ['agent', 'lend', { tool_id: 'T1', person: 'ann' }];
+  const turns = task === 'judged' ? [lend, done] : [done];
+  const file = resultsFile('mock', [{ task, name: 'one', turns, official: 1 }]);
+  const read = JSON.parse(readFileSync(file, 'utf8')) as ResultsFile;
+  change(read);
+  writeFileSync(file, JSON.stringify(read));
+  return rehearsal('regrade', '--official', file, '--domain', shed, '--out', join(scratch(), 'run'));
+}
+
+const known: readonly (readonly [what: string, task: string, change: (file: ResultsFile) => void, said: RegExp])[] = [
+  [
+    'a run in solo mode, by what it says of itself',
+    'nothing',
+    (file) => Object.assign(file.info, { user_info: { implementation: 'dummy_user' } }),
+    /none of 1 simulation can be scored; nothing: its run was in solo mode, where no user takes part/,
+  ],
+  [
+    'a run in solo mode, by its messages',
+    'nothing',
+    ({ simulations: [one] }) => {
+      if (one) one.messages = one.messages.filter(({ role }) => role !== 'user');
+    },
+    /its run was in solo mode/,
+  ],
+  [
+    'a missing verdict of a judge',
+    'judged',
+    () => undefined,
+    /one +1 +none +not scored: judge: .*the results file has no verdict of a judge on this[\s\S]*0 agree, 0 differ, 0 raised, 1 not scored here\n$/,
+  ],
+  [
+    'another version of the task',
+    'nothing',
+    (file) => {
+      const actions = [{ action_id: 'a', name: 'lend', arguments: { tool_id: 'T1' } }];
+      file.tasks = [{ id: 'nothing', user_scenario: { instructions: 'Go.' }, evaluation_criteria: { actions } }];
+    },
+    /one: its gold actions in the file are not those of the imported task: the file is of another version of tau2/,
+  ],
+  [
+    'a domain that is not imported',
+    'nothing',
+    (file) => Object.assign(file.info, { environment_info: { domain_name: 'banking_knowledge' } }),
+    /banking_knowledge, which is not imported: its agent searches documents in an index/,
+  ],
+];
+
+test.each(known)('%s is named', async (_, task, change, said) => {
+  const { out: text, err } = await regraded(task, change);
+  expect(`${err}${text}`).toMatch(said);
 });
 
 test('a file of telecom-workflow is scored as telecom', async () => {
@@ -170,6 +223,16 @@ describe('what is no results file is said in one message', () => {
   test.each([
     ['a file that is not there', null, /there is no /],
     ['no JSON', '{', /does not parse/],
+    [
+      'a page of a browser',
+      '\n<!DOCTYPE html><html><head><title>Sign in to GitHub</title></head></html>',
+      /results\.json is an HTML page \("Sign in to GitHub"\), not JSON\. Download the raw file\n$/,
+    ],
+    [
+      'a pointer of Git LFS',
+      'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n',
+      /results\.json is a Git LFS pointer, not the file itself\. Run "git lfs pull"/,
+    ],
     ['another file', '{"a": 1}', /is no results file of tau2: expected info\.environment_info\.domain_name.*; info: /],
     ['a text', '"a"', /is no results file of tau2: .*; the whole: /],
   ])('%s', async (_, text, message) => {

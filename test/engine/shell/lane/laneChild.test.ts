@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type LaneChild, laneChild, startLaneEarly } from '../../../../src/engine/shell/lane/laneChild.ts';
 import { type LaneProcess, startLane } from '../../../../src/engine/shell/lane/laneProcess.ts';
@@ -55,6 +58,19 @@ test('an early lane describes the same tools', async () => {
   const early = await describe();
   expect(early).toEqual(late);
   expect(early).toMatchObject({ type: 'described' });
+});
+
+test("an asterisk in the folder's path, which Node's permissions read as a wildcard, is refused without a sandbox", () => {
+  const starred = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), '*');
+  cpSync(folder, starred, { recursive: true });
+  process.env['REHEARSAL_SANDBOX'] = 'off';
+  try {
+    expect(() => laneChild({ folder: starred })).toThrow('Rename the folder');
+    expect(() => startLaneEarly(starred)()).not.toThrow();
+  } finally {
+    delete process.env['REHEARSAL_SANDBOX'];
+    rmSync(dirname(starred), { recursive: true });
+  }
 });
 
 test('a folder that is not there starts nothing', () => {

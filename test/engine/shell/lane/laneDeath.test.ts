@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +17,18 @@ import * as z from 'zod';
 const { tool } = defineTools<{ agent: { chairs: Record<string, { colour: string }> } }>();
 const input = z.object({ chair: z.string() });
 export const look = tool({ description: 'Look.', effect: 'read', input, run: ({ chair }, { db }) => db.chairs[chair] });
-export const wait = tool({ description: 'Wait.', effect: 'read', input, run: () => new Promise((done) => setTimeout(() => done('ok'), 50)) });
+export const wait = tool({ description: 'Wait.', effect: 'read', input, timeoutMs: 600_000, run: async () => { const { existsSync } = process.getBuiltinModule('node:fs'); while (!existsSync('go')) await new Promise((later) => setTimeout(later, 20)); return 'ok'; } });
 export const loop = tool({ description: 'Never ends.', effect: 'read', timeoutMs: 300, input, run: () => { for (;;) {} } });
 export const leave = tool({ description: 'Ends the process.', effect: 'read', input, run: () => process.exit(1) });
 `;
 
 const script = (calls: readonly string[]) => [...calls.map((tool) => [{ tool, arguments: { chair: 'A1' } }]), 'Done.'];
-const tasks = { good: Array(20).fill('wait'), hangs: ['look', 'loop'], leaves: ['wait', 'look', 'leave'] };
+/** `wait` waits for a file in the domain's folder. */
+const tasks = {
+  good: ['look', 'wait', ...Array(18).fill('look')],
+  hangs: ['look', 'loop'],
+  leaves: ['look', 'look', 'leave'],
+};
 
 /** A domain on the disk whose tasks are played by a scripted agent. */
 function writeDomain(): string {
@@ -72,7 +78,10 @@ test('a hung and a leaving rollout end with the reason; the others go on from th
     }).closed;
   };
   try {
-    const [good, hangs, leaves] = await Promise.all([start('good'), start('hangs'), start('leaves')]);
+    const playing = start('good');
+    const [hangs, leaves] = await Promise.all([start('hangs'), start('leaves')]);
+    writeFileSync(join(folder, 'go'), '');
+    const good = await playing;
     expect(good).toMatchObject({ endReason: 'userStopped', failure: null });
     expect(good.events.filter(({ type }) => type === 'toolReturned')).toHaveLength(20);
     expect(hangs).toMatchObject({
@@ -97,12 +106,15 @@ test('a hung and a leaving rollout end with the reason; the others go on from th
   } finally {
     await supervisor.close();
   }
-}, 30_000);
+});
 
 test('a domain whose code can not be loaded leaves no lane behind', async () => {
   const folder = writeDomain();
   writeFileSync(join(folder, 'tools.ts'), 'throw new Error("no chairs today");\n');
-  const children = () => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
   await expect(openSupervisor(loadDomain(folder), { lanes: 2 })).rejects.toThrow('no chairs today');
-  await vi.waitFor(() => expect(children()).toBe(0), { timeout: 5000 });
+  const lanes = () =>
+    spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter((line) => line.includes(`"folder":"${folder}"`));
+  await vi.waitFor(() => expect(lanes()).toEqual([]), { timeout: 120_000 });
 });

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { commandLine } from '../../../support/commandLine.ts';
+import { killIfRunning } from '../../../support/processes.ts';
+import { until } from '../../../support/until.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-guard-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -45,13 +47,6 @@ function processes(): Row[] {
 /** A process that nobody has waited for yet is as good as gone. */
 const isRunning = (pid: number) => processes().some((row) => row.pid === pid && !row.state.startsWith('Z'));
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 30_000; !holds(); ) {
-    if (Date.now() > end) throw new Error(`waited 30 s for ${what}`);
-    await new Promise((later) => setTimeout(later, 50));
-  }
-}
-
 /** A command line whose lane is in an endless loop. */
 async function hanging(): Promise<{ readonly parent: ChildProcess; readonly lane: number; readonly guard: number }> {
   const args = [commandLine, 'run', writeDomain(), 'hangs', '--agent', 'scripted', '--out', join(root, 'run')];
@@ -74,16 +69,10 @@ async function hanging(): Promise<{ readonly parent: ChildProcess; readonly lane
   return { parent, lane, guard };
 }
 
-test.skipIf(process.platform === 'win32')(
-  'a lane in an endless loop ends when its parent is killed',
-  async () => {
-    const { parent, lane, guard } = await hanging();
-    expect(isRunning(lane)).toBe(true);
-    parent.kill('SIGKILL');
-    await until('the end of the lane', () => !isRunning(lane)).finally(() => {
-      if (isRunning(lane)) process.kill(lane, 'SIGKILL');
-    });
-    await until('the end of the guard', () => !isRunning(guard));
-  },
-  90_000,
-);
+test.skipIf(process.platform === 'win32')('a lane in an endless loop ends when its parent is killed', async () => {
+  const { parent, lane, guard } = await hanging();
+  expect(isRunning(lane)).toBe(true);
+  parent.kill('SIGKILL');
+  await until('the end of the lane', () => !isRunning(lane)).finally(() => killIfRunning(lane));
+  await until('the end of the guard', () => !isRunning(guard));
+});

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
@@ -137,7 +136,7 @@ describe('a lane that works', () => {
     const types = lane.events(1).map(({ type }) => type);
     expect(types.slice(0, 3)).toEqual(['rolloutStarted', 'worldPrepared', 'userReplied']);
     expect(types).toContain('databaseWritten');
-    expect(types.at(-1)).toBe('rewarded');
+    expect(types.at(-1)).toBe('rolloutEnded');
     const written = lane.events(1).find((event) => event.type === 'databaseWritten');
     expect(written).toMatchObject({
       writes: [
@@ -171,7 +170,7 @@ describe('a lane that works', () => {
     const lane = await ready(paint, ['paint']);
     lane.start(1, 'paint', { seats: { agent: 'remote', user: 'agenda' } });
     const question = await lane.message('question');
-    expect(question).toMatchObject({ rollout: 1, about: { type: 'agent', view: { task: { id: 'paint' } } } });
+    expect(question).toMatchObject({ rollout: 1, about: { type: 'agent' } });
     expect(lane.events(1).at(-1)).toMatchObject({ type: 'userReplied' });
     lane.send({ type: 'answer', question: question.question, value: { content: 'Good day.', toolCalls: [] } });
     const second = await lane.until(() =>
@@ -478,57 +477,60 @@ describe('code that can not be loaded', () => {
   });
 
   test('an endless loop at load is stopped', async () => {
-    const lane = open({ 'tools.ts': 'for (;;) {}\n' });
+    const lane = open({ 'tools.ts': 'for (;;) {}\n' }, { silenceMs: 1500 });
     expect((await lane.died()).failure).toMatchObject({
       code: 'tool/hung',
       message: expect.stringMatching(
-        /^the domain's code did not come back within 10000 ms of processor time .* or declare a longer toolTimeoutMs/,
+        /^the domain's code did not come back within 1500 ms of processor time .* or declare a longer toolTimeoutMs/,
       ),
     });
-  }, 120_000);
-
-  test.runIf(process.platform === 'linux')(
-    'a lane that a busy machine gives no processor time is waited for',
-    async () => {
-      const lane = open({
-        'tools.ts': `${head}export const a = tool({ description: 'a', effect: 'read', input, run: () => 1 });`,
-      });
-      process.kill(lane.lane.pid ?? 0, 'SIGSTOP');
-      await setTimeoutPromise(12_000);
-      process.kill(lane.lane.pid ?? 0, 'SIGCONT');
-      expect((await lane.message('described')).tools).toMatchObject([{ name: 'a' }]);
-    },
-    60_000,
-  );
+  });
 });
 
 describe('under a debugger', () => {
-  const slow = `export const slow = tool({ description: 'x', effect: 'read', input, run: () => { const end = Date.now() + 600; while (Date.now() < end); return 'done'; } });
-export const late = tool({ description: 'x', effect: 'read', input, run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 600)) });`;
+  // Both return when the file exists that `go` writes, long after their time limit.
+  const slow = `export const slow = tool({ description: 'x', effect: 'read', input, run: () => { while (!process.getBuiltinModule('node:fs').existsSync('go')); return 'done'; } });
+export const late = tool({ description: 'x', effect: 'read', input, run: async () => { while (!process.getBuiltinModule('node:fs').existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20)); return 'done'; } });`;
+  const go = ({ folder }: { readonly folder: string }) => writeFileSync(join(folder, 'go'), '');
 
-  async function inspected(limits: Parameters<typeof ready>[2]) {
-    const lane = await ready(slow, ['slow', 'late'], { inspectable: true, ...limits });
+  /** Waits until a call in another lane was stopped at the time limit. */
+  async function limitToPass() {
+    const other = await ready(loop, ['loop'], { timeoutMs });
+    other.start(1, 'loop');
+    await other.died();
+  }
+
+  const timeoutMs = 100;
+
+  async function inspected() {
+    const lane = await ready(slow, ['slow', 'late'], { inspectable: true, timeoutMs });
     const opened = await lane.lane.inspect();
     if (typeof opened === 'string') throw new Error(opened);
     return { lane, ...opened };
   }
 
   test('the lane waits until one is there, and no call times out while the inspector is open', async () => {
-    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const { lane, url, attached } = await inspected();
     expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
     lane.start(1, 'slow');
     lane.start(2, 'late');
-    const isThere = await Promise.race([attached.then(() => true), setTimeoutPromise(300, false)]);
+    let isThere = false;
+    void attached.then(() => {
+      isThere = true;
+    });
+    await limitToPass();
     expect([isThere, lane.lane.isInspected]).toEqual([false, true]);
     const client = await InspectorClient.connect(url);
     await client.attach();
     await attached;
+    await limitToPass();
+    go(lane);
     await Promise.all([lane.closed(1), lane.closed(2)]);
     expect([lane.result(1), lane.result(2)]).toEqual(['done', 'done']);
   });
 
   test('a closed inspector is gone, and calls time out again', async () => {
-    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
     await attached;
@@ -541,7 +543,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: () => n
   });
 
   test('it stops on the first line of the call that it is told to enter, and in no other', async () => {
-    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
     await attached;
@@ -549,7 +551,8 @@ export const late = tool({ description: 'x', effect: 'read', input, run: () => n
     lane.start(1, 'slow');
     const { file, line, frames } = await client.paused();
     expect([file, line, frames[0]?.functionName]).toEqual([expect.stringMatching(/^file:.*tools\.ts$/), 5, 'run']);
-    await setTimeoutPromise(300);
+    await limitToPass();
+    go(lane);
     await client.send('Debugger.resume');
     await lane.closed(1);
     lane.start(2, 'late');
@@ -558,7 +561,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: () => n
   });
 
   test('a debugger that has left is not waited for', async () => {
-    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
     await attached;
@@ -566,6 +569,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: () => n
     await client.closed;
     lane.lane.send({ type: 'stopInside', rollout: 1 });
     lane.start(1, 'slow');
+    go(lane);
     await lane.closed(1);
     expect(lane.result(1)).toBe('done');
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../../../src/engine/core/policy.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { runs } from '../../../support/runs.ts';
 import { desk, folderOf } from './domainFolder.ts';
 
 const piece = fc.constantFrom(
@@ -53,7 +54,7 @@ describe('any text at all', () => {
           expect([message, hint]).toEqual([expect.stringMatching(/\S{2}/), expect.stringMatching(/\S{2}/)]);
         }
       }),
-      { numRuns: 600 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -65,7 +66,7 @@ describe('any text at all', () => {
         expect(parsePolicy(policy.text).policy.rules).toEqual([]);
         for (const { line, endLine } of policy.rules) expect(line).toBeLessThanOrEqual(endLine);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(250) },
     );
   });
 

@@ -26,7 +26,7 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
   [
     'an argument that no tool has',
     rules('- rule: confirm\n  check: never\n  tools: [cancel_order]\n  when: args.ordre == "W1"\n'),
-    ['rules.yaml:4:9 error rule/unknown-argument'],
+    ['rules.yaml:4:14 error rule/unknown-argument'],
     'Did you mean order?',
   ],
   [
@@ -38,14 +38,82 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
   [
     'phrases that are not there',
     rules('- rule: confirm\n  check: never\n  when: says(message, phrases.late)\n'),
-    ['rules.yaml:3:23 error rule/unknown-phrases'],
+    ['rules.yaml:3:31 error rule/unknown-phrases'],
     'Write its phrases into phrases.yaml.',
   ],
   [
     'a table that is not there',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
-    ['rules.yaml:4:14 warning rule/unknown-table'],
+    ['rules.yaml:4:17 warning rule/unknown-table'],
     'Did you mean orders?',
+  ],
+  [
+    'a field that no row has',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].staus == null\n'),
+    ['rules.yaml:4:36 error rule/unknown-field'],
+    'A row of orders has no field staus. Did you mean status?',
+  ],
+  [
+    'a field that no row has, on the second line of a condition',
+    rules(
+      '- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: >-\n    db.orders[args.order] != null\n      and any(db.orders, it.staus != null)\n',
+    ),
+    ['rules.yaml:6:29 error rule/unknown-field'],
+    'Did you mean status?',
+  ],
+  [
+    'a value that no row has',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].status != "pendng"\n'),
+    ['rules.yaml:4:47 warning rule/unknown-value'],
+    'No row has the value "pendng" here. Did you mean pending?',
+  ],
+  [
+    'a tool whose calls are looked for',
+    rules('- rule: confirm\n  check: never\n  tools: writes\n  when: not any(calls, it.tool == "find_oder")\n'),
+    ['rules.yaml:4:36 error rule/unknown-tool'],
+    'Did you mean find_order?',
+  ],
+  [
+    'an argument of a call of a tool',
+    rules(
+      '- rule: confirm\n  check: never\n  tools: writes\n  when: any(calls, c, c.tool == "find_order" and c.args.oder == "W1")\n',
+    ),
+    ['rules.yaml:4:57 error rule/unknown-argument'],
+    'Did you mean order?',
+  ],
+  [
+    'a row that is not there',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders.W7.status == null\n'),
+    ['rules.yaml:4:24 warning rule/unknown-row'],
+    'Orders has no row W7. It has W1, W2.',
+  ],
+  [
+    'a text that is compared with a number',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].status >= 2\n'),
+    ['rules.yaml:4:14 warning rule/type-mismatch'],
+    'Here >= compares two numbers or two texts, not a text with a number.',
+  ],
+  [
+    'a field of a text',
+    rules(
+      '- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order].status.name == null\n',
+    ),
+    ['rules.yaml:4:43 warning rule/type-mismatch'],
+    'name is read from a text',
+  ],
+  [
+    'a path of an assertion, and a value that cannot be there',
+    task(
+      'assertions:\n  - { path: orders.W1.staus, exists: true }\n  - { path: orders.W1.status, equals: doen }\nevaluate: [assertions]\n',
+    ),
+    ['tasks/first.task.yaml:10:23 error task/unknown-field', 'tasks/first.task.yaml:11:39 warning task/unknown-value'],
+    'Did you mean status?',
+  ],
+  [
+    'a state that goes into a field that no row has',
+    task('state:\n  - { path: [orders, W1, staus], value: done }\n  - { path: [orders, W1, status], value: doen }\n'),
+    ['tasks/first.task.yaml:10:26 error task/unknown-field', 'tasks/first.task.yaml:11:42 warning task/unknown-value'],
+    'Did you mean status?',
   ],
   [
     'a tool to speak after that is not there',

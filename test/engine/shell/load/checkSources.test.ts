@@ -17,6 +17,14 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     found: ['domain.yaml:5:12 error domain/no-snapshot'],
   },
   {
+    name: 'a start state that is not there, and one outside',
+    files: {
+      'domain.yaml':
+        'name: desk\nmcpServers:\n  box: { command: box, files: start }\n  other: { command: box, files: ../start }\n',
+    },
+    found: ['domain.yaml:3:31 error domain/file-missing', 'domain.yaml:4:33 error domain/path-outside'],
+  },
+  {
     name: 'a url that is none',
     files: { 'domain.yaml': 'name: desk\nmcpServers:\n  box: { type: http, url: "somewhere" }\n' },
     found: ['domain.yaml:3:27 error domain/wrong-value'],
@@ -33,6 +41,26 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
         'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nsetUp:\n  shop: {}\n',
     },
     found: ['tasks/first.task.yaml:6:3 error task/unknown-environment'],
+  },
+  {
+    name: 'a set-up of an MCP server that does not fit, and one whose folder is not there',
+    files: {
+      'domain.yaml': 'name: desk\nmcpServers:\n  notes: { command: node }\n',
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nsetUp:\n  notes: { rows: {} }\n',
+      'tasks/second.task.yaml':
+        'id: b\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nsetUp:\n  notes: { files: start }\n',
+    },
+    found: ['tasks/first.task.yaml:6:3 error task/set-up', 'tasks/second.task.yaml:6:3 error domain/file-missing'],
+  },
+  {
+    name: 'an argument that nobody told, but not one in the folder of the rollout',
+    files: {
+      'database.json': '{"things": {"T1": {"kind": "box"}}}',
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions:\n  - { tool: find_order, arguments: { order: elsewhere } }\n  - { tool: cancel_order, arguments: { order: "${instanceFolder}/W1" } }\n',
+    },
+    found: ['tasks/first.task.yaml:5:45 warning task/untold-argument'],
   },
   {
     name: 'a fault of a tool that is not there',
@@ -87,6 +115,20 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     name: 'a simulated tool without a model',
     files: { 'tools/guess.tool.yaml': simulated('') },
     found: ['tools/guess.tool.yaml:1:7 warning tool/no-simulator', 'tools/guess.tool.yaml:1:7 info tool/unused'],
+  },
+  {
+    name: 'patterns of a simulated tool that do not run in linear time',
+    files: {
+      'domain.yaml': simulator,
+      'tools/guess.tool.yaml': simulated(
+        'parameters:\n  type: object\n  properties:\n    at: { type: string, pattern: "(?=a)b" }\n  required: [at]\nresult: { type: string, pattern: "(a)\\\\1" }\n',
+      ),
+    },
+    found: [
+      'tools/guess.tool.yaml:1:7 info tool/unused',
+      'tools/guess.tool.yaml:7:34 warning tool/unsupported-pattern',
+      'tools/guess.tool.yaml:9:34 warning tool/unsupported-pattern',
+    ],
   },
   {
     name: 'a simulated tool with an unknown key, and one that nobody reads',

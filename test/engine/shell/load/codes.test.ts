@@ -28,6 +28,7 @@ const text = [
     'src/engine/core/policy.ts',
     'src/engine/shell/check.ts',
     'src/engine/shell/lane/domainModules.ts',
+    'src/extension/language/mostImportant.ts',
   ].map((path) => inRoot(path)),
 ]
   .map((file) => readFileSync(file, 'utf8'))

@@ -191,7 +191,7 @@ describe('without running any code', () => {
     ],
     [
       'an assertion that counts for nothing',
-      task(`${good}assertions: [{ path: a, exists: true }]\n`),
+      task(`${good}assertions: [{ path: orders, exists: true }]\n`),
       ['tasks/first.task.yaml:9:1 warning task/unused-demand'],
       'Add assertions to evaluate:',
     ],
@@ -250,7 +250,7 @@ describe('with the tools described', () => {
       'an argument of another type',
       call('tool: cancel_order, arguments: { order: 1 }'),
       ['tasks/first.task.yaml:8:47 error task/bad-arguments'],
-      'order must be of type string. Check the quotes',
+      'order must be of type string. Write it in quotes: "1" is a text',
     ],
     [
       'a bad script is only a warning',
@@ -274,7 +274,7 @@ describe('with the tools described', () => {
       'an unknown argument in the lexicon',
       { 'domain.yaml': "name: desk\nlexicon: { tools: { cancel_order: { propose: ['{odrer}?'] } } }\n" },
       ['domain.yaml:2:47 error domain/unknown-argument'],
-      '{odrer} is no argument of cancel_order. Did you mean order?',
+      '{odrer} is not an argument of cancel_order. Did you mean order?',
     ],
     [
       'a field that a simulated tool does not return, in the lexicon',
@@ -291,7 +291,7 @@ result: { type: object, properties: { sky: { type: string } } }
         'user.json': '{}',
       },
       ['domain.yaml:3:44 error domain/unknown-argument', 'tools/weather.tool.yaml:1:7 warning tool/no-simulator'],
-      '{sku} is no argument or result of find_weather. Did you mean sky?',
+      '{sku} is not an argument or result of find_weather. Did you mean sky?',
     ],
     [
       'a tool that no task uses',

@@ -6,6 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
@@ -260,6 +261,7 @@ test.each(failures)('$name is one clear finding', async ({ files, found }) => {
     ...broken,
     ...files,
   });
+  approveDomain(folder);
   const { diagnostics } = await check({
     folder,
     describeTools: () => describeCodeTools(loadDomain(folder)),

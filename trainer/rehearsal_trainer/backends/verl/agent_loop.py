@@ -77,15 +77,16 @@ def outputs_of(station: Station, played: PlayedRollout, step: int) -> list[Agent
         "min_global_steps": min(versions, default=step),
         "max_global_steps": max(versions, default=step),
     }
-    return [_output(row, played, shared) for row in played.rows]
+    return [_output(station.plan, row, played, shared) for row in played.rows]
 
 
-def _output(kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
+def _output(plan: StationPlan, kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
     row = split_at(without_tail(kept.row), kept.prompt_length)
+    is_left_out = plan.masks_truncated and kept.finish_reasons[-1] == "length"
     return AgentLoopOutput(
         prompt_ids=row["prompt_ids"],
         response_ids=row["completion_ids"],
-        response_mask=row["env_mask"],
+        response_mask=[0] * len(row["env_mask"]) if is_left_out else row["env_mask"],
         response_logprobs=row["logprobs"],
         reward_score=played.result.reward,
         num_turns=played.result.turns,

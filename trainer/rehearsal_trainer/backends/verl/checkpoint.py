@@ -11,6 +11,7 @@ import base64
 import gzip
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def tell(run: Path, step: int, most: int) -> None:
         return say({"known": [f"checkpoint-{each}" for each in known]})
     place = run / "checkpoints" / f"global_step_{chosen}"
     model = place / "model"
-    if not model.is_dir() and (words := merge(place / "actor", place / "model.part", model)):
+    if not model.is_dir() and (words := merge(shards_in(place), place / "model.part", model)):
         return say({"name": f"checkpoint-{chosen}", "error": words})
     files = files_of(model)
     sizes = {name: [path.stat().st_size, digest_of(path)] for name, path in files.items()}
@@ -45,17 +46,28 @@ def steps_of(checkpoints: Path) -> "list[int]":
     """The optimizer steps whose checkpoints are whole, ascending: verl writes down the last one when it is."""
     latest = checkpoints / "latest_checkpointed_iteration.txt"
     text = latest.read_text().strip() if latest.exists() else ""
-    whole = [path.parent.parent.name for path in checkpoints.glob("global_step_*/actor/fsdp_config.json")]
+    whole = [path.name for path in checkpoints.glob("global_step_*") if (shards_in(path) / "fsdp_config.json").exists()]
     steps = sorted(int(name.rpartition("_")[2]) for name in whole)
     return [step for step in steps if text.isdigit() and step <= int(text)]
 
 
-def merge(actor: Path, part: Path, model: Path) -> "str | None":
+def shards_in(place: Path) -> Path:
+    """Where the shards of a checkpoint lie: GRPO has a folder for its actor, SFT has one model."""
+    return place / "actor" if (place / "actor").is_dir() else place
+
+
+def merge(shards: Path, part: Path, model: Path) -> "str | None":
     """Writes shards as one model, whole or not at all; what verl's merger said where it failed."""
     shutil.rmtree(part, ignore_errors=True)
     command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    # Sent alone to a cluster, so it cannot use `without_keys`. Merging needs no key.
+    secret = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+    environment = {name: value for name, value in os.environ.items() if not name.upper().endswith(secret)}
     done = subprocess.run(
-        [*command, "--local_dir", str(actor), "--target_dir", str(part)], capture_output=True, text=True
+        [*command, "--local_dir", str(shards), "--target_dir", str(part)],
+        capture_output=True,
+        text=True,
+        env=environment,
     )
     if done.returncode != 0:
         shutil.rmtree(part, ignore_errors=True)

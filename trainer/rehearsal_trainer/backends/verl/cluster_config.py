@@ -1,4 +1,4 @@
-"""What a GRPO run on a cluster depends on: that of every GRPO run, and machines with verl on them.
+"""What a run on a cluster depends on: that of every run of its kind, and machines with verl on them.
 
 Torch-free, and without verl and Ray.
 """
@@ -6,42 +6,57 @@ Torch-free, and without verl and Ray.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Literal
 
+from rehearsal_trainer import keys, sft
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import ALGORITHMS as GRPO_ALGORITHMS
 from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
 from rehearsal_trainer.grpo_config import Config, check_purpose
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Setting
 
 
-def _count(about: str, paper: str, verl: str) -> Setting:
-    return Setting(about, paper=paper, verl=verl, least=1)
+def _count(about: str, paper: str, verl: str, verl_sft: str | None = None) -> Setting:
+    return Setting(about, paper=paper, verl=verl, verl_sft=verl_sft, least=1)
+
+
+Nodes = Annotated[int, _count("Machines that train.", "4", "trainer.nnodes")]
+GpusPerNode = Annotated[int, _count("GPUs of each machine.", "8", "trainer.n_gpus_per_node")]
+SequenceParallel = Annotated[
+    int,
+    _count(
+        "GPUs that share one long row in training (Ulysses).",
+        "4",
+        "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+        "engine.ulysses_sequence_parallel_size",
+    ),
+]
+Storage = Annotated[
+    str,
+    Setting(
+        "A folder of the cluster for the run's folder and its checkpoints; with several machines one that all see.",
+        verl="trainer.default_local_dir",
+    ),
+]
+HOME = "~/rehearsal-runs"
 
 
 @dataclass(frozen=True)
 class ClusterConfig(Config):
     """A GRPO run on a cluster. The machines are those of MUA-RL's script: 4 with 8 GPUs."""
 
-    nodes: Annotated[int, _count("Machines that train.", "4", "trainer.nnodes")] = 4
-    gpus_per_node: Annotated[int, _count("GPUs of each machine.", "8", "trainer.n_gpus_per_node")] = 8
+    nodes: Nodes = 4
+    gpus_per_node: GpusPerNode = 8
     tensor_parallel: Annotated[
         int,
         _count(
             "GPUs that one copy of the model answers on.", "2", "actor_rollout_ref.rollout.tensor_model_parallel_size"
         ),
     ] = 2
-    sequence_parallel: Annotated[
-        int,
-        _count(
-            "GPUs that share one long row in training (Ulysses).",
-            "4",
-            "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
-        ),
-    ] = 4
+    sequence_parallel: SequenceParallel = 4
     gpu_memory: Annotated[
         float,
         Setting(
@@ -52,6 +67,15 @@ class ClusterConfig(Config):
             most=1,
         ),
     ] = 0.8
+    offload: Annotated[
+        bool,
+        Setting(
+            "Keeps the weights of the reference and the activations of the update in the machines' memory while the "
+            "GPUs do not need them: less memory of the GPUs, more time. The reference is offloaded by FSDP alone.",
+            paper="true",
+            verl="actor_rollout_ref.ref.fsdp_config.param_offload, actor_rollout_ref.model.enable_activation_offload",
+        ),
+    ] = True
     workers: Annotated[
         int,
         Setting(
@@ -73,13 +97,19 @@ class ClusterConfig(Config):
             least=16,
         ),
     ] = 5000
-    storage: Annotated[
-        str,
-        Setting(
-            "A folder of the cluster for the run's folder and its checkpoints; with several machines one that all see.",
-            verl="trainer.default_local_dir",
-        ),
-    ] = "~/rehearsal-runs"
+    verl: keys.VerlOptions = field(default_factory=dict)
+    storage: Storage = HOME
+
+
+@dataclass(frozen=True)
+class SftClusterConfig(sft.Config):
+    """An SFT run on a cluster, on the machines of a GRPO run."""
+
+    nodes: Nodes = 4
+    gpus_per_node: GpusPerNode = 8
+    sequence_parallel: SequenceParallel = 4
+    verl: keys.VerlOptions = field(default_factory=dict)
+    storage: Storage = HOME
 
 
 PROFILES: Mapping[str, Mapping[str, Json]] = {
@@ -92,6 +122,7 @@ PROFILES: Mapping[str, Mapping[str, Json]] = {
             "tensor_parallel": 1,
             "sequence_parallel": 1,
             "gpu_memory": 0.5,
+            "offload": False,
             "workers": 2,
             "prompt_tokens": 1536,
         }
@@ -101,10 +132,15 @@ PROFILES: Mapping[str, Mapping[str, Json]] = {
 }
 """`paper` is MUA-RL's recipe on its machines; the others fit one GPU."""
 
-ALGORITHMS: Mapping[str, Mapping[str, Json]] = {
-    name: {key: value for key, value in values.items() if key != "refills"} for name, values in GRPO_ALGORITHMS.items()
+SFT_PROFILES: Mapping[str, Mapping[str, Json]] = {
+    "paper": {},
+    **{
+        name: {**values, "nodes": 1, "gpus_per_node": 1, "sequence_parallel": 1, "schedule": "constant_with_warmup"}
+        for name, values in sft.PROFILES.items()
+        if name != "paper"
+    },
 }
-"""Those of the trainer, but that verl itself draws other groups in the place of those without variance."""
+"""The same for SFT; verl lowers no learning rate linearly."""
 
 
 def check_cluster(config: ClusterConfig) -> None:
@@ -118,18 +154,70 @@ def check_cluster(config: ClusterConfig) -> None:
         raise ConfigurationError(
             "format_reward, tool_reward: intermediate rewards are for this machine and SSH; a cluster has none"
         )
-    if config.refills:
-        raise ConfigurationError(
-            "refills: on a cluster verl draws the groups (algorithm=dapo replaces those without variance)"
-        )
+    if config.refills and config.algorithm != "dapo":
+        raise ConfigurationError("refills: on a cluster only algorithm=dapo replaces groups without variance")
     if config.vllm_python is not None:
         raise ConfigurationError("vllm_python: on a cluster verl's own servers answer (server=vllm); leave it out")
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
             f"prompt_tokens: {config.prompt_tokens} leaves nothing of the context of {config.context}"
         )
+    _check_machines(config, ("tensor_parallel", "sequence_parallel"))
+
+
+def check_sft_cluster(config: SftClusterConfig) -> None:
+    """Refuses what verl's SFT can't run, before a machine is taken."""
+    sft.check_recordings(config)
+    _check_machines(config, ("sequence_parallel",))
+    if config.evaluate_every:
+        raise ConfigurationError(
+            "evaluate_every: an SFT run on a cluster plays no rollouts. Set it to 0, and evaluate a checkpoint with "
+            "rehearsal train evaluate"
+        )
+    if config.processes > 1:
+        raise ConfigurationError("processes: on a cluster nodes and gpus_per_node say how many train; leave it out")
+    if config.schedule == "linear":
+        raise ConfigurationError(
+            "schedule: verl has no schedule that falls linearly to zero. Set it to constant_with_warmup"
+        )
+    if config.batch % rows_at_once(config):
+        raise ConfigurationError(
+            f"batch: {config.batch} rows cannot be shared equally by the {rows_at_once(config)} parts that nodes x "
+            "gpus_per_node / sequence_parallel GPUs make. Choose a multiple"
+        )
+
+
+def check_rows(config: SftClusterConfig, rows: int, validation: int) -> None:
+    """ConfigurationError for fewer rows than a batch has, to learn from or to validate on."""
+    if config.batch > rows:
+        raise ConfigurationError(
+            f"batch: a batch of {config.batch} rows cannot be filled from {rows} rows to learn from. Lower batch, or "
+            "record more"
+        )
+    if 0 < validation < rows_at_once(config):
+        raise ConfigurationError(
+            f"validation_share: {validation} rows cannot be shared by the {rows_at_once(config)} parts that nodes x "
+            "gpus_per_node / sequence_parallel GPUs make. Raise it, or set it to 0"
+        )
+
+
+def rows_at_once(config: SftClusterConfig) -> int:
+    """The number of rows that all GPUs together compute at once."""
+    return config.nodes * config.gpus_per_node // config.sequence_parallel
+
+
+def _check_machines(config: ClusterConfig | SftClusterConfig, divisors: Sequence[str]) -> None:
+    if config.trl:
+        raise ConfigurationError("trl: on a cluster verl trains; pass its options under verl")
+    if config.quantization == "4bit":
+        raise ConfigurationError("quantization: verl trains no adapter over 4-bit weights; leave it out on a cluster")
+    if (Path(config.model) / "adapter_config.json").exists():
+        raise ConfigurationError(
+            f"model: {config.model} is an adapter, and a cluster starts from whole models. Write it as one with "
+            "rehearsal export-model, and name that folder"
+        )
     gpus = config.nodes * config.gpus_per_node
-    for name in ("tensor_parallel", "sequence_parallel"):
+    for name in divisors:
         if gpus % getattr(config, name):
             raise ConfigurationError(
                 f"{name}: {getattr(config, name)} does not divide the {gpus} GPUs of nodes x gpus_per_node"

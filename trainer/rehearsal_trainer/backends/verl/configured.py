@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from hydra import compose, initialize_config_module
+from hydra.errors import HydraException
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
 
+GROUPS: Mapping[str, Sequence[str]] = {"ppo_trainer": ("model_engine",), "sft_trainer_engine": ("engine", "optim")}
+"""By trainer, the options that choose files of verl's configuration, such as Megatron's in the place of FSDP's."""
 
-def configured(settings: Mapping[str, Json]) -> Any:
-    """verl's defaults with these keys changed. A key that verl does not have is an error; `+` adds one."""
-    with initialize_config_module("verl.trainer.config", version_base=None):
-        config = compose("ppo_trainer")
+
+def configured(settings: Mapping[str, Json], trainer: str = "ppo_trainer") -> Any:
+    """The defaults of a trainer of verl with these keys changed.
+
+    ConfigurationError for a key that verl lacks, and for a value that chooses no file; `+` adds a key.
+    """
+    chosen = {name: settings[name] for name in GROUPS[trainer] if name in settings}
+    try:
+        with initialize_config_module("verl.trainer.config", version_base=None):
+            config = compose(trainer, [f"{name}={value}" for name, value in chosen.items()])
+    except HydraException as error:
+        raise ConfigurationError(
+            f"verl: verl {version('verl')} does not take {', '.join(f'{n}: {v}' for n, v in chosen.items())}: "
+            f"{str(error).splitlines()[0]}"
+        ) from error
     for name, value in settings.items():
-        OmegaConf.update(config, name.lstrip("+"), value, merge=False, force_add=name.startswith("+"))
+        if name in chosen:
+            continue
+        try:
+            OmegaConf.update(config, name.lstrip("+"), value, merge=False, force_add=name.startswith("+"))
+        except OmegaConfBaseException as error:
+            raise ConfigurationError(
+                f"verl: verl {version('verl')} does not take {name}: {str(error).splitlines()[0]}"
+            ) from error
     return config

@@ -13,22 +13,30 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rehearsal_trainer import preflight, run_files
-from rehearsal_trainer.backends.verl.cluster_config import ALGORITHMS, PROFILES, ClusterConfig, check_cluster, steps_of
+from rehearsal_trainer.backends.verl.cluster_config import (
+    PROFILES,
+    ClusterConfig,
+    SftClusterConfig,
+    check_cluster,
+    steps_of,
+)
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.sft_settings import SftPlaces, sft_settings
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
-from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings, with_options
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
+from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
@@ -44,18 +52,13 @@ def main(argv: Sequence[str]) -> int:
     config, resume = read_config(
         ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS, needs
     )
-    folder = folder_of(config)
-    if resume and not newest_of(folder).exists():
-        raise ConfigurationError(
-            f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
-        )
+    folder = folder_of(config, resume)
     mirror = Mirror(folder)
     try:
-        with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume, reached(folder)) as run:
+        with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume, reached(folder), "verl") as run:
             run.stop_on_signals()
             run.watch(config.alarms, config.pause_on)
-            if config.tensorboard:
-                run.write_event_file()
+            run.report_to(config.report_to)
             train(config, run, mirror)
     finally:
         tell(mirror)
@@ -65,26 +68,49 @@ def main(argv: Sequence[str]) -> int:
 def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     """Starts verl and follows it."""
     tell(mirror)
-    import ray
-    from ray.exceptions import RayTaskError
-
     [trained], evaluated = sets_of(config, run)
     verl = verl_config(config, run.path, trained, evaluated)
+    logged = connect(verl, run)
+    import ray
+
+    runner, store = start(verl, run.path, trained.name)
+    ending = runner.run.remote(verl)
+    measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms, config.user_prices)
+
+    def look() -> None:
+        for step, values in measured.fresh():
+            played, tested = ray.get([store.finish.remote(step, is_tested) for is_tested in (False, True)])
+            run.metrics(step, values | steps.measured(step, played, tested))
+        steps.watch(ray.get(store.waiting.remote()))
+
+    follow(ending, run, mirror, look)
+
+
+def connect(verl: Any, run: RunFolder) -> Path:
+    """Connects to Ray, and returns the file that verl will log its metrics to."""
+    import ray
+
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
     run.stop_on_signals()  # again: Ray takes SIGTERM for itself when it connects
     logged = run.path / "verl.jsonl"
     logged.unlink(missing_ok=True)  # of the attempt before
-    runner, store = start(verl, run.path, trained.name)
-    ending = runner.run.remote(verl)
-    measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms, config.user_prices)
+    return logged
+
+
+def follow(ending: Any, run: RunFolder, mirror: Mirror, look: Callable[[], None]) -> None:
+    """Follows verl until it ends or the run should stop, and writes each checkpoint and the end as events.
+
+    `ending` is the reference of verl's task. `look` is called every `LOOK_S` seconds and writes the metrics that are
+    new. TrainingError where verl ends with an error.
+    """
+    import ray
+    from ray.exceptions import RayTaskError
+
     checkpoint = reached(run.path)
     try:
         while True:
             ready, _ = ray.wait([ending], timeout=LOOK_S)
-            for step, values in measured.fresh():
-                played, tested = ray.get([store.finish.remote(step, is_tested) for is_tested in (False, True)])
-                run.metrics(step, values | steps.measured(step, played, tested))
-            steps.watch(ray.get(store.waiting.remote()))
+            look()
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
                 run.event("checkpoint", step=checkpoint, path=run_files.checkpoint_name(checkpoint))
@@ -139,22 +165,42 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     write_rows(rows_of(trained.name, trained.tasks, "train"), places.train_file)
     write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
     config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
-    return configured(verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks)))
+    settings = verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks))
+    return configured(with_options(config, settings))
 
 
-def folder_of(config: ClusterConfig) -> Path:
-    """Where the run's folder lies on the cluster."""
-    return Path(config.storage).expanduser() / Path(config.run).name
+def folder_of(config: ClusterConfig | SftClusterConfig, resume: bool = False) -> Path:
+    """Where the run's folder lies on the cluster; ConfigurationError for one to resume without a checkpoint."""
+    folder = Path(config.storage).expanduser() / Path(config.run).name
+    if resume and not newest_of(folder).exists():
+        raise ConfigurationError(
+            f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
+        )
+    return folder
 
 
-def needs(config: ClusterConfig) -> dict[str, Json]:
-    """verl's checkpoints: the weights of the base stand in each, beside those that are trained."""
+def needs(config: ClusterConfig | SftClusterConfig, trainer: str = "ppo_trainer") -> dict[str, Json]:
+    """Returns what the run writes. Each checkpoint of verl has the weights of the base and those that are trained.
+
+    ConfigurationError for an option that the trainer of verl does not take.
+    """
 
     def disk(size: preflight.Size) -> int:
         base = preflight.whole(config, size) if config.lora_rank else 0
         return preflight.checkpoints(config, size) + (config.keep_checkpoints + 1) * base
 
-    return preflight.needs(config, folder_of(config), disk)
+    if config.verl:
+        from rehearsal_trainer.backends.verl.configured import configured
+
+        configured(with_options(config, _example_of(config)), trainer)
+    return preflight.needs(config, folder_of(config), disk, on_this_machine=False)
+
+
+def _example_of(config: ClusterConfig | SftClusterConfig) -> dict[str, Json]:
+    """Returns the settings of a run before its tasks and files are known, to check options against."""
+    if isinstance(config, SftClusterConfig):
+        return sft_settings(config, SftPlaces("", None, "", "", ""), 1)
+    return verl_settings(config, Places("", "", "", ""), StationPlan.of(config, None), config.tasks_per_step)
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:
@@ -167,9 +213,14 @@ def environment_of(verl: Any, folder: Path) -> dict[str, str]:
 
 def check_here(config: ClusterConfig) -> None:
     """Refuses a run that verl can't train, or that wants more GPUs than the cluster has, before verl waits in vain."""
+    check_cluster(config)
+    check_gpus(config)
+
+
+def check_gpus(config: ClusterConfig | SftClusterConfig) -> None:
+    """ConfigurationError for a run that wants more GPUs than the cluster has."""
     import ray
 
-    check_cluster(config)
     with ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR):
         have = int(ray.cluster_resources().get("GPU", 0))
     want = config.nodes * config.gpus_per_node

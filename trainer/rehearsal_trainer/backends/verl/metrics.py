@@ -13,6 +13,7 @@ METRIC_NAMES = {
     "actor/kl_loss": "kl",
     "actor/entropy": "entropy",
     "actor/pg_clipfrac": "clipped",
+    "rollout_corr/rollout_is_ratio_fraction_high": "sampler_truncated",
     "critic/rewards/mean": "reward",
     "num_turns/mean": "turns",
     "response_length/clip_ratio": "truncated",
@@ -21,6 +22,11 @@ METRIC_NAMES = {
     "timing_s/update_actor": "update_seconds",
     "timing_s/testing": "evaluate/seconds",
     "perf/throughput": "tokens_per_second_per_gpu",
+    "perf/max_memory_allocated_gb": "gpu_memory",
+    "train/loss": "loss",
+    "train/grad_norm": "grad_norm",
+    "train/lr": "learning_rate",
+    "val/loss": "validation_loss",
 }
 
 

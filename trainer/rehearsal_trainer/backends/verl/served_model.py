@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -19,10 +19,15 @@ class ServedModel:
     """
 
     def __init__(
-        self, server: Any, end_id: int, prompt_tokens: int, response_tokens: int, began: Callable[[str], int]
+        self,
+        server: Any,
+        stop_ids: Collection[int],
+        prompt_tokens: int,
+        response_tokens: int,
+        began: Callable[[str], int],
     ) -> None:
         self.server = server
-        self.end_id = end_id
+        self.stop_ids = stop_ids
         self.prompt_tokens = prompt_tokens
         self.response_tokens = response_tokens
         self.too_long: str | None = None
@@ -58,7 +63,7 @@ class ServedModel:
             "repetition_penalty": 1.0,
             "logprobs": True,
             "max_tokens": min(sampling.max_tokens, room),
-            "stop_token_ids": [self.end_id],
+            "stop_token_ids": sorted(self.stop_ids),
             **self._seeded(seed),
         }
         output = await self.server.generate(request_id=session, prompt_ids=prompt, sampling_params=wanted)
@@ -69,7 +74,7 @@ class ServedModel:
                 "rollout.calculate_log_probs must be true"
             )
         self._keep_versions(session, output.extra_fields)
-        reason = "stop" if ids[-1] == self.end_id else "length"
+        reason = "stop" if ids[-1] in self.stop_ids else "length"
         return Generated(ids, logprobs, reason, int(output.extra_fields.get("num_cached_tokens") or 0))
 
     def _seeded(self, seed: int) -> dict[str, int]:

@@ -15,11 +15,11 @@ from rehearsal_trainer import run_files
 from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.served_model import ServedModel
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
-from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.chat import Chat, template_options
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.lasting_engine import LastingEngine
+from rehearsal_trainer.models import stop_ids_of
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling
 
@@ -39,13 +39,14 @@ class Station:
 
     def __init__(self, plan: StationPlan, server: Any, tokenizer: Any) -> None:
         self.plan = plan
-        chat = Chat(tokenizer, dialect_named(plan.dialect))
-        self.model = ServedModel(server, chat.end_id, plan.prompt_tokens, plan.response_tokens, self._began)
+        chat = Chat.of(tokenizer, stop_ids_of(plan.model, tokenizer), plan.dialect, template_options(plan.thinking))
+        self.model = ServedModel(server, chat.stop_ids, plan.prompt_tokens, plan.response_tokens, self._began)
         context = plan.prompt_tokens + plan.response_tokens
         sampling = Sampling(max_tokens=plan.max_tokens)
         self.gateway = Gateway(self.model, chat, plan.model, sampling, context)
         self.recordings = Path(tempfile.mkdtemp(prefix="rehearsal-recordings-"))
         self._served = contextlib.AsyncExitStack()
+        self._free = asyncio.Semaphore(plan.rollouts_at_once)
         os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
         self.engine = LastingEngine(plan.engine_command, plan.engine_cwd, lambda _level, words: say(words))
 
@@ -64,7 +65,8 @@ class Station:
         recording = self.recordings / f"{request.seed.replace('/', '.')}{run_files.RECORDING}"
         request = replace(request, recording=str(recording))
         for attempt in range(1, FAILURES + 1):
-            played = await self.engine.play(self.gateway, request)
+            async with self._free:
+                played = await self.engine.play(self.gateway, request)
             if self.model.too_long:
                 raise ConfigurationError(self.model.too_long)
             if played.result.reward is not None or attempt == FAILURES:

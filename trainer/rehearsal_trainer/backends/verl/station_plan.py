@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
+from rehearsal_trainer.keys import DialectName
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.rollouts import RolloutSettings
 
@@ -18,7 +19,8 @@ class StationPlan:
     domain: str
     engine_command: list[str]
     engine_cwd: str
-    dialect: str
+    dialect: DialectName
+    thinking: bool
     user: Json
     evaluate_user: Json
     basis: str
@@ -29,6 +31,12 @@ class StationPlan:
     response_tokens: int
     rollout_timeout_s: float
     seed: int
+    rollouts_at_once: int
+    """The rollouts that one worker plays at once, and so its calls to the user's model."""
+    groups_per_step: int
+    """The most groups that an optimizer step plays; 0 where none is replaced by another."""
+    masks_truncated: bool
+    """Whether a row that ends in an answer that was cut off is left out of the loss."""
     agent: str | None
     store: str | None
     """The name of the actor that keeps what was played; without one nothing is kept."""
@@ -36,11 +44,23 @@ class StationPlan:
     @classmethod
     def of(cls, config: ClusterConfig, store: str | None) -> Self:
         """That of a run's configuration, which calls most of it the same."""
-        same = {each.name: getattr(config, each.name, None) for each in fields(cls)}
-        return cls(**{**same, "response_tokens": config.context - config.prompt_tokens, "store": store})
+        values: dict[str, Any] = {each.name: getattr(config, each.name, None) for each in fields(cls)}
+        values |= {
+            "response_tokens": config.context - config.prompt_tokens,
+            "rollouts_at_once": config.concurrency // workers_of(config),
+            "groups_per_step": (2 + config.refills) * config.tasks_per_step if config.refills else 0,
+            "masks_truncated": config.algorithm == "dapo",
+            "store": store,
+        }
+        return cls(**values)
 
     def settings(self, is_evaluation: bool) -> RolloutSettings:
         """Those of a rollout in training, or in evaluation."""
         user = self.evaluate_user if is_evaluation else self.user
         basis = self.evaluate_basis if is_evaluation else self.basis
         return RolloutSettings(self.domain, user, basis, self.turn_cap, self.rollout_timeout_s, agent=self.agent)
+
+
+def workers_of(config: ClusterConfig) -> int:
+    """Returns how many rollout workers a run has: never more than it may play rollouts at once."""
+    return min(config.workers, config.concurrency)

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig, epochs_of
-from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig, SftClusterConfig, epochs_of
+from rehearsal_trainer.backends.verl.station_plan import StationPlan, workers_of
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.setting import option_names
 
 AGENT_LOOP = "rehearsal"
 """What the data set calls our agent loop."""
 WORKERS = "rehearsal_trainer.backends.verl.workers.WatchedAgentLoops"
 """Where verl finds the class that keeps the rollout workers."""
+
+TUNABLE = (
+    "actor_rollout_ref.actor.fsdp_config.",
+    "actor_rollout_ref.actor.use_dynamic_bsz",
+    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu",
+    "actor_rollout_ref.model.use_remove_padding",
+    "actor_rollout_ref.model.enable_activation_offload",
+    "actor_rollout_ref.ref.fsdp_config.",
+    "trainer.logger",
+    "trainer.project_name",
+    "trainer.experiment_name",
+    "algorithm.rollout_correction.rollout_is",
+)
+"""Of what is set here, the options that a person may set otherwise: rollouts do not depend on them."""
+
+TUNABLE_SFT = (
+    "data.use_dynamic_bsz",
+    "data.max_token_len_per_gpu",
+    "engine.",
+    "model.use_remove_padding",
+    "optim.",
+    "trainer.logger",
+    "trainer.project_name",
+    "trainer.experiment_name",
+)
+"""The same of verl's SFT."""
+
+FSDP = (
+    "actor_rollout_ref.actor.fsdp_config.",
+    "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+    "actor_rollout_ref.ref.fsdp_config.",
+)
+"""What is set here for FSDP alone, and left out where the option `model_engine` chooses another engine."""
+
+FSDP_SFT = ("engine.", "optim.lr_scheduler_type")
+"""The same of verl's SFT, where the option is `engine`."""
 
 # An algorithm in verl's words: how tokens are averaged, whether advantages are divided by their deviation, and the
 # ratio that is clipped.
@@ -33,14 +72,69 @@ class Places:
     name: str
 
 
+def with_options(config: ClusterConfig | SftClusterConfig, settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns settings with the options that a configuration passes through to verl, by their dotted names.
+
+    ConfigurationError for an option that a key of the configuration sets, or that the data of a run depends on.
+    """
+    is_sft = isinstance(config, SftClusterConfig)
+    tunable, depending = (TUNABLE_SFT, "rows") if is_sft else (TUNABLE, "rollouts")
+    keys = {option: key for key, option in option_names(type(config), "verl", is_sft).items()}
+    options = dict(_dotted(config.verl))
+    settings = _without_fsdp(config, settings, options.get("engine" if is_sft else "model_engine"))
+    own = {name.lstrip("+") for name in settings}
+    for name in options:
+        plain = name.lstrip("+")
+        if plain in keys:
+            raise ConfigurationError(f"verl: {plain} is the key {keys[plain]} here; set that")
+        if plain in own and not plain.startswith(tunable):
+            raise ConfigurationError(
+                f"verl: {plain} cannot be set, because Rehearsal's {depending} depend on its value"
+            )
+    return {**settings, **options}
+
+
+def _without_fsdp(
+    config: ClusterConfig | SftClusterConfig, settings: Mapping[str, Json], engine: Json
+) -> Mapping[str, Json]:
+    """Returns the settings that another engine of verl has, too; ConfigurationError for keys that FSDP alone has."""
+    if engine in (None, "dp", "fsdp"):
+        return settings
+    if config.sequence_parallel > 1:
+        raise ConfigurationError(
+            f"sequence_parallel: it is FSDP's, and under verl the engine is {engine}. Set sequence_parallel to 1, and "
+            "split long rows by the engine's own option under verl (context_parallel_size of Megatron)"
+        )
+    if config.lora_rank:
+        raise ConfigurationError(
+            f"lora_rank: adapters are for FSDP here, and under verl the engine is {engine}. Set lora_rank to 0"
+        )
+    only = FSDP_SFT if isinstance(config, SftClusterConfig) else FSDP
+    return {name: value for name, value in settings.items() if not name.lstrip("+").startswith(only)}
+
+
+def _dotted(options: Mapping[str, Json], within: str = "") -> Iterator[tuple[str, Json]]:
+    for name, value in options.items():
+        if isinstance(value, dict) and value:
+            yield from _dotted(value, f"{within}{name}.")
+        else:
+            yield f"{within}{name}", value
+
+
+def _correction(config: ClusterConfig) -> dict[str, Json]:
+    """Returns verl's settings of truncated importance sampling; without a cap, those that turn it off."""
+    name, cap = "algorithm.rollout_correction.rollout_is", config.importance_sampling_cap
+    return {name: None} if cap is None else {name: "token", f"{name}_threshold": cap}
+
+
 def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, tasks: int) -> dict[str, Json]:
-    """The configuration of verl that stands for ours on so many training tasks, by the dotted names of its keys.
+    """Returns our configuration as verl has it for this many training tasks, by the dotted names of its keys.
 
     `station` travels with the data's settings.
     """
     mean, is_divided, ratio = _WORDS_OF_VERL[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
-    actor, rollout, model = (f"actor_rollout_ref.{part}" for part in ("actor", "rollout", "model"))
+    actor, ref, rollout, model = (f"actor_rollout_ref.{part}" for part in ("actor", "ref", "rollout", "model"))
     return {
         # The algorithm.
         "algorithm.adv_estimator": "grpo",
@@ -56,8 +150,9 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
         f"{actor}.clip_ratio_high": config.epsilon_high or config.epsilon,
         f"{actor}.loss_agg_mode": mean,
         f"{actor}.policy_loss.loss_mode": ratio,
-        # Only DAPO plays other groups in the place of dead ones; with a model that never succeeds that has no end.
-        "algorithm.filter_groups.enable": config.algorithm == "dapo",
+        **_correction(config),
+        # verl sets no limit on replacements; prompt_budget.py does.
+        "algorithm.filter_groups.enable": config.refills > 0,
         f"{actor}.ppo_epochs": 1,
         # The optimizer: every batch of rollouts is one update.
         f"{actor}.optim.lr": config.learning_rate,
@@ -72,7 +167,9 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
         f"{model}.use_remove_padding": True,
         f"{model}.lora_rank": config.lora_rank,
         f"{model}.lora_alpha": 2 * config.lora_rank or 16,
+        f"{model}.enable_activation_offload": config.offload,
         f"{actor}.fsdp_config.fsdp_size": gpus,
+        f"{ref}.fsdp_config.param_offload": config.offload,
         f"{actor}.fsdp_config.ulysses_sequence_parallel_size": config.sequence_parallel,
         f"{actor}.ulysses_sequence_parallel_size": config.sequence_parallel,
         "trainer.nnodes": config.nodes,
@@ -92,7 +189,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
         "data.max_response_length": config.context - config.prompt_tokens,
         f"{rollout}.multi_turn.enable": True,
         f"{rollout}.multi_turn.max_assistant_turns": config.turn_cap,
-        f"{rollout}.agent.num_workers": config.workers,
+        f"{rollout}.agent.num_workers": workers_of(config),
         f"{rollout}.agent.default_agent_loop": AGENT_LOOP,
         f"+{rollout}.agent.agent_loop_manager_class": WORKERS,
         f"{rollout}.val_kwargs.n": config.evaluate_trials,

@@ -13,7 +13,8 @@ from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopManagerTQ, AgentLoopWorke
 from verl.utils.ray_utils import auto_await
 
 from rehearsal_trainer.backends.verl import agent_loop as agent_loop
-from rehearsal_trainer.backends.verl.station import say
+from rehearsal_trainer.backends.verl.prompt_budget import PromptBudget
+from rehearsal_trainer.backends.verl.station import plan_in, say
 
 PATIENCE_S = 1.0
 """Seconds between two looks at the workers."""
@@ -31,6 +32,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
         self.agent_loop_workers_class = ray.remote(_Worker)
         self.replaced = 0
         self._given: dict[int, list[Any]] = {}
+        self._budget = PromptBudget(plan_in(self.config.data.rehearsal).groups_per_step)
         self._changing = threading.Lock()
         self._closed = threading.Event()
 
@@ -48,7 +50,12 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
         self._closed.set()
 
     def generate_sequences(self, prompts: Any) -> None:
-        """Hands the prompts out and returns; their rows come into the TransferQueue by themselves."""
+        """Hands the prompts out and returns; their rows come into the TransferQueue by themselves.
+
+        TrainingError where an optimizer step would play more groups than it may.
+        """
+        if _partition(prompts) == "train":
+            self._budget.spend(int(prompts["global_steps"]), len(prompts))
         with self._changing:
             chunks = prompts.chunk(len(self.agent_loop_workers))
             for index, chunk in enumerate(chunks):

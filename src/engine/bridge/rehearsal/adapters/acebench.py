@@ -142,6 +142,13 @@ class Adapter(ObjectEnvironment):
             result = getattr(instance.at(owner), name)(**arguments)
         return result
 
+    def decided(self, instance: ObjectsView, name: str, earlier: list[dict[str, Any]]) -> str | None:
+        """In multi_turn an error ends a response. A function that no object has repeats the last result before it."""
+        if self._kind == "multi_turn" and any(each["isError"] for each in earlier):
+            raise RuntimeError("an earlier call of this response failed")
+        made = [each["content"] for each in earlier if not each["isError"]]
+        return made[-1] if made and not any(self._owners(instance, name)) else None
+
     def text(self, result: Any) -> str:
         """What the agent is shown: the list of the results of its response, as Python prints it."""
         if isinstance(result, dict):

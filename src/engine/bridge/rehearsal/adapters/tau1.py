@@ -14,6 +14,7 @@ from rehearsal.database_environment import DatabaseEnvironment
 from rehearsal.description import BridgeError
 from rehearsal.schema import plain
 from rehearsal.user_copy import import_from, otherwise, stand_in, tree_of
+from rehearsal.whole_numbers import whole_floats
 from rehearsal.written import uses, writes
 
 GET = "a checkout of sierra-research/tau-bench with its requirements"
@@ -136,6 +137,10 @@ class Adapter(DatabaseEnvironment):
         )
         if found is None:
             raise self._otherwise(file.name, f"a list {' or '.join(LISTS)}")
+        for task in found:
+            for action in task.get("actions", []):
+                if floats := whole_floats(action.get("kwargs")):
+                    action["floats"] = floats
         return plain(found)
 
     def make(self, agent: Any, user: Any) -> Any:

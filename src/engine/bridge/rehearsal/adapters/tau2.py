@@ -18,6 +18,7 @@ from typing import Any
 
 from rehearsal.database_environment import DatabaseEnvironment
 from rehearsal.description import BridgeError
+from rehearsal.objects import with_floats
 from rehearsal.user_copy import import_from, member, otherwise, stand_in, text_in, text_of
 
 REQUESTORS = {"agent": "assistant", "user": "user"}
@@ -114,7 +115,8 @@ class Adapter(DatabaseEnvironment):
 
     def call(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
         kit = instance.tools if by == "agent" else instance.user_tools
-        return instance.make_tool_call(name, requestor=REQUESTORS[by], **self._fitting(kit, name, arguments))
+        given = arguments if self.is_exact else self._fitting(kit, name, arguments)
+        return instance.make_tool_call(name, requestor=REQUESTORS[by], **given)
 
     def text(self, result: Any) -> str:
         return self._known().to_json_str(result)
@@ -128,7 +130,8 @@ class Adapter(DatabaseEnvironment):
             if given.get(f"{side}_data") is not None:
                 kit.update_db(given[f"{side}_data"])
         for action in data.get("initialization_actions") or []:
-            self._run(instance, action["env_type"], action["func_name"], action["arguments"])
+            given = with_floats(action["arguments"], action.get("floats", []))
+            self._run(instance, action["env_type"], action["func_name"], given)
 
     def ask(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
         said = self._run(instance, REQUESTORS[by], name, arguments)

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inRoot } from '../scripts/repository.ts';
+import { type Measured, median } from './measure.ts';
+import type { Show } from './parts.ts';
+
+/** What a comparison with an earlier commit runs: parts that both commits have, and how often. */
+export type Against = { readonly commit: string; readonly parts: readonly string[]; readonly rounds: number };
+
+/**
+ * Runs parts of the bench of an earlier commit and of this checkout in turns, each with its own code, and shows the
+ * medians of both and the median of the ratios of each round. Throws if git does not know the commit or a part fails.
+ */
+export function measureAgainst({ commit, parts, rounds }: Against, show: Show): void {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-against-'));
+  const checkout = join(folder, 'checkout');
+  const git = (...args: string[]) => execFileSync('git', ['-C', inRoot(), ...args], { encoding: 'utf8' });
+  try {
+    git('worktree', 'add', '--detach', checkout, commit);
+    installIn(checkout);
+    const sides = [checkout, inRoot()];
+    const samples: Measured[][][] = sides.map(() => []);
+    for (let round = 0; round < rounds; round += 1)
+      for (const side of round % 2 === 0 ? [0, 1] : [1, 0])
+        samples[side]?.push(measureIn(sides[side] ?? '', parts, join(folder, 'measured.json')));
+    for (const row of rowsOf(samples, rounds)) show(row);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    git('worktree', 'prune');
+  }
+}
+
+/** Gives a checkout its packages: those of this one where both lock the same. */
+function installIn(checkout: string): void {
+  const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
+  if (lock(checkout) === lock(inRoot())) symlinkSync(inRoot('node_modules'), join(checkout, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, stdio: 'ignore' });
+}
+
+function measureIn(folder: string, parts: readonly string[], out: string): Measured[] {
+  const args = ['bench/main.ts', '--only', parts.join(','), '--out', out];
+  execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { measured, absent } = JSON.parse(readFileSync(out, 'utf8'));
+  if (absent.length > 0) throw new Error(`${folder}: ${JSON.stringify(absent)}`);
+  return measured;
+}
+
+/** The numbers that both sides have, in the order of this checkout. */
+function rowsOf([before = [], after = []]: readonly Measured[][][], rounds: number): readonly Measured[] {
+  const valuesOf = (of: readonly Measured[][], name: string) =>
+    of.flatMap((rows) => rows.filter((row) => row.name === name).map(({ value }) => value));
+  const note = `${rounds} rounds in turns`;
+  return (after[0] ?? []).flatMap(({ name, unit }) => {
+    const [first, second] = [valuesOf(before, name), valuesOf(after, name)];
+    if (first.length === 0) return [];
+    const ratios = second.map((value, round) => value / (first[round] ?? Number.NaN));
+    return [
+      { name: `${name}, before`, value: median(first), unit, note },
+      { name: `${name}, now`, value: median(second), unit, note },
+      { name: `${name}, now against before`, value: median(ratios), unit: 'times', note },
+    ];
+  });
+}

@@ -1,0 +1,51 @@
+import type { Location } from '../engine/shell/diagnostic.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
+
+/** The reason of a verdict as people read it. */
+export type ReasonInWords = {
+  readonly text: string;
+  /** What the policy says, where that replaces an expression. */
+  readonly quote: string;
+  /** The check that has the expression. */
+  readonly check?: Location;
+};
+
+/** Returns the sentence of the policy that states a rule, on one line; null where the policy does not have the rule. */
+export function sentenceOf({ domain }: LoadedDomain, rule: string): string | null {
+  const stated = domain.policy.rules.find(({ id }) => id === rule);
+  return stated ? oneLine(stated.text) : null;
+}
+
+/** What joins an expression to the words before it. */
+const joint = /(?: although this (?:does not hold|holds):|, where)$/;
+
+/**
+ * Replaces the expression of a check in the reason of a verdict by the rule's own words. A reason without an
+ * expression, or with one that rules.yaml no longer has, is returned unchanged.
+ * @param rule the id of the rule that the verdict is about
+ */
+export function reasonInWords(loaded: LoadedDomain, rule: string, reason: string): ReasonInWords {
+  const { domain, locations } = loaded;
+  const stated = sentenceOf(loaded, rule);
+  const text = reason.trim();
+  const [found] = domain.rules.flatMap((check, at) =>
+    check.rule === rule
+      ? expressionsOf(check).flatMap((expression) => (text.endsWith(` ${expression}`) ? [{ at, expression }] : []))
+      : [],
+  );
+  const before = found ? text.slice(0, -found.expression.length - 1) : '';
+  if (!found || stated === null || !joint.test(before)) return { text: reason, quote: '' };
+  const place = locations.rules[found.at];
+  return {
+    text: before.replace(joint, ', against the rule'),
+    quote: `: "${stated}"`,
+    ...(place ? { check: place } : {}),
+  };
+}
+
+function expressionsOf(rule: LoadedDomain['domain']['rules'][number]): readonly string[] {
+  const { condition, when, onlyWhen, always }: Partial<Record<string, unknown>> = rule;
+  return [condition, when, onlyWhen, always].flatMap((each) => (typeof each === 'string' ? [oneLine(each)] : []));
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

@@ -1,0 +1,114 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { quantile } from '../../engine/core/statistics.ts';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { valueOfLine } from '../../engine/shell/trainingRun.ts';
+import type { Io } from '../io.ts';
+import { environmentDownload } from '../pythonEnvironment.ts';
+import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';
+import { readJson } from '../targets/runFolder.ts';
+import type { Launch, Plan, Target } from '../targets/target.ts';
+import type { Place } from '../targets/targets.ts';
+
+/** A plan with the model, and with the time that earlier runs suggest. */
+export type TrainingPlan = Plan & Expected;
+
+type Expected = {
+  readonly model: string;
+  readonly steps?: number;
+  /** The median of an optimizer step in earlier runs with the same kind, model and profile; absent without any. */
+  readonly secondsPerStep?: number;
+  readonly earlierRuns: number;
+};
+
+/** Returns what a launch is expected to need. Nothing is started, copied or downloaded. */
+export async function planOf(launch: Launch, place: Place, target: Target, io: Io): Promise<TrainingPlan> {
+  const isOwn = place.target === 'local' && launch.python === undefined;
+  const bytes = isOwn ? await environmentDownload(io) : 0;
+  if (bytes === 0) {
+    const { launch: complete, plan } = await target.preflight(launch, io);
+    return { ...plan, ...expectedOf(complete) };
+  }
+  const gpus = gpusHere();
+  const { launch: complete, reason } = withProfile(launch, gpus);
+  const downloads = [{ what: "the trainer's Python environment", bytes }];
+  return { ...planFor(target.name, complete, gpus, reason), downloads, ...expectedOf(complete) };
+}
+
+/** Returns what the configuration and the runs beside it say about the time. */
+export function expectedOf({ kind, run, config }: Launch): Expected {
+  const { model, profile } = config;
+  const steps = config['steps'] ?? trainingKeys(kind).find(({ name }) => name === 'steps')?.defaults[String(profile)];
+  const others = existsSync(dirname(run)) ? readdirSync(dirname(run)).map((name) => join(dirname(run), name)) : [];
+  const alike = others.filter((other) => {
+    if (other === run || !existsSync(join(other, runFiles.metrics))) return false;
+    const { kind: itsKind, model: itsModel, profile: itsProfile } = readJson(join(other, runFiles.config));
+    return itsKind === kind && itsModel === model && itsProfile === profile;
+  });
+  const seconds = alike.map(stepSeconds).filter((each) => each !== undefined);
+  return {
+    model: String(model),
+    ...(typeof steps === 'number' ? { steps } : {}),
+    ...(seconds.length === 0 ? {} : { secondsPerStep: quantile(seconds, 0.5) }),
+    earlierRuns: seconds.length,
+  };
+}
+
+/** The median time of a run's optimizer steps; undefined where it measured none. */
+function stepSeconds(run: string): number | undefined {
+  const values = readBoundedText(join(run, runFiles.metrics))
+    .split('\n')
+    .flatMap((line) => {
+      const { step_seconds: seconds } = (valueOfLine(line) ?? {}) as { readonly step_seconds?: unknown };
+      return typeof seconds === 'number' ? [seconds] : [];
+    });
+  return values.length === 0 ? undefined : quantile(values, 0.5);
+}
+
+/** Formats a plan for a terminal, one line for each fact. */
+export function planText(plan: TrainingPlan): string {
+  return planLines(plan)
+    .map(([name, text]) => `${name.padEnd(9)}  ${text}\n`)
+    .join('');
+}
+
+/** Returns the facts of a plan as pairs of a name and a text. */
+export function planLines(plan: TrainingPlan): readonly (readonly [string, string])[] {
+  const { target, device, profile, reason, model, needs, downloads } = plan;
+  const millions = needs?.parameters === undefined ? '' : `, ${(needs.parameters / 1e6).toFixed(0)} million parameters`;
+  const unknown = `reported once the trainer is installed on ${target}`;
+  const files = [
+    ...downloads,
+    ...(needs?.download ? [{ what: `the weights of ${model}`, bytes: needs.download }] : []),
+  ];
+  return [
+    ['target', device === undefined ? target : `${target} (${device})`],
+    ['profile', `${profile}. ${reason}`],
+    ['model', `${model}${millions}`],
+    [
+      'memory',
+      needs?.memory
+        ? `${gibibytes(needs.memory.needed)} of ${gibibytes(needs.memory.available)} for weights, gradients and optimizer, without activations`
+        : unknown,
+    ],
+    ['disk', needs ? `${gibibytes(needs.disk)} to write, ${gibibytes(needs.free)} free` : unknown],
+    ['downloads', files.map(({ what, bytes }) => `${what}: about ${megabytes(bytes)}`).join('; ') || 'none'],
+    ['time', timeText(plan)],
+  ];
+}
+
+function timeText({ steps, secondsPerStep, earlierRuns }: TrainingPlan): string {
+  if (secondsPerStep === undefined) return 'unknown: no earlier run has this kind, model and profile';
+  const step = `${secondsPerStep.toFixed(1)} s an optimizer step, the median of ${earlierRuns} earlier runs`;
+  return steps === undefined ? step : `about ${duration(steps * secondsPerStep)} for ${steps} steps (${step})`;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+const megabytes = (bytes: number) => `${Math.max(1, Math.round(bytes / 1e6))} MB`;

@@ -1,0 +1,76 @@
+import { readView } from '../database.ts';
+import type { World } from '../domain.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+
+/** Fields that say what a row is called. */
+export const naming = /(?:^|_)(?:title|name|label|subject|product|model)$/i;
+/** Fields of rows that are about people: naming its customer does not name an order. */
+const personal = /e_?mail|phone|birth|postcode|password|^pin$|first_?name|last_?name/i;
+
+type Row = { readonly table: JsonObject; readonly row: JsonObject };
+
+/**
+ * What people call the row that an argument is the id of: its title or name, or that of a thing that it refers to (a
+ * loan by the title of its book). A text that other rows have as well, of those it could be confused with, is left out.
+ * @param rivals ids that the call could have had instead, as far as the conversation tells
+ */
+export function namesOfRow(id: string, argument: string, world: World, rivals: readonly string[]): readonly string[] {
+  const database = [world.agent, world.user].map(readView);
+  const found = rowOf(id, argument, database);
+  if (!found) return [];
+  const { table, row } = found;
+  const isRival = (key: string, other: JsonObject) => rivals.includes(key) || sharesReference(row, other, database);
+  const others = Object.entries(table).flatMap(([key, other]) =>
+    key !== id && isObject(other) && isRival(key, other) ? textsOf(other, database) : [],
+  );
+  const taken = new Set(others.map((text) => text.toLowerCase()));
+  return textsOf(row, database).filter((text) => !taken.has(text.toLowerCase()));
+}
+
+/** The row of an id: in the table that the argument is named after, else in the only table that has it. */
+function rowOf(id: string, argument: string, databases: readonly JsonObject[]): Row | null {
+  const base = argument.toLowerCase().replace(/_?(?:id|number|no|key)$/, '');
+  const found = databases.flatMap((database) =>
+    Object.entries(database).flatMap(([name, table]) => {
+      const row = isObject(table) && Object.hasOwn(table, id) ? table[id] : undefined;
+      return isObject(table) && isObject(row) ? [{ name: name.toLowerCase(), table, row }] : [];
+    }),
+  );
+  const named = found.find(({ name }) => [base, `${base}s`, `${base}es`, base.replace(/y$/, 'ies')].includes(name));
+  return named ?? (found.length === 1 ? (found[0] ?? null) : null);
+}
+
+/** The names of a row, and of the things that it refers to. */
+function textsOf(row: JsonObject, databases: readonly JsonObject[]): readonly string[] {
+  const referred = referencesOf(row, databases).filter(({ row: other }) => !isPerson(other));
+  return [...ownTexts(row), ...referred.flatMap(({ row: other }) => ownTexts(other))];
+}
+
+function ownTexts(row: JsonObject): readonly string[] {
+  return Object.entries(row).flatMap(([key, value]) =>
+    naming.test(key) && typeof value === 'string' && /\p{L}{2}/u.test(value) ? [value] : [],
+  );
+}
+
+const isPerson = (row: JsonObject) => Object.keys(row).some((key) => personal.test(key));
+
+type Reference = { readonly id: string; readonly row: JsonObject };
+
+/** The rows whose ids a row has in its fields. */
+function referencesOf(row: JsonObject, databases: readonly JsonObject[]): readonly Reference[] {
+  return Object.values(row).flatMap((value: Json): readonly Reference[] => {
+    if (typeof value !== 'string') return [];
+    return databases.flatMap((database) =>
+      Object.values(database).flatMap((table) => {
+        const other = isObject(table) && Object.hasOwn(table, value) ? table[value] : undefined;
+        return isObject(other) ? [{ id: value, row: other }] : [];
+      }),
+    );
+  });
+}
+
+/** Whether another row belongs to the same person, or, where a row belongs to nobody, is any of its table. */
+function sharesReference(row: JsonObject, other: JsonObject, databases: readonly JsonObject[]): boolean {
+  const owners = referencesOf(row, databases).filter((each) => isPerson(each.row));
+  return owners.length === 0 || owners.some(({ id }) => Object.values(other).includes(id));
+}

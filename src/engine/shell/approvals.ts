@@ -1,0 +1,111 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { contentHash } from '../core/hash.ts';
+import { codeHashOf } from './codeHash.ts';
+import { readConsents, rememberConsent } from './consents.ts';
+import { describeEffects, type Effects, hashOfEffects, unconfined } from './effects.ts';
+import { Fault } from './fault.ts';
+import { findSandbox } from './sandbox.ts';
+import { isShipped } from './shippedDomains.ts';
+
+/** Environment variable with the hashes that a person approved for this process and those that it starts. */
+export const approvedEffects = 'REHEARSAL_APPROVED';
+
+/** What a person is asked before anything outside of the sandbox is started or reached. */
+export type Approval = {
+  readonly name: string;
+  /** The domain's folder, or the agent's file. */
+  readonly path: string;
+  /** Approves exactly these effects with the code that there is now, in any place. */
+  readonly hash: string;
+  /** Of the effects alone: what is remembered for this place, whose code may change. */
+  readonly remembered: string;
+  /** A line for each effect. */
+  readonly effects: readonly string[];
+  /** Why there is no sandbox and what gives one, where code would run without; else null. */
+  readonly sandbox: string | null;
+  /** How the same is done without the effects, after "or"; null where it is not. */
+  readonly without: string | null;
+};
+
+/**
+ * Returns what a person has to approve before anything of these effects happens; null where there is nothing, or where
+ * it was approved: by its hash for this process, once before for this folder, or because the product ships it.
+ */
+export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = process.env): Approval | null {
+  if (effects.effects.length === 0) return null;
+  const { name, path, without = null } = effects;
+  // Who approved it without a sandbox approved it with one.
+  const approving = [effects, { ...effects, effects: [...effects.effects, unconfined] }];
+  const consents = readConsents('approved.txt', environment);
+  const isRemembered = approving.some((each) => consents.includes(consentTo(hashOfEffects(each), path)));
+  if (isRemembered || isShipped(effects)) return null;
+  const given = hashesIn(environment);
+  if (given.length > 0 && approving.some((each) => given.includes(approvalHash(each)))) return null;
+  const remembered = hashOfEffects(effects);
+  const sandbox = effects.effects.some(({ type }) => type === 'unconfined') ? noSandbox() : null;
+  return { name, path, hash: approvalHash(effects), remembered, effects: describeEffects(effects), sandbox, without };
+}
+
+function noSandbox(): string | null {
+  const sandbox = findSandbox();
+  return sandbox.name === null ? `This machine has no sandbox: ${sandbox.reason}. ${sandbox.advice}` : null;
+}
+
+/**
+ * Returns the hash that approves effects wherever they are, so that a script cannot approve anything else. Of a domain it
+ * covers the code too, or the folder where its code is not known by its content.
+ */
+export function approvalHash(effects: Effects): string {
+  const { path } = effects;
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return contentHash([hashOfEffects(effects), isFolder ? (codeHashOf(path) ?? realPath(path)) : null]);
+}
+
+/** Throws an `ApprovalQuestion` unless these effects are approved. */
+export function throwUnlessApproved(effects: Effects, environment: NodeJS.ProcessEnv = process.env): void {
+  const approval = approvalFor(effects, environment);
+  if (approval) throw new ApprovalQuestion(approval);
+}
+
+/** A person is to decide whether these effects may happen. */
+export class ApprovalQuestion extends Fault {
+  readonly approval: Approval;
+
+  constructor(approval: Approval) {
+    const { name, path, hash, effects, sandbox, without } = approval;
+    const list = [...effects.map((each) => `  ${each}`), sandbox].flatMap((each) => (each ? `\n${each}` : [])).join('');
+    const message = `"${name}" (${path}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, add --approve ${hash}${without === null ? '' : `, or ${without}`}`;
+    super({ who: 'environment', code: 'effects/not-approved', message });
+    this.approval = approval;
+  }
+}
+
+/** Approves effects by their hashes, for this process and those that it starts. Throws a `Fault` for any other text. */
+export function approve(hashes: readonly string[], environment: NodeJS.ProcessEnv): void {
+  const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/.test(hash));
+  if (wrong !== undefined) {
+    const message = `--approve is followed by the hash that a command names, 64 hexadecimal digits, not "${wrong}"`;
+    throw new Fault({ who: 'environment', code: 'effects/option', message });
+  }
+  if (hashes.length === 0) return;
+  environment[approvedEffects] = [...new Set([...hashesIn(environment), ...hashes])].join(' ');
+}
+
+/** Remembers an approval for this folder or file, outside of every workspace. */
+export function rememberApproval(
+  { remembered, path }: Pick<Approval, 'remembered' | 'path'>,
+  environment: NodeJS.ProcessEnv,
+): void {
+  rememberConsent('approved.txt', consentTo(remembered, path), environment);
+}
+
+/** Returns the hashes that were approved for this process alone. */
+function hashesIn(environment: NodeJS.ProcessEnv): readonly string[] {
+  return environment[approvedEffects]?.split(' ').filter(Boolean) ?? [];
+}
+
+/** Another folder may have other programs under the same names, so what is remembered is for one folder. */
+const consentTo = (remembered: string, path: string) => `${remembered} ${JSON.stringify(realPath(path))}`;
+
+const realPath = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));

@@ -1,0 +1,436 @@
+import type { Effect } from '../core/effect.ts';
+import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
+import { contentHash } from '../core/hash.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
+import { isProperEnd } from '../core/reward.ts';
+import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
+import type { AgentReply, UserReply } from '../core/seat.ts';
+import { type Strike, strikesOf } from '../core/seededFault.ts';
+import { visibleTo } from '../core/simulatedTool.ts';
+import type { RolloutState } from '../core/state.ts';
+import type { Task } from '../core/task.ts';
+import type { Tool } from '../core/tool.ts';
+import { differenceHash, withWrites, writesBetween } from '../core/world.ts';
+import { calledTool, preparation, refusalOf, setUpOf, viewOf } from './driver.ts';
+import { agentReplied, decidedEvent, ended, toolsBrought, userReplied } from './effectEvents.ts';
+import { messageOf } from './fault.ts';
+import type { Gold } from './goldWorld.ts';
+import { acceptedEvent, claimOf, claimText } from './lane/laneChannel.ts';
+import type {
+  Answer,
+  ClaimedEvent,
+  LaneEvent,
+  LaneEvidence,
+  LaneGold,
+  LaneSeats,
+  Question,
+  RemoteView,
+} from './lane/laneMessage.ts';
+import { conclude, needsGold, openSource } from './verification.ts';
+
+/** Gold worlds of a lane by the numbers that it gave them. */
+export type GoldCache = Map<number, Gold>;
+
+/** More than a lane keeps itself (`goldWorld.ts`), so that none is forgotten which it still speaks of. */
+const goldsKept = 512;
+
+/** Something that a lane says happened and that cannot have happened. */
+export class ForgedMessage extends Error {
+  override readonly name = 'ForgedMessage';
+}
+
+/** A question of a lane, with everything that decides what is asked taken from the supervisor's own state. */
+export type CheckedQuestion =
+  | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
+  | { readonly type: 'judge'; readonly question: JudgeQuestion }
+  | (Extract<Question, { readonly type: 'simulated' }> & { readonly visible: JsonObject })
+  | Exclude<Question, { readonly type: 'agent' | 'user' | 'judge' | 'simulated' }>;
+
+type CheckedOptions = {
+  readonly setting: Setting;
+  readonly task: Task;
+  readonly seats: LaneSeats;
+  readonly from: RolloutStarted | readonly RolloutEvent[];
+};
+
+/**
+ * How often a lane may ask the same at one step: a model that simulates a tool is asked again after an answer that does
+ * not fit, and a new Python process after a stale one. What costs nothing has no limit.
+ */
+const asksPerStep: Partial<Record<Question['type'], number>> = {
+  agent: 1,
+  user: 1,
+  judge: 1,
+  tool: 1,
+  python: 2,
+  simulated: 3,
+};
+
+/**
+ * A rollout as the supervisor folds it, from what the lane says happened. A lane runs the domain's code in the same
+ * process as the loop, so that nothing it says is trusted: what follows from the events before has to be exactly that
+ * (rules, verdicts, the reward, every state), and what an answer of the supervisor decides has to be that answer. Taken
+ * over is what the domain decides anyway: results and writes of its tools, of `sync` and of the gold actions, what its
+ * verifiers say, and the replies of seats without a model, which speak by its tasks and personas.
+ */
+export class CheckedRollout {
+  readonly #options: CheckedOptions;
+  /** Events that were there before the lane went on from them. */
+  readonly #prefix: readonly RolloutEvent[];
+  #state: RolloutState | null = null;
+  #hash = '';
+  #effects: readonly Effect[] = [];
+  /** The call under way: faults that still have to strike it, and what was asked for it. */
+  #call: { readonly step: number; readonly strikes: readonly Strike[]; left: Strike[] } | null = null;
+  #asked: { step: number; count: number } = { step: -1, count: 0 };
+  #isAsking = false;
+  #answer: { readonly about: Question; readonly value: Answer } | null = null;
+  /** Hashes of what tools outside the lane have answered. */
+  readonly #results = new Set<string>();
+
+  constructor(options: CheckedOptions) {
+    this.#options = options;
+    const { from } = options;
+    this.#prefix = 'type' in from ? [from] : resumable(from);
+  }
+
+  /** Number of the next event. */
+  get next(): number {
+    return this.#state?.next ?? 0;
+  }
+
+  /** Whether the reward is there. */
+  get isClosed(): boolean {
+    return this.#state?.phase.type === 'closed';
+  }
+
+  /** Hash of what the rollout changed in the domain's databases. */
+  get databaseDiff(): string {
+    return differenceHash(this.#options.setting.world, this.#standing.world);
+  }
+
+  get #standing(): RolloutState {
+    if (!this.#state) throw new ForgedMessage('it speaks of a rollout before its start');
+    return this.#state;
+  }
+
+  /** Takes an event over, with the state after it. Throws `ForgedMessage` where it cannot have happened. */
+  accept(claimed: ClaimedEvent): LaneEvent {
+    const { n, type } = claimed;
+    if (n !== this.next) throw new ForgedMessage(`event ${n} came where event ${this.next} is due`);
+    try {
+      const due = this.#due(claimed);
+      this.#advance(due);
+      if (due !== claimed.event) {
+        const text = claimText(n, due);
+        if (text !== claimed.text)
+          throw new ForgedMessage(`event ${n} is ${shortened(claimed.text)} where ${shortened(text)} is due`);
+      }
+      return acceptedEvent(claimed, this.#hash);
+    } catch (error) {
+      if (error instanceof ForgedMessage) throw error;
+      throw new ForgedMessage(`event ${n} (${type}) cannot follow: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * Verdicts and reward, when the lane has nothing more to say of the rollout. Throws `ForgedMessage` where it is not at
+   * its end, or something is missing that decides them.
+   */
+  conclude({ gold, custom }: LaneEvidence, golds: GoldCache): readonly LaneEvent[] {
+    if (this.isClosed) return [];
+    const { setting, task } = this.#options;
+    const state = this.#standing;
+    if (this.#effect?.type !== 'verify') throw new ForgedMessage('it closed a rollout that is not at its end');
+    if (openSource(task, state)) throw new ForgedMessage('it closed a rollout before all states were read');
+    const isGoldNeeded = needsGold(task, state);
+    if (isGoldNeeded && !gold) throw new ForgedMessage('it closed a rollout without the gold actions that decide it');
+    const played = isGoldNeeded && gold ? this.#played(gold, golds) : null;
+    return conclude(setting, task, state, { gold: played, custom }).map((event) => this.#append(event));
+  }
+
+  /** What the gold actions write from the start of the conversation on. */
+  goldWrites({ gold }: LaneEvidence, golds: GoldCache): Writes {
+    return gold ? writesBetween(this.#standing.start, this.#played(gold, golds).world) : [];
+  }
+
+  /** Ends the rollout with a failure, without its lane. Gives the events that say so. */
+  fail(failure: Failure): readonly LaneEvent[] {
+    if (this.isClosed) return [];
+    const { setting, task } = this.#options;
+    const made = this.#prefix.slice(this.next).map((event) => this.#append(event));
+    const { started, ended: end } = this.#standing;
+    if (end !== null) {
+      const reason = `not scored: ${failure.message}`;
+      return [...made, this.#append({ type: 'rewarded', basis: started.basis, reward: null, reason })];
+    }
+    made.push(this.#append(ended('environmentFailed', failure)));
+    const concluded = conclude(setting, task, this.#standing, { gold: null, custom: [] });
+    return [...made, ...concluded.map((event) => this.#append(event))];
+  }
+
+  #append(event: RolloutEvent): LaneEvent {
+    const n = this.next;
+    this.#advance(event);
+    return acceptedEvent(claimOf(n, event), this.#hash);
+  }
+
+  /** A question of the lane as it may be asked. Throws `ForgedMessage` where nothing in the rollout waits for it. */
+  ask(about: Question): CheckedQuestion {
+    if (this.#isAsking) throw new ForgedMessage('it asked again before it had an answer');
+    const checked = this.#askable(about);
+    const step = this.next;
+    this.#asked = { step, count: this.#asked.step === step ? this.#asked.count + 1 : 1 };
+    // Gold actions in Python are all played at the step that verifies.
+    const limit = this.#effect?.type === 'verify' ? undefined : asksPerStep[about.type];
+    if (limit !== undefined && this.#asked.count > limit)
+      throw new ForgedMessage(`it asked ${this.#asked.count} times for one ${about.type} step`);
+    this.#isAsking = true;
+    return checked;
+  }
+
+  /** What the question under way was answered with. */
+  answered(about: Question, value: Answer): void {
+    this.#isAsking = false;
+    this.#answer = { about, value };
+    const content = contentOf(value);
+    if (content !== null) this.#results.add(contentHash(content));
+  }
+
+  /** The question under way was refused. */
+  refused(): void {
+    this.#isAsking = false;
+  }
+
+  /** Lets another lane resume from the accepted events: it repeats the questions whose answers led to no event. */
+  resume(): void {
+    this.#isAsking = false;
+    this.#asked = { step: -1, count: 0 };
+    this.#answer = null;
+  }
+
+  get #effect(): Effect | undefined {
+    return this.#effects[0];
+  }
+
+  #advance(event: RolloutEvent): void {
+    const before = this.#state;
+    const [state, effects] = this.#advanced(before, event);
+    if (before?.world !== state.world) this.#hash = stateHash(state);
+    this.#state = state;
+    this.#effects = effects;
+  }
+
+  #advanced(before: RolloutState | null, event: RolloutEvent): Advanced {
+    const { setting } = this.#options;
+    if (before) return advance(setting, before, event);
+    if (event.type === 'rolloutStarted') return begin(setting, event);
+    throw new ForgedMessage('a rollout begins with rolloutStarted');
+  }
+
+  /** The event that is due: by what was recorded before where that decides it, else the one that came. */
+  #due(arrived: ClaimedEvent): RolloutEvent {
+    const known = this.#prefix[arrived.n];
+    if (known) return known;
+    const effect = this.#effect;
+    if (!effect) throw new ForgedMessage(`event ${arrived.n} came after the end`);
+    if (isGivenUp(effect, arrived, this.#standing)) return arrived.event;
+    const { setting, task, seats } = this.#options;
+    const state = this.#standing;
+    switch (effect.type) {
+      case 'prepareWorld':
+        if (setUpOf(setting.domain, task) !== undefined) return only(arrived, 'worldPrepared');
+        return { type: 'worldPrepared', writes: preparation(task, state.world) };
+      case 'sync':
+        return only(arrived, 'worldSynced');
+      case 'askUser': {
+        if (seats.user !== 'remote') return only(arrived, 'userReplied');
+        return userReplied(this.#take('user') as UserReply, toolsBrought(setting.domain, task, state));
+      }
+      case 'askAgent':
+        return seats.agent === 'remote'
+          ? agentReplied(this.#take('agent') as AgentReply)
+          : only(arrived, 'agentReplied');
+      case 'noteRules':
+      case 'callTool':
+      case 'stop':
+        return decidedEvent(effect);
+      case 'finishCall':
+        return this.#resultDue(effect, arrived.event);
+      case 'askJudge': {
+        const { subject, question } = effect.question;
+        return { type: 'judged', subject, question, ...(this.#take('judge') as JudgeAnswer) };
+      }
+      case 'verify':
+        return this.#stateDue(arrived);
+    }
+  }
+
+  /** An event of the group that a call comes to. */
+  #resultDue({ call, by }: Extract<Effect, { type: 'finishCall' }>, event: RolloutEvent): RolloutEvent {
+    const { setting, task } = this.#options;
+    const state = this.#standing;
+    const tool = calledTool(setting.domain, call.name, by);
+    const step = state.messages.length;
+    if (this.#call?.step !== step) {
+      const strikes = strikesOf(task, state, call.name);
+      this.#call = { step, strikes, left: [...strikes] };
+    }
+    const { strikes, left } = this.#call;
+    if ('callId' in event && event.callId !== call.id)
+      throw new ForgedMessage(`${event.type} speaks of another call than ${call.id}`);
+    switch (event.type) {
+      case 'faultInjected': {
+        const strike = left.shift();
+        if (!strike) throw new ForgedMessage(`no fault strikes the call of ${call.name}`);
+        return { type: 'faultInjected', callId: call.id, index: strike.index, fault: strike.fault };
+      }
+      case 'sourceSaved':
+        return event;
+      case 'databaseWritten':
+        if (!mayWrite(tool, event.writes)) throw new ForgedMessage(`${call.name} may not write what it wrote`);
+        return event;
+      case 'toolReturned': {
+        if (left.length > 0) throw new ForgedMessage(`a fault that strikes the call of ${call.name} is not there`);
+        if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
+        if (strikes.length > 0) return event;
+        const refusal = refusalOf(call, tool);
+        if (refusal !== null) return { ...event, content: `Error: ${refusal}`, isError: true };
+        const isOwn = tool?.source.type === 'code';
+        if (!isOwn && !this.#results.has(contentHash(event.content)))
+          throw new ForgedMessage(`${call.name} did not answer ${shortened(event.content)}`);
+        return event;
+      }
+      default:
+        throw new ForgedMessage(`${event.type} is no part of a call`);
+    }
+  }
+
+  /** The state of a tool source outside the lane, which is read at the end. */
+  #stateDue(arrived: ClaimedEvent): RolloutEvent {
+    const state = this.#standing;
+    const found = only(arrived, 'sourceRead');
+    const open = openSource(this.#options.task, state);
+    const isUnread = found.state === null && state.ended !== null && !isProperEnd(state.ended.reason);
+    const isRead = isUnread || canonicalJson(found.state as Json) === canonicalJson(stateIn(this.#answer));
+    if (!open || found.source !== open.source || !isRead)
+      throw new ForgedMessage(`the state of ${found.source} is not what was read`);
+    return found;
+  }
+
+  /** The world after the gold actions, from the start of the rollout whose lane told them first. */
+  #played({ id, actions }: LaneGold, golds: GoldCache): Gold {
+    const known = golds.get(id);
+    if (known) return known;
+    if (!actions) throw new ForgedMessage('it speaks of gold actions that it did not tell');
+    let { start: world } = this.#standing;
+    try {
+      const steps = actions.map(({ turn, content, writes }) => {
+        world = withWrites(world, writes);
+        return { turn, content, writes, world };
+      });
+      const gold = { steps, world };
+      // A world that was hashed is compared by its hash.
+      stateHash({ ...this.#standing, world });
+      golds.set(id, gold);
+      const [oldest] = golds.keys();
+      if (golds.size > goldsKept && oldest !== undefined) golds.delete(oldest);
+      return gold;
+    } catch (error) {
+      throw new ForgedMessage(`the gold actions cannot have written this: ${messageOf(error)}`);
+    }
+  }
+
+  #take(type: Question['type']): Answer {
+    const answer = this.#answer;
+    this.#answer = null;
+    if (answer?.about.type !== type) throw new ForgedMessage(`there was no answer of the ${type} to go on with`);
+    return answer.value;
+  }
+
+  #askable(about: Question): CheckedQuestion {
+    const effect = this.#effect;
+    const state = this.#standing;
+    const { setting, task, seats } = this.#options;
+    const isCall = effect?.type === 'finishCall';
+    const asksFor = (name: string) => isCall && effect.call.name === name;
+    switch (about.type) {
+      case 'agent':
+      case 'user': {
+        if (effect?.type !== (about.type === 'agent' ? 'askAgent' : 'askUser') || seats[about.type] !== 'remote') break;
+        const { domain: _domain, random: _random, ...view } = viewOf({ setting, task }, state, about.type);
+        return { type: about.type, view };
+      }
+      case 'judge':
+        if (effect?.type !== 'askJudge') break;
+        return { type: 'judge', question: effect.question };
+      case 'simulated': {
+        if (!asksFor(about.name)) break;
+        const tool = isCall ? calledTool(setting.domain, about.name, effect.by) : undefined;
+        if (tool?.source.type !== 'simulated') break;
+        return { ...about, visible: visibleTo(tool.source, about.arguments, state.world[tool.owner]) };
+      }
+      case 'tool':
+        if (asksFor(about.name)) return about;
+        break;
+      case 'python':
+        if (asksFor(about.name) || this.#isGoldCall(about.name)) return about;
+        break;
+      case 'hosted':
+        if (isCall || effect?.type === 'verify' || effect?.type === 'sync' || effect?.type === 'prepareWorld')
+          return about;
+        break;
+      case 'source':
+        if (effect?.type === 'verify') return about;
+    }
+    throw new ForgedMessage(`it asked for ${about.type}, which nothing waits for`);
+  }
+
+  #isGoldCall(name: string): boolean {
+    const isPlayed = this.#effect?.type === 'verify' || this.isClosed;
+    return isPlayed && this.#options.task.actions.some(({ tool }) => tool === name);
+  }
+}
+
+/** Whether an event says that an effect could not be performed, which a lane may say of every one that asks something. */
+function isGivenUp(effect: Effect, arrived: ClaimedEvent, { started }: RolloutState): boolean {
+  if (effect.type === 'noteRules' || effect.type === 'callTool' || effect.type === 'stop') return false;
+  const isVerifying = effect.type === 'verify' || effect.type === 'askJudge';
+  if (arrived.type !== (isVerifying ? 'rewarded' : 'rolloutEnded')) return false;
+  const { event } = arrived;
+  if (event.type === 'rolloutEnded') return event.failure !== undefined && !isProperEnd(event.reason);
+  if (event.type !== 'rewarded' || event.card !== undefined || event.basis !== started.basis) return false;
+  return event.reward === null && event.reason.startsWith('not scored: ');
+}
+
+function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventOf<Type> {
+  if (arrived.type !== type) throw new ForgedMessage(`${arrived.type} came where ${type} is due`);
+  return arrived.event as EventOf<Type>;
+}
+
+/** A tool in code writes on its owner's side only, and a read writes nothing; a benchmark's environment decides itself. */
+function mayWrite(tool: Tool | undefined, writes: Writes): boolean {
+  if (!tool || tool.source.type === 'mcp' || tool.source.type === 'environment') return false;
+  if (tool.source.type === 'python') return true;
+  return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
+}
+
+/** What a tool outside the lane is known to have said. */
+function contentOf(value: Answer): string | null {
+  if ('refusal' in value) return value.refusal;
+  if ('rows' in value) return value.content ?? '';
+  return 'isError' in value && 'content' in value ? (value.content ?? '') : null;
+}
+
+/** The state that the last answer gave, of a source or of what an environment says. */
+function stateIn(answer: { readonly value: Answer } | null): Json {
+  const value = answer?.value;
+  if (value === undefined) return null;
+  if ('state' in value) return value.state;
+  return 'said' in value ? (value.said ?? null) : null;
+}
+
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -1,0 +1,132 @@
+import { patchesBetween } from '../../core/difference.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
+import { pythonLiteral } from '../../core/pythonLiteral.ts';
+import type { Tool } from '../../core/tool.ts';
+import { comparable } from '../../core/volatile.ts';
+import type { ToolSource } from '../toolSource.ts';
+
+/** A read tool whose result showed what writes changed. */
+export type FoundReader = {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  /** Names of the fields that differed between two fresh servers. */
+  readonly volatile: readonly string[];
+  /** Names of the tools whose call it showed. */
+  readonly shows: readonly string[];
+};
+
+type Call = { readonly tool: string; readonly arguments: JsonObject };
+
+/** More tools are not tried: a server with many read tools has one for its state among the first, or none. */
+const mostCandidates = 12;
+
+/**
+ * Finds out how the state of a server is read: for each write, the tools that read are called before and after it on a
+ * fresh server. The one whose result changes most often is the reader, one that answers with JSON first. A write that was
+ * seen is made once more, on another server, to tell which fields differ from server to server. Null where no result
+ * changes, or where the states differ in more than single fields.
+ * @param start starts a fresh server
+ * @param reads the tools that may show the state; one that needs more than a folder is not tried
+ * @param writes calls that may change something; one that fails counts as no change
+ * @param onProgress gets how many of the writes were made
+ */
+export async function findReader(
+  start: () => Promise<ToolSource>,
+  reads: readonly Tool[],
+  writes: readonly Call[],
+  onProgress: (done: number) => void = () => undefined,
+): Promise<FoundReader | null> {
+  let candidates = reads.flatMap((tool) => candidateOf(tool) ?? []).slice(0, mostCandidates);
+  const made: { readonly write: Call; readonly seen: readonly Seen[] }[] = [];
+  for (const write of writes) {
+    const seen = await observed(start, candidates, write);
+    candidates = candidates.filter(({ tool }) => seen.some(({ call }) => call.tool === tool));
+    made.push({ write, seen });
+    onProgress(made.length);
+  }
+  const ranked = candidates
+    .map((call) => {
+      const shown = made.flatMap(({ write, seen }) => {
+        const own = seen.find((each) => each.call === call);
+        return own && isChanged(own) ? [{ write, after: own.after }] : [];
+      });
+      return { call, shown, isData: typeof shown[0]?.after === 'object' };
+    })
+    .toSorted((a, b) => Number(b.isData) - Number(a.isData) || b.shown.length - a.shown.length);
+  for (const { call, shown } of ranked) {
+    const [first] = shown;
+    if (!first) continue;
+    const [again] = await observed(start, [call], first.write);
+    const volatile = differingFields(first.after, again?.after ?? null);
+    if (volatile !== null) return { ...call, volatile, shows: shown.map(({ write }) => write.tool) };
+  }
+  return null;
+}
+
+/** How a tool is called to show the state: with nothing, or with the folder of the instance. */
+function candidateOf({ name, parameters }: Tool): Call | null {
+  const required = (parameters['required'] ?? []) as readonly string[];
+  if (required.length === 0) return { tool: name, arguments: {} };
+  const [only = ''] = required;
+  const isFolder = required.length === 1 && /path|dir|folder|root/i.test(only);
+  return isFolder ? { tool: name, arguments: { [only]: '${instanceFolder}' } } : null;
+}
+
+/** What a candidate answers at the start, once more, and after a write; null where it fails. */
+type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; readonly after: Json };
+
+/** What the candidates answer around a write. One that ends the server is left out, and the others are asked again. */
+async function observed(
+  start: () => Promise<ToolSource>,
+  candidates: readonly Call[],
+  write: Call,
+): Promise<readonly Seen[]> {
+  if (candidates.length === 0) return [];
+  const source = await start();
+  let asked: Call | null = null;
+  const states = async () => {
+    const found: Json[] = [];
+    for (asked of candidates) {
+      const { content, isError } = await source.call(asked.tool, asked.arguments);
+      found.push(isError ? null : ((jsonOf(content) as Json | undefined) ?? pythonLiteral(content) ?? content));
+    }
+    asked = null;
+    return found;
+  };
+  try {
+    const [first, again] = [await states(), await states()];
+    await source.call(write.tool, write.arguments);
+    const after = await states();
+    return candidates.map((call, at) => ({
+      call,
+      start: first[at] ?? null,
+      again: again[at] ?? null,
+      after: after[at] ?? null,
+    }));
+  } catch (error) {
+    if (asked === null) throw error;
+    return observed(
+      start,
+      candidates.filter((call) => call !== asked),
+      write,
+    );
+  } finally {
+    await source.close();
+  }
+}
+
+/** Whether the answer changed in fields that do not differ without a write, as the time of day does. */
+function isChanged({ start, again, after }: Seen): boolean {
+  const own = differingFields(start, again);
+  if (own === null) return false;
+  const [before, later] = [again, after].map((state) => comparable([state], own).texts[0]);
+  return before !== later;
+}
+
+/** The names of the fields in which two states differ, or null where they differ in another way. */
+function differingFields(one: Json, other: Json): readonly string[] | null {
+  const names = patchesBetween(one, other).map(({ path }) => path.findLast((key) => typeof key === 'string'));
+  const fields = [...new Set(names.flatMap((name) => (typeof name === 'string' ? [name] : [])))];
+  const [first, second] = [comparable([one], fields), comparable([other], fields)];
+  return first.texts[0] === second.texts[0] ? fields : null;
+}

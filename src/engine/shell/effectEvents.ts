@@ -1,0 +1,60 @@
+import type { Domain } from '../core/domain.ts';
+import type { Effect } from '../core/effect.ts';
+import type { EventOf, Failure, RolloutEvent } from '../core/event.ts';
+import type { AgentReply, UserReply } from '../core/seat.ts';
+import type { RolloutState } from '../core/state.ts';
+import type { Task } from '../core/task.ts';
+import { type Offered, offeredAs, type Side } from '../core/tool.ts';
+
+/** The event of an effect that asks nobody: what happens is decided already. */
+export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'callTool' | 'stop' }>): RolloutEvent {
+  switch (effect.type) {
+    case 'noteRules':
+      return {
+        type: 'rulesChecked',
+        callId: effect.callId,
+        verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
+      };
+    case 'callTool':
+      // The event comes back as the effect `finishCall`, so that it is on the disk before the tool acts.
+      return { type: 'toolCalled', call: effect.call as EventOf<'toolCalled'>['call'], ...byOf(effect) };
+    case 'stop':
+      return ended(effect.reason, effect.failure);
+  }
+}
+
+/** Who calls, where that is not the agent. */
+export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
+  return by === 'user' ? { by } : {};
+}
+
+export function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply): RolloutEvent {
+  return {
+    type: 'agentReplied',
+    content,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    toolCalls: toolCalls as never,
+    ...(messageId === undefined ? {} : { messageId }),
+  };
+}
+
+/** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
+export function userReplied({ content, stop, toolCalls = [] }: UserReply, tools: readonly Offered[]): RolloutEvent {
+  const brought = tools.length === 0 || stop !== null ? {} : { tools: tools as never };
+  return toolCalls.length === 0
+    ? { type: 'userReplied', content, stop, ...brought }
+    : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never };
+}
+
+/** The tools that the agent is offered from the user's next message on. */
+export function toolsBrought(domain: Domain, task: Task, { heard }: RolloutState): readonly Offered[] {
+  const names = (task.laterTools ?? []).flatMap(({ turn, tools }) => (turn === heard.length ? tools : []));
+  return names.length === 0 ? [] : domain.tools.filter(({ name }) => names.includes(name)).map(offeredAs);
+}
+
+export function ended(
+  reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'],
+  failure?: Failure,
+): RolloutEvent {
+  return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
+}

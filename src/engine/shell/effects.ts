@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { DomainFile } from '../core/domain.ts';
+import { contentHash } from '../core/hash.ts';
+import { canonicalJson, type JsonObject } from '../core/json.ts';
+import { readDomainFile } from './load/domainFiles.ts';
+import { findSandbox } from './sandbox.ts';
+import type { AgentSeat } from './seats/seatSpec.ts';
+
+/**
+ * Something that a domain or an agent's file reaches outside of the sandbox. Texts are as the file has them:
+ * placeholders are not filled, so that the same file has the same effects on every machine.
+ */
+export type Effect = {
+  /** What causes it, such as `MCP server "shop"`. */
+  readonly by: string;
+} & (
+  | {
+      readonly type: 'command';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly cwd: string | null;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly type: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: 'interpreter'; readonly command: string }
+  /** What an adapter of the bridge is given: the sandbox lets it read the paths among it. */
+  | { readonly type: 'settings'; readonly adapter: string; readonly settings: Readonly<Record<string, string>> }
+  /** A call of a tool that may change something where the server keeps its state. */
+  | { readonly type: 'call'; readonly tool: string; readonly arguments: JsonObject }
+  | { readonly type: 'network' }
+  | { readonly type: 'unconfined' }
+);
+
+/** What a person approves: effects with who has them, and where that is. */
+export type Effects = {
+  /** What people call it: the name of a domain, or of an agent. */
+  readonly name: string;
+  /** The domain's folder, or the agent's file. */
+  readonly path: string;
+  readonly effects: readonly Effect[];
+  /** How the same is done without these effects, after "or". */
+  readonly without?: string;
+};
+
+/** The parts of a domain that decide what its effects are. */
+export type EffectDomain = { readonly folder: string; readonly file: DomainFile };
+
+/**
+ * Returns the effects of a domain; a domain that only has sandboxed code has none.
+ * @param isConfined whether its code runs in a sandbox; by default, whether this machine has one
+ */
+export function effectsOfDomain(
+  { folder, file }: EffectDomain,
+  isConfined: boolean = findSandbox().name !== null,
+): Effects {
+  const effects = [
+    ...serverEffects(file),
+    ...pythonEffects(file),
+    ...modelEffects(file),
+    ...(file.network ? [{ type: 'network', by: 'code of the domain' } as const] : []),
+    ...(!isConfined && hasCode(folder, file) ? [unconfined] : []),
+  ];
+  return { name: file.name, path: folder, effects };
+}
+
+/** Returns the effects of the domain in a folder; null where its domain.yaml cannot be read. */
+export function effectsIn(folder: string, isConfined?: boolean): Effects | null {
+  const { file, source } = readDomainFile(resolve(folder), undefined, []);
+  return source && effectsOfDomain({ folder: resolve(folder), file: file.value }, isConfined);
+}
+
+/** Returns the effects of an agent's file. The model that is lent to it is whoever starts the rollout's choice. */
+export function effectsOfAgent({ name, file, program }: AgentSeat): Effects {
+  const by = `agent "${name}"`;
+  if (program.type === 'service') {
+    const { url, headers } = program;
+    return { name, path: file, effects: [{ type: 'address', by, url, headers }] };
+  }
+  const { command, args, env } = program;
+  const cwd = relative(dirname(file), program.cwd) || null;
+  return { name, path: file, effects: [{ type: 'command', by, command, args, cwd, env }] };
+}
+
+/** The effect of a domain's code where there is no sandbox. */
+export const unconfined: Effect = { type: 'unconfined', by: 'code of the domain' };
+
+/** Whether the effect is one of the domain's own code, rather than of what it starts or reaches. */
+export const isOfCode = ({ type }: Effect): boolean => type === 'network' || type === 'unconfined';
+
+/** Returns the hash of effects in canonical form. The order of keys and of effects does not matter. */
+export function hashOfEffects({ effects }: Pick<Effects, 'effects'>): string {
+  return contentHash(effects.map((effect) => contentHash(effect)).toSorted());
+}
+
+/** Describes each effect in one line. Nothing in it can look like something else: hidden characters are escaped. */
+export function describeEffects({ effects }: Pick<Effects, 'effects'>): readonly string[] {
+  return effects.map((effect) => {
+    const variables = variablesIn(effect);
+    const given = variables.length > 0 ? `, with your environment variables ${variables.join(', ')}` : '';
+    return `${visible(effect.by)} ${deedOf(effect)}${given}`;
+  });
+}
+
+function deedOf(effect: Effect): string {
+  switch (effect.type) {
+    case 'command': {
+      const { command, args, cwd, env } = effect;
+      const set = Object.entries(env).map(([name, value]) => `${word(name)}=${word(value)}`);
+      return `starts ${[...set, ...[command, ...args].map(word)].join(' ')}${cwd === null ? '' : ` in ${word(cwd)}`}`;
+    }
+    case 'address': {
+      const headers = Object.entries(effect.headers).map(([name, value]) => `${name}: ${value}`);
+      return `uses ${word(effect.url)}${headers.length > 0 ? ` with the headers ${headers.map(word).join(', ')}` : ''}`;
+    }
+    case 'call':
+      return `is called: ${word(effect.tool)} ${visible(canonicalJson(effect.arguments))}`;
+    case 'interpreter':
+      return `runs with the Python interpreter ${word(effect.command)}`;
+    case 'settings': {
+      const settings = Object.entries(effect.settings).map(([name, value]) => `${word(name)}=${word(value)}`);
+      return `reads what the adapter ${effect.adapter} is given: ${settings.join(' ')}`;
+    }
+    case 'network':
+      return 'uses the network of this machine';
+    case 'unconfined':
+      return 'runs without a sandbox on a machine that has none';
+    default:
+      return effect satisfies never;
+  }
+}
+
+/** Returns what starts MCP servers or reaches them. */
+export function serverEffects({ mcpServers }: Pick<DomainFile, 'mcpServers'>): readonly Effect[] {
+  return Object.entries(mcpServers).map(([name, server]): Effect => {
+    const by = `MCP server "${name}"`;
+    if (server.type === 'http') return { type: 'address', by, url: server.url, headers: server.headers };
+    const { command, args, env, cwd = null } = server;
+    return { type: 'command', by, command, args, cwd, env };
+  });
+}
+
+function pythonEffects({ python, pythonTools, environments }: DomainFile): readonly Effect[] {
+  const interpreter = (by: string, command: string | undefined): readonly Effect[] =>
+    command === undefined ? [] : [{ type: 'interpreter', by, command }];
+  return [
+    ...interpreter(pythonTools, python),
+    ...Object.entries(environments).flatMap(([name, { python: own, adapter, settings }]): readonly Effect[] => {
+      const by = `environment "${name}"`;
+      return [
+        ...interpreter(by, own),
+        ...(adapter === undefined ? [] : [{ type: 'settings' as const, by, adapter, settings }]),
+      ];
+    }),
+  ];
+}
+
+/** Models at addresses that domain.yaml names; what is asked of the others goes where the user's own environment says. */
+function modelEffects({ agent, user, simulator }: DomainFile): readonly Effect[] {
+  const users = typeof user === 'string' ? { user } : { 'user in training': user.train, user: user.evaluate };
+  const seats = { agent, ...users, 'simulator of tools': simulator ?? '' };
+  return Object.entries(seats).flatMap(([seat, text]): readonly Effect[] => {
+    const url = /^openai:[^@]+@(.+)$/.exec(text)?.[1];
+    return url === undefined ? [] : [{ type: 'address', by: `model of the ${seat}`, url, headers: {} }];
+  });
+}
+
+function hasCode(folder: string, { tools, pythonTools, environments }: DomainFile): boolean {
+  const files = [tools, pythonTools, 'verifiers.ts'];
+  return Object.keys(environments).length > 0 || files.some((file) => existsSync(join(folder, file)));
+}
+
+/** Names of the environment variables that an effect is given. */
+function variablesIn(effect: Effect): readonly string[] {
+  const found = JSON.stringify(effect).matchAll(/\$\{env:([A-Za-z_]\w*)\}/g);
+  return [...new Set([...found].flatMap(([, name]) => name ?? []))];
+}
+
+const word = (text: string) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : visible(JSON.stringify(text)));
+
+/** Control characters, marks that reorder text, and characters without width. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what is escaped
+const hidden = /[\0-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g;
+
+const visible = (text: string) =>
+  text.replace(hidden, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);

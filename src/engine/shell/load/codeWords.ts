@@ -1,0 +1,58 @@
+import { blanked, type Scan } from './scan.ts';
+import { remembered, type Source } from './source.ts';
+import { memberOf } from './typeMember.ts';
+
+/** What the code of a domain's tools can put into a database or a result, as far as its text tells. */
+export type CodeWords = {
+  /** Names that are used as keys, and the texts in quotes. */
+  readonly keys: ReadonlySet<string>;
+  readonly texts: ReadonlySet<string>;
+};
+
+const keyPatterns = [
+  /(?:\.|\?\.)\s*([A-Za-z_$][\w$]*)/g,
+  /([A-Za-z_$][\w$]*)\s*\??\s*:/g,
+  /[{,]\s*([A-Za-z_$][\w$]*)\s*(?=[,}=])/g,
+];
+const textPattern = /(["'`])((?:\\.|(?!\1)[^\\\n])*)\1/g;
+
+const read = new WeakMap<Source, CodeWords>();
+
+function wordsIn(source: Source): CodeWords {
+  return remembered(read, source, () => {
+    const text = source.file.endsWith('.py') ? source.text : blanked(source.text);
+    const texts = new Set([...text.matchAll(textPattern)].map(([, , words = '']) => words));
+    const named = keyPatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name));
+    return { keys: new Set([...named, ...texts]), texts };
+  });
+}
+
+/** The words of every file of code that the tools are in. */
+export function codeWords({ sources }: Scan): CodeWords {
+  const all = sources.map(wordsIn);
+  return {
+    keys: new Set(all.flatMap(({ keys }) => [...keys])),
+    texts: new Set(all.flatMap(({ texts }) => [...texts])),
+  };
+}
+
+/**
+ * Whether code can write a field of a database: the types of the tools declare it, or, where they do not describe this
+ * place, the code uses a key of this name somewhere.
+ * @param keys names that the code uses as keys
+ * @param place where the object is, with the side first and `*` for any row or element
+ * @param siblings fields that the object is known to have
+ */
+export function canWrite(
+  scan: Scan,
+  keys: CodeWords['keys'],
+  [side, ...steps]: readonly string[],
+  name: string,
+  siblings: Iterable<string>,
+): boolean {
+  const code = scan.sources.filter(({ file }) => file.endsWith('.ts')).map(({ text }) => text);
+  const whole = code.join('\n');
+  const declares = (field: string) => memberOf(whole, side === 'user' ? 'user' : 'agent', [...steps, field]) !== null;
+  const isTyped = /\bdefineTools\s*</.test(whole) && [...siblings].some(declares);
+  return isTyped ? declares(name) : keys.has(name);
+}

@@ -1,0 +1,246 @@
+import {
+  anyKey,
+  anyType,
+  booleanType,
+  eitherOf,
+  listOf,
+  numberType,
+  type ObjectType,
+  recordOf,
+  type Type,
+  textsFrom,
+  textType,
+  typeOfDatabase,
+  typeOfSchema,
+  withValueAt,
+} from '../../core/expression/type.ts';
+import type { Readable } from '../../core/expression/typeCheck.ts';
+import type { Json } from '../../core/json.ts';
+import { factOf, type Task } from '../../core/task.ts';
+import type { Tool } from '../../core/tool.ts';
+import { type CodeWords, canWrite, codeWords } from './codeWords.ts';
+import type { Parts } from './loadedDomain.ts';
+import type { Bases, KnownTools } from './note.ts';
+import { leavesIn, wordsIn } from './taskWorld.ts';
+
+/** What is known of everything that an expression of a domain can read. */
+export type DomainTypes = {
+  readonly agent: Type;
+  readonly user: Type;
+  readonly calls: Type;
+  readonly messages: Type;
+  readonly facts: Type;
+  readonly expected: Type;
+  readonly phrases: Type;
+  /** The arguments of calls of these tools; anything where none is known. */
+  readonly argumentsOf: (tools: readonly Tool[]) => Type;
+  readonly resultOf: (tool: Tool | undefined) => Type;
+  readonly written: Readable['written'];
+  /** How often tasks have each value for an argument or fact of a name. */
+  readonly examples: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** Whether data can have fields and values that no file of the domain tells of. */
+  readonly isOpen: boolean;
+  /** Whether a text is known to be a value of something. */
+  readonly isKnownText: (text: string, isExample: boolean) => boolean;
+};
+
+/** What the expressions of a domain can read, by its data, its tools and its tasks. */
+export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): DomainTypes {
+  const words = codeWords(parts.scan);
+  const agent = typeOfSide('agent', parts, bases);
+  const user = typeOfSide('user', parts, bases);
+  const loose = looseType([agent, user], words);
+  const examples = examplesIn(parts.tasks.map(({ value }) => value));
+  const resultOf = (tool: Tool | undefined) => typeOfResult(tool, loose);
+  const argumentsOf = (tools: readonly Tool[]) =>
+    tools.length === 0 ? anyType : eitherOf(tools.map((tool) => typeOfArguments(tool, examples)));
+  const names = known.complete ? textsFrom('tools', known.names) : textType;
+  const callOf = (of: readonly string[] | null): Type => {
+    const tools = (of ?? [...known.names]).map((name) => known.tools.get(name));
+    const described = tools.filter((tool) => tool !== undefined);
+    const args = described.length === tools.length ? argumentsOf(described) : anyType;
+    return recordOf(
+      'a call',
+      {
+        tool: names,
+        args,
+        result: known.complete ? eitherOf(tools.map(resultOf)) : anyType,
+        failed: booleanType,
+        by: seats,
+        step: numberType,
+      },
+      { narrowed: callOf },
+    );
+  };
+  return {
+    agent,
+    user,
+    calls: listOf(callOf(null)),
+    messages: listOf(messageType(names)),
+    facts: factsType(parts.tasks.map(({ value }) => value)),
+    expected: listOf(expectedOf(callOf, null)),
+    phrases: recordOf(
+      'phrases.yaml',
+      Object.fromEntries(Object.keys(parts.phrases).map((name) => [name, listOf(textType)])),
+      { kind: 'phrases' },
+    ),
+    argumentsOf,
+    resultOf,
+    examples,
+    written: ({ place = [], fields }, name) =>
+      canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null,
+    isOpen: hasUnseenWriters(parts),
+    isKnownText: (text, isExample) =>
+      words.texts.has(text) || (isExample && (wordsIn(bases.agent).has(text) || wordsIn(bases.user).has(text))),
+  };
+}
+
+/** A word of the code is too little to take a name for that of a table. */
+const noWords: ReadonlySet<string> = new Set();
+const seats = textsFrom('schema', ['agent', 'user']);
+
+/** A gold action is a call without a result. */
+function expectedOf(callOf: (of: readonly string[] | null) => Type, of: readonly string[] | null): Type {
+  const fields = callOf(of).object?.fields;
+  const field = (name: string) => fields?.get(name) ?? anyType;
+  return recordOf(
+    'a gold action',
+    { tool: field('tool'), args: field('args'), by: seats },
+    { narrowed: (tools) => expectedOf(callOf, tools) },
+  );
+}
+
+function messageType(names: Type): Type {
+  return recordOf('a message', {
+    role: textsFrom('schema', ['agent', 'user', 'tool']),
+    step: numberType,
+    content: eitherOf([textType, { null: true }]),
+    reasoning: textType,
+    toolCalls: listOf(
+      recordOf('a call of a message', { id: textType, name: names, arguments: anyType, floats: anyType }),
+    ),
+    messageId: textType,
+    tools: anyType,
+    callId: textType,
+    name: names,
+    isError: booleanType,
+    by: seats,
+  });
+}
+
+function factsType(tasks: readonly Task[]): Type {
+  const values = new Map<string, Json[]>();
+  const valuesOf = (name: string) => {
+    const own = values.get(name) ?? [];
+    values.set(name, own);
+    return own;
+  };
+  for (const { user } of tasks) {
+    const told = [...Object.entries(user.known), ...Object.entries(user.change?.known ?? {})];
+    for (const [name, fact] of told) valuesOf(name).push(factOf(fact).value);
+    for (const name of user.unknown) valuesOf(name);
+  }
+  if (values.size === 0) return anyType;
+  const fields = [...values].map(([name, all]) => [name, eitherOf([...all.map(typeOfFact), { null: true }])] as const);
+  return recordOf("the users' facts", Object.fromEntries(fields), { kind: 'facts' });
+}
+
+function typeOfFact(value: Json): Type {
+  if (typeof value === 'string') return textsFrom('examples', [value]);
+  return typeof value === 'number' ? numberType : booleanType;
+}
+
+/** The values that tasks have for arguments and facts, by the names of these. */
+function examplesIn(tasks: readonly Task[]): DomainTypes['examples'] {
+  const found = new Map<string, Map<string, number>>();
+  const add = (name: string, value: string) => {
+    const values = found.get(name) ?? new Map<string, number>();
+    found.set(name, values.set(value, (values.get(value) ?? 0) + 1));
+  };
+  for (const { actions, user } of tasks) {
+    for (const { arguments: args } of actions) for (const [name, leaf] of leavesIn(args)) add(name, leaf);
+    for (const facts of [user.known, user.change?.known ?? {}])
+      for (const [name, fact] of Object.entries(facts)) add(name, String(factOf(fact).value));
+  }
+  return found;
+}
+
+function typeOfArguments({ name, parameters }: Tool, examples: DomainTypes['examples']): Type {
+  const type = typeOfSchema(parameters, `the arguments of ${name}`);
+  if (!type.object) return type;
+  const fields = [...type.object.fields].map(([field, own]) => {
+    const isFree = own.text !== undefined && own.text.from === 'examples';
+    return [field, isFree ? { ...own, ...textsFrom('examples', examples.get(field)?.keys() ?? []) } : own] as const;
+  });
+  return { object: { ...type.object, what: 'the arguments', kind: 'arguments', fields: new Map(fields) } };
+}
+
+function typeOfResult(tool: Tool | undefined, loose: Type): Type {
+  if (tool === undefined) return anyType;
+  const { source, name } = tool;
+  if (source.type === 'simulated') return eitherOf([typeOfSchema(source.result, `the result of ${name}`), textType]);
+  const isInFiles = source.type === 'code' || (source.type === 'python' && source.environment === undefined);
+  return isInFiles ? loose : anyType;
+}
+
+/**
+ * What code returns is not declared: it can be anything whose fields are keys in the code or fields of the data. A field
+ * with the name of one in the data is taken to be like it.
+ */
+function looseType(sides: readonly Type[], { keys }: CodeWords): Type {
+  const named = fieldsIn(sides);
+  const object: ObjectType = {
+    what: 'the result of a tool',
+    fields: new Map(),
+    other: (name) => {
+      const known = named.get(name);
+      if (known) return eitherOf([known, loose]);
+      return name === anyKey || keys.has(name) ? loose : null;
+    },
+    others: () => [...named.keys(), ...keys],
+  };
+  const loose: Type = {
+    null: true,
+    boolean: true,
+    number: true,
+    ...textType,
+    get list() {
+      return loose;
+    },
+    object,
+  };
+  return loose;
+}
+
+/** The fields of all objects of the data by their names. */
+function fieldsIn(types: readonly Type[]): ReadonlyMap<string, Type> {
+  const found = new Map<string, Type>();
+  const visit = ({ list, object }: Type): void => {
+    if (list) visit(list);
+    if (object?.rows) visit(object.rows.row);
+    for (const [name, type] of object?.fields ?? []) {
+      const known = found.get(name);
+      found.set(name, known ? eitherOf([known, type]) : type);
+      visit(type);
+    }
+  };
+  for (const type of types) visit(type);
+  return found;
+}
+
+/** A side of the database, with the states that tasks begin with. */
+function typeOfSide(side: 'agent' | 'user', { tasks }: Parts, bases: Bases): Type {
+  const states = tasks
+    .flatMap(({ value }) => value.state)
+    .filter((entry) => entry.side === side && entry.value !== null);
+  return states.reduce(
+    (type, { path, value }) => withValueAt(type, path, value as Json),
+    typeOfDatabase(bases[side], side),
+  );
+}
+
+/** Whether rows are also written by something whose text is not in the domain: an environment, or a model. */
+function hasUnseenWriters({ file, simulated }: Parts): boolean {
+  const { environments } = file.value;
+  return Object.keys(environments).length > 0 || simulated.some(({ value }) => value.writes.length > 0);
+}

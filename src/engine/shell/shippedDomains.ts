@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeHashOf } from './codeHash.ts';
+import { type Effects, effectsIn, hashOfEffects } from './effects.ts';
+import { shippedFolder } from './shippedFolder.ts';
+
+let shipped: ReadonlySet<string> | null = null;
+
+/**
+ * Whether a domain has the code and the effects of a sample or a template that is part of this installation. A copy may
+ * have other texts and data: its code is what the product was released with.
+ */
+export function isShipped(effects: Effects): boolean {
+  const fingerprint = fingerprintOf(effects);
+  if (fingerprint === null) return false;
+  shipped ??= new Set(shippedFingerprints());
+  return shipped.has(fingerprint);
+}
+
+/** The effects of a sample depend on whether this machine has a sandbox, so both are known. */
+function shippedFingerprints(): readonly string[] {
+  const folders = ['domains', 'templates'].map(shippedFolder).filter(existsSync);
+  const domains = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  return domains.flatMap((folder) =>
+    [true, false].flatMap((isConfined) => {
+      const effects = effectsIn(folder, isConfined);
+      return (effects && fingerprintOf(effects)) ?? [];
+    }),
+  );
+}
+
+function fingerprintOf(effects: Effects): string | null {
+  const isFolder = statSync(effects.path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const code = isFolder ? codeHashOf(effects.path) : null;
+  return code && `${hashOfEffects(effects)} ${code}`;
+}

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import * as vscode from 'vscode';
+import type * as engine from '../engine/shell/approvals.ts';
+import type { Effects } from '../engine/shell/effects.ts';
+import { mayRun } from './trust.ts';
+import { pickDomain } from './workspaceDomains.ts';
+
+/** Hashes that were declined in this session: a command that runs in the background does not ask again and again. */
+const declined = new Set<string>();
+
+/**
+ * Shows what a domain or an agent does outside of the sandbox, and asks whether it may. An approval is remembered where
+ * the command line finds it too. False where the person declines.
+ */
+export async function askForApproval(approval: engine.Approval): Promise<boolean> {
+  if (declined.has(approval.hash)) return false;
+  const { name, path, effects, sandbox } = approval;
+  const approve = 'Approve';
+  const message = `Approve what "${name}" does outside of the sandbox?`;
+  const list = [...effects.map((each) => `• ${each}`), ...(sandbox ? ['', sandbox] : [])];
+  const detail = [...list, '', `${path}. You are asked again when this changes.`].join('\n');
+  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, approve);
+  if (chosen !== approve) {
+    declined.add(approval.hash);
+    const later = 'Choose "Rehearsal: Approve Domain…" to approve it later.';
+    void vscode.window.showInformationMessage(`Nothing of "${name}" was started. ${later}`);
+    return false;
+  }
+  const { rememberApproval } = await import('../engine/shell/approvals.ts');
+  rememberApproval(approval, process.env);
+  return true;
+}
+
+/** Asks for the domain and the agent of a debug configuration, before the adapter is started. */
+export async function askForLaunch(configuration: vscode.DebugConfiguration): Promise<void> {
+  const { domain, agent } = configuration;
+  if (typeof domain !== 'string') return;
+  const { effectsIn } = await import('../engine/shell/effects.ts');
+  const agents = typeof agent === 'string' ? await agentEffects(agent, domain) : null;
+  for (const effects of [effectsIn(domain), agents]) if (effects) await askFor(effects);
+}
+
+/** Asks for a domain that a person chose, also where they declined before; true where it is approved. */
+export async function approveDomain(target: unknown): Promise<boolean> {
+  if (!mayRun('The programs of a domain')) return false;
+  const given = (target as { readonly folder?: string } | undefined)?.folder;
+  const folder = given ?? (await pickDomain());
+  if (folder === undefined) return false;
+  const { effectsIn } = await import('../engine/shell/effects.ts');
+  const effects = effectsIn(folder);
+  if (!effects) return false;
+  declined.clear();
+  const isAsked = await askFor(effects);
+  if (isAsked === null) void vscode.window.showInformationMessage(`"${effects.name}" needs no approval.`);
+  return isAsked ?? true;
+}
+
+/** Null where there is nothing to ask. */
+async function askFor(effects: Effects): Promise<boolean | null> {
+  const { approvalFor } = await import('../engine/shell/approvals.ts');
+  const approval = approvalFor(effects);
+  return approval && askForApproval(approval);
+}
+
+/** What an agent's file starts or reaches; null for any other seat, and for a file that cannot be read. */
+async function agentEffects(agent: string, domain: string): Promise<Effects | null> {
+  const path = /^agent:(.+)$/.exec(agent)?.[1];
+  if (path === undefined) return null;
+  const { effectsOfAgent } = await import('../engine/shell/effects.ts');
+  const { readAgentFile } = await import('../engine/shell/load/agentFile.ts');
+  const { parseLentModel } = await import('../engine/shell/seats/seatSpec.ts');
+  const seat = readAgentFile(path, [process.cwd(), resolve(domain)], (model) => parseLentModel(model, process.env));
+  return typeof seat === 'string' ? null : effectsOfAgent(seat);
+}

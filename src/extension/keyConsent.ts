@@ -1,0 +1,47 @@
+import * as vscode from 'vscode';
+import type * as engine from '../engine/shell/keyOrigins.ts';
+import type { Context } from './context.ts';
+
+/** Where the consents are kept: for this user of this machine, and not in any workspace. */
+const consents = 'rehearsal.allowedKeys';
+
+/** A key, and the origin that it would be sent to. */
+export type KeyQuestion = Extract<engine.KeyDecision, { type: 'ask' }>;
+
+/** The consents that were given, as the command line takes them. */
+export function allowedKeysOf(extension: Pick<vscode.ExtensionContext, 'globalState'>): readonly string[] {
+  return extension.globalState.get<readonly string[]>(consents, []);
+}
+
+/** What was declined in this session: a command that runs in the background does not ask again and again. */
+const declined = new Set<string>();
+
+/** Asks whether a key may be sent to an origin, and remembers the consent. False where the person declines. */
+export async function askForKey({ extension }: Pick<Context, 'extension'>, question: KeyQuestion): Promise<boolean> {
+  const { name, origin, home } = question;
+  const entry = `${name}=${origin}`;
+  if (declined.has(entry)) return false;
+  const send = 'Send the Key';
+  const belongs = home === null ? `${name} was not allowed for any address yet.` : `${name} belongs to ${home}.`;
+  const detail = `${belongs} Whoever runs ${origin} can use the key. The answer is remembered on this machine.`;
+  const chosen = await vscode.window.showWarningMessage(`Send ${name} to ${origin}?`, { modal: true, detail }, send);
+  if (chosen !== send) {
+    declined.add(entry);
+    return false;
+  }
+  await extension.globalState.update(consents, [...new Set([...allowedKeysOf(extension), entry])]);
+  return true;
+}
+
+/** Asks for each address that the seats of a debug configuration name, before the adapter is started. */
+export async function askForSeats(context: Context, configuration: vscode.DebugConfiguration): Promise<void> {
+  const { keyDecision } = await import('../engine/shell/keyOrigins.ts');
+  for (const seat of ['agent', 'user', 'forkAgent']) {
+    const url = /^openai:[^@]+@(.+)$/.exec(String(configuration[seat] ?? ''))?.[1];
+    if (url === undefined) continue;
+    const environment = { ...process.env, ...(await context.environment()) };
+    const use = { name: 'OPENAI_API_KEY', url, namedBy: `"${seat}" of the launch configuration` };
+    const decision = keyDecision(use, environment);
+    if (decision.type === 'ask') await askForKey(context, decision);
+  }
+}

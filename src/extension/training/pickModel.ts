@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+import { readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { checkpointItems } from './checkpoints.ts';
+import { modelOfSettings } from './learning.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
+
+/** A row of the list of models. `model` is absent in the row that opens the folder dialog. */
+type ModelItem = vscode.QuickPickItem & { readonly model?: string };
+
+/** A name that the Hugging Face hub can have: an owner and a repository. */
+const hubId = /^[\w.-]+\/[\w.-]+$/;
+const recentModels = 8;
+
+/**
+ * Asks for a model: that of the settings, a checkpoint of any run, one that an earlier run started from, a folder, or a
+ * Hugging Face id that is typed. Undefined when the person cancels.
+ */
+export async function pickModel(kind: TrainingKind): Promise<string | undefined> {
+  const items = await modelItems(kind);
+  const picker = vscode.window.createQuickPick<ModelItem>();
+  picker.title = kind === 'evaluate' ? 'Model to Evaluate' : 'Model to Train';
+  picker.placeholder = 'Choose a model, or type a Hugging Face id such as Qwen/Qwen3-0.6B';
+  picker.matchOnDescription = true;
+  picker.items = items;
+  picker.onDidChangeValue((value) => {
+    const typed = hubId.test(value.trim()) ? [hubItem(value.trim())] : [];
+    picker.items = [...typed, ...items];
+  });
+  const chosen = await new Promise<ModelItem | undefined>((resolve) => {
+    picker.onDidAccept(() => resolve(picker.selectedItems[0]));
+    picker.onDidHide(() => resolve(undefined));
+    picker.show();
+  });
+  picker.dispose();
+  return chosen === undefined ? undefined : (chosen.model ?? pickFolder());
+}
+
+async function modelItems(kind: TrainingKind): Promise<readonly ModelItem[]> {
+  const checkpoints = await checkpointItems();
+  const standard = modelOfSettings();
+  const own = [
+    { label: standard, description: 'from the settings', model: standard },
+    { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
+  ];
+  const known = new Set([...own, ...checkpoints].map(({ model }) => model));
+  const recent = modelsOf((await trainingRuns()).map(({ folder }) => folder)).filter((model) => !known.has(model));
+  const first = kind === 'sft' ? [...own, ...checkpoints] : [...checkpoints, ...own];
+  return [
+    ...first,
+    ...recent.slice(0, recentModels).map((model) => ({ label: model, description: 'used before', model })),
+    { label: '$(folder) Choose a Folder…', description: 'a model or an adapter', alwaysShow: true },
+  ];
+}
+
+/** Returns the models that runs started from, each once, in the order of the runs. */
+export function modelsOf(runs: readonly string[]): readonly string[] {
+  const models = runs.flatMap((run) => {
+    try {
+      const { model } = JSON.parse(readBoundedText(join(run, runFiles.launch))) as { readonly model?: unknown };
+      return typeof model === 'string' ? [model] : [];
+    } catch {
+      return []; // a run that is still being prepared
+    }
+  });
+  return [...new Set(models)];
+}
+
+const hubItem = (model: string): ModelItem => ({
+  label: model,
+  description: 'from the Hugging Face hub',
+  model,
+  alwaysShow: true,
+});
+
+async function pickFolder(): Promise<string | undefined> {
+  const [folder] =
+    (await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      openLabel: 'Use Model',
+      title: 'Folder with a Model or an Adapter',
+    })) ?? [];
+  return folder?.fsPath;
+}

@@ -1,0 +1,301 @@
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import type { Io } from '../../src/cli/io.ts';
+import { main } from '../../src/cli/main.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { findSandbox } from '../../src/engine/shell/sandbox.ts';
+import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { hashOf } from '../support/approval.ts';
+
+// Law: nothing outside of the sandbox is started or reached before a person approved exactly that.
+
+const home = () => mkdtempSync(join(tmpdir(), 'rehearsal-approval-'));
+
+beforeEach(() => {
+  vi.stubEnv('REHEARSAL_HOME', home());
+  vi.stubEnv('REHEARSAL_APPROVED', '');
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Runs the command line; with answers, as at a terminal where a person types them. */
+async function rehearsal(argv: readonly string[], answers?: string[]) {
+  let out = '';
+  let err = '';
+  const asked: string[] = [];
+  const io: Io = {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    terminal: answers !== undefined,
+    interactive: answers !== undefined,
+    cwd: home(),
+    environment: process.env,
+    signal: new AbortController().signal,
+    readLine: async (prompt) => {
+      asked.push(prompt);
+      return answers?.shift() ?? 'n';
+    },
+  };
+  return { code: await main(argv, io), out, err, asked };
+}
+
+/** A domain whose server leaves a mark when it is started, and answers nothing. */
+function marked(more = '') {
+  const folder = mkdtempSync(join(tmpdir(), 'marked-'));
+  cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
+  const mark = join(folder, 'started.md');
+  const file = join(folder, 'domain.yaml');
+  const text = readFileSync(file, 'utf8');
+  const declare = (marker: string) =>
+    writeFileSync(
+      file,
+      `${text}\nmcpServers:\n  shop: { command: touch, args: [${JSON.stringify(marker)}], env: { TOKEN: "\${env:PATH}" } }\n${more}`,
+    );
+  declare(mark);
+  return { folder, mark, declare, task: String(loadDomain(folder).tasks[0]?.id) };
+}
+
+const commands: readonly (readonly string[])[] = [
+  ['run', 'FOLDER', 'TASK'],
+  ['debug', 'FOLDER', 'TASK'],
+  ['eval', 'FOLDER'],
+  ['tools', 'FOLDER'],
+  ['call', 'FOLDER', 'get_parcel'],
+  ['synth', 'FOLDER'],
+];
+
+test.each(commands)(
+  'without a terminal, %s starts nothing, exits with 2 and names the flag and the effects',
+  async (...words) => {
+    const { folder, mark, task } = marked();
+    const argv = words.map((each) => (each === 'FOLDER' ? folder : each === 'TASK' ? task : each));
+    const { code, err } = await rehearsal(argv);
+    expect([code, existsSync(mark)]).toEqual([2, false]);
+    expect(err).toContain(`--approve ${hashOf(folder)}`);
+    expect(err).toContain(
+      `MCP server "shop" starts TOKEN=\${env:PATH} touch ${mark}, with your environment variables PATH`,
+    );
+  },
+);
+
+test('--approve with that hash starts it, for this command alone', async () => {
+  const { folder, mark, task } = marked();
+  const { err } = await rehearsal(['run', folder, task, '--approve', hashOf(folder)]);
+  expect([existsSync(mark), err]).toEqual([true, expect.stringContaining('MCP server "shop"')]);
+  expect(err).not.toContain('--approve');
+  expect(readdirSync(String(process.env['REHEARSAL_HOME']))).not.toContain('approved.txt');
+});
+
+test('changed effects are asked for again, and the hash of the old ones does not approve them', async () => {
+  const { folder, mark, task, declare } = marked();
+  const before = hashOf(folder);
+  declare(`${mark}.txt`);
+  const { code, err } = await rehearsal(['run', folder, task, '--approve', before]);
+  expect([code, existsSync(`${mark}.txt`)]).toEqual([2, false]);
+  expect(err).toContain(`--approve ${hashOf(folder)}`);
+});
+
+test('the hash covers the code: with other code it is asked for again, also in another folder', async () => {
+  const { folder } = marked();
+  const hash = hashOf(folder);
+  const copy = mkdtempSync(join(tmpdir(), 'copied-'));
+  cpSync(folder, copy, { recursive: true });
+  expect(hashOf(copy)).toBe(hash);
+  writeFileSync(join(copy, 'server.mjs'), '');
+  expect(hashOf(copy)).not.toBe(hash);
+});
+
+test('what is no hash is refused', async () => {
+  expect(await rehearsal(['check', inRoot('domains', 'parcel-desk'), '--approve', 'all'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('64 hexadecimal digits, not "all"'),
+  });
+});
+
+test('a terminal is asked once; a copy of the domain and changed effects are asked for again', async () => {
+  const { folder, mark, task, declare } = marked();
+  const run = (of: string, ...answers: string[]) => rehearsal(['run', of, task], answers);
+  const declined = await run(folder, 'n');
+  expect([declined.code, declined.asked.length, existsSync(mark)]).toEqual([2, 1, false]);
+  expect(declined.asked[0]).toContain('MCP server "shop" starts');
+  expect((await run(folder, 'y')).asked).toHaveLength(1);
+  expect(existsSync(mark)).toBe(true);
+  expect((await run(folder)).asked).toEqual([]);
+  const copy = mkdtempSync(join(tmpdir(), 'copied-'));
+  cpSync(folder, copy, { recursive: true });
+  expect((await run(copy)).asked).toHaveLength(1);
+  declare(`${mark}.txt`);
+  expect((await run(folder)).asked).toHaveLength(1);
+});
+
+test('check starts nothing that is not approved, and reports what it skipped', async () => {
+  const { folder, mark } = marked();
+  const { code, out } = await rehearsal(['check', folder, '--json']);
+  const { diagnostics, described, unasked } = JSON.parse(out);
+  expect([code, existsSync(mark)]).toEqual([0, false]);
+  expect(diagnostics).toMatchObject([
+    {
+      code: 'domain/not-approved',
+      severity: 'warning',
+      message: expect.stringContaining('MCP server "shop" starts'),
+      hint: expect.stringContaining(`--approve ${hashOf(folder)}`),
+    },
+  ]);
+  // Its sandboxed code is described as always.
+  expect([described.length > 0, unasked]).toEqual([true, ['shop']]);
+  expect((await rehearsal(['check', folder, '--audit'])).out).toContain('domain/not-approved');
+  expect(existsSync(mark)).toBe(false);
+  await rehearsal(['check', folder, '--approve', hashOf(folder)]);
+  expect(existsSync(mark)).toBe(true);
+});
+
+test('an interpreter that a domain names does not run before it is approved', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'interpreter-'));
+  cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
+  const mark = join(folder, 'started.md');
+  const program = join(folder, 'python');
+  writeFileSync(program, `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, 'tools.py'), '');
+  writeFileSync(join(folder, 'domain.yaml'), 'name: x\npython: ${domainFolder}/python\n');
+  const { code, err } = await rehearsal(['tools', folder]);
+  expect([code, existsSync(mark)]).toEqual([2, false]);
+  expect(err).toContain('tools.py runs with the Python interpreter ${domainFolder}/python');
+  await rehearsal(['tools', folder, '--approve', hashOf(folder)]);
+  expect(existsSync(mark)).toBe(true);
+});
+
+test("an agent's program does not start before its file is approved", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-'));
+  const mark = join(folder, 'started.md');
+  const file = join(folder, 'mine.agent.yaml');
+  writeFileSync(file, `command: touch\nargs: [${JSON.stringify(mark)}]\nenv: { KEY: "\${env:PATH}" }\n`);
+  const domain = inRoot('domains', 'parcel-desk');
+  const task = String(loadDomain(domain).tasks[0]?.id);
+  const { code, err } = await rehearsal(['run', domain, task, '--agent', `agent:${file}`]);
+  expect([code, existsSync(mark)]).toEqual([2, false]);
+  expect(err).toContain(`agent "mine" starts KEY=\${env:PATH} touch ${mark}, with your environment variables PATH`);
+  const hash = /--approve (\w+)/.exec(err)?.[1] ?? '';
+  await rehearsal(['run', domain, task, '--agent', `agent:${file}`, '--approve', hash]);
+  expect(existsSync(mark)).toBe(true);
+});
+
+test('no way around: the engine itself refuses to open the domain', async () => {
+  const { folder, mark } = marked();
+  await expect(openSupervisor(loadDomain(folder))).rejects.toMatchObject({ failure: { code: 'effects/not-approved' } });
+  expect(existsSync(mark)).toBe(false);
+});
+
+describe.each(['', 'off'])('with REHEARSAL_SANDBOX=%s', (sandbox) => {
+  beforeEach(() => void vi.stubEnv('REHEARSAL_SANDBOX', sandbox));
+
+  const samples = ['domains', 'templates'].flatMap((root) =>
+    readdirSync(inRoot(root)).map((name) => [`${root}/${name}`] as const),
+  );
+  test.each(samples)('the first five minutes on %s ask no question', async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sample-'));
+    cpSync(inRoot(name), folder, { recursive: true });
+    const checked = await rehearsal(['check', folder]);
+    expect([checked.code, checked.out]).toEqual([0, expect.not.stringContaining('not-approved')]);
+    const [task] = loadDomain(folder).tasks;
+    if (!task) return;
+    expect(await rehearsal(['run', folder, task.id, '--agent', 'gold', '--user', 'agenda'])).toMatchObject({ code: 0 });
+    const evaluated = await rehearsal([
+      'eval',
+      folder,
+      '--tasks',
+      task.id,
+      '--agent',
+      'gold',
+      '--user',
+      'agenda',
+      '--json',
+    ]);
+    expect(evaluated).toMatchObject({ code: 0 });
+  });
+});
+
+describe.runIf(findSandbox().name !== null)('code that declares the network', () => {
+  const typescript = (url: string) => `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+const came = await fetch(${JSON.stringify(url)}).then((answer) => answer.text(), () => 'refused');
+const { tool } = defineTools<{ agent: object }>();
+export const look = tool({ description: came, effect: 'read', input: z.object({}), run: () => came });
+`;
+  const python = (url: string) => `from urllib.request import urlopen
+from rehearsal import tool
+try:
+    came = urlopen(${JSON.stringify(url)}).read().decode()
+except OSError:
+    came = "refused"
+def look() -> str: ...
+look.__doc__ = came
+look = tool(effect="read")(look)
+`;
+
+  test.each([
+    ['tools.ts', typescript],
+    ['tools.py', python],
+  ])('has it only where domain.yaml says so and it is approved: %s', async (name, code) => {
+    const server = createServer((_, response) => response.end('reached')).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const folder = mkdtempSync(join(tmpdir(), 'network-'));
+    writeFileSync(join(folder, name), code(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));
+    const declare = (text: string) => writeFileSync(join(folder, 'domain.yaml'), `name: net\n${text}`);
+    declare('');
+    expect(await rehearsal(['tools', folder])).toMatchObject({ code: 0, out: expect.stringContaining('refused') });
+    declare('network: true\n');
+    const { code: exit, err } = await rehearsal(['tools', folder]);
+    expect([exit, err]).toEqual([2, expect.stringContaining('code of the domain uses the network of this machine')]);
+    const approved = await rehearsal(['tools', folder, '--approve', hashOf(folder)]);
+    expect(approved).toMatchObject({ code: 0, out: expect.stringContaining('reached') });
+  });
+});
+
+describe('without a sandbox', () => {
+  beforeEach(() => void vi.stubEnv('REHEARSAL_SANDBOX', 'off'));
+
+  test('a domain with code of its own runs after one approval, which an edit of its code does not end', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'own-code-'));
+    cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
+    const tools = join(folder, 'tools.ts');
+    const edit = () => writeFileSync(tools, `${readFileSync(tools, 'utf8')}\n// Edited.\n`);
+    edit();
+    const { code, err } = await rehearsal(['tools', folder]);
+    expect([code, err]).toEqual([2, expect.stringContaining('runs without a sandbox on a machine that has none')]);
+    expect(err).toContain('This machine has no sandbox: REHEARSAL_SANDBOX=off switches it off');
+    expect((await rehearsal(['check', folder])).out).toContain('domain/not-approved');
+    const asked = await rehearsal(['tools', folder], ['y']);
+    expect([asked.code, asked.asked.length]).toEqual([0, 1]);
+    edit();
+    expect(await rehearsal(['tools', folder], [])).toMatchObject({ code: 0, asked: [] });
+  });
+
+  test.each([
+    ['a module of its own', 'extra.ts', ''],
+    ['a module in a folder', 'more/extra.mjs', ''],
+    ['Python', 'tools.py', ''],
+  ])('a sample with %s is not the sample any more', async (_what, name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'altered-'));
+    cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
+    mkdirSync(join(folder, 'more'), { recursive: true });
+    writeFileSync(join(folder, name), '');
+    expect((await rehearsal(['tools', folder])).code).toBe(2);
+  });
+
+  test('a sample whose texts and data were edited still is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'edited-'));
+    cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
+    writeFileSync(join(folder, 'policy.md'), '- Be kind.\n');
+    expect((await rehearsal(['tools', folder])).code).toBe(0);
+  });
+});

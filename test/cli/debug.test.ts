@@ -1,0 +1,355 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { commandLine } from '../support/commandLine.ts';
+import { completion, endpoint } from '../support/endpoint.ts';
+import { descendants, isRunning } from '../support/processes.ts';
+import { type Printed, rehearsal, rehearsalTyped } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-debug-'));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+let runs = 0;
+const fresh = () => join(root, String(++runs));
+const task = ['domains/order-desk', 'lamp-variant'];
+const asking = 'I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?';
+
+function scriptOf(...lines: readonly string[]): string {
+  const path = `${fresh()}.txt`;
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+/** Runs a script against a task; the folder of its recordings is written as RUN. */
+async function debugged(lines: readonly string[], ...options: readonly string[]): Promise<Printed> {
+  const out = fresh();
+  const printed = await rehearsal('debug', ...task, '--out', out, ...options, '--script', scriptOf(...lines));
+  return { ...printed, out: printed.out.replace(/\S*recording \S*\/(?=[^/]+$)/, 'recording RUN/') };
+}
+
+/** Types lines as a person does. After the last one the input ends. */
+const typed = (lines: readonly string[], ...options: readonly string[]) =>
+  rehearsalTyped(lines, 'debug', ...task, '--out', fresh(), ...options);
+
+test('a whole session: start, break, step, back, edit, fork, why, continue, reward', async () => {
+  const { code, out, err } = await debugged([
+    '# What docs/tutorial.md tells, and a fork without an edit.',
+    'break rule confirm-before-write',
+    'step',
+    'continue',
+    '/why',
+    'back',
+    `edit message ${asking}`,
+    'step',
+    'continue',
+    'fork',
+    'step',
+    'where',
+    'delete all',
+    'continue',
+    '/why',
+    'reverse',
+    'quit',
+  ]);
+  expect([code, err]).toEqual([0, '']);
+  await expect(out).toMatchFileSnapshot('golden/debug.txt');
+});
+
+test('the same script prints the same text again', async () => {
+  const lines = ['break tool change_item', 'continue', 'continue', `edit argument variant = brass`, 'continue', '/why'];
+  const [one, other] = [await debugged(lines), await debugged(lines)];
+  expect(one.code).toBe(0);
+  expect(other).toEqual(one);
+});
+
+test('a rollout without a model or a key can be played by the gold seat', async () => {
+  const { code, out } = await debugged(['continue', 'continue'], '--agent', 'gold');
+  expect([code, out]).toEqual([0, expect.stringContaining('REWARD 1  database and communicate held')]);
+});
+
+const stops: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['a tool', ['break tool get_order', 'continue'], /stopped: tool get_order is called$/m],
+  [
+    'a turn',
+    ['break turn 3', 'continue'],
+    /^step \d+, turn 3: agent calls list_variants .*\n {2}stopped: turn 3 begins$/m,
+  ],
+  [
+    'a row',
+    ['delete all', 'break row orders/W1138', 'continue'],
+    /stopped: orders\.W1138 is written\n(?: {2}changed: .*\n)+/,
+  ],
+  [
+    'a field',
+    ['delete all', 'break row orders.W1138.items_changed', 'continue'],
+    /stopped: orders\.W1138\.items_changed is written/,
+  ],
+  ['a table', ['delete all', 'break row handoffs', 'continue'], /stopped: handoffs is written/],
+  ['a reading', ['break read orders/W1138', 'continue'], /stopped: orders\.W1138 is read by get_order/],
+  ['a condition', ['delete all', 'break role agent if turn > 4', 'continue'], /^step \d+, turn 5: /m],
+  [
+    'an error of a tool',
+    ['delete all', 'break toolError', 'continue'],
+    /stopped: Error: the items of W1138 were changed before/,
+  ],
+  [
+    'the last breakpoint',
+    ['break tool get_order', 'continue', 'continue', 'reverse'],
+    /tool get_order is called(?!.*tool get_order is called)/s,
+  ],
+  ['a shorter name', ['b tool get_order', 'c', 's', 'n', '/back', 'p turn'], /> p turn\n\d\n/],
+];
+
+test.each(stops)('a script stops at %s', async (_, lines, shown) => {
+  const { code, out, err } = await debugged(lines);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(shown);
+});
+
+test('breakpoints are listed with the names by which they are deleted', async () => {
+  const { out } = await debugged([
+    'break tool get_order',
+    'break',
+    'delete 1',
+    'delete violation',
+    'break',
+    'continue',
+  ]);
+  expect(out).toContain(
+    '> break\n  1           tool get_order\n  violation   Stop when a rule of the policy is violated\n',
+  );
+  expect(out).toContain('> break\n  there are no breakpoints\n');
+  expect(out.split('stopped: ').at(-1)).toMatch(/^reward 0/);
+});
+
+test('a row, an argument, a message by its number and a turn are edited, each in a fork', async () => {
+  const edited = (line: string) => debugged(['continue', line, 'print db.orders.W1138.status', 'print messages[7]']);
+  const row = await edited('edit row orders/W1138/status = shipped');
+  expect(row.out).toMatch(
+    /stopped: forked: continues from the edited value.*> print db\.orders\.W1138\.status\n"shipped"/s,
+  );
+  expect((await edited('edit db.orders.W1138.status = "shipped"')).out).toContain('\n"shipped"\n');
+  const argument = await edited('edit argument variant = brass');
+  expect(argument.out).toMatch(/stopped: forked: continues from the edited call\n {2}call: .*"variant":"brass"/);
+  expect((await edited(`edit messages[7] = ${asking}`)).out).toContain(`agent     ${asking}`);
+  const turn = await debugged(['continue', 'back', 'back', `say ${asking}`]);
+  expect(turn.out).toMatch(/fork: the agent's turn was typed/);
+});
+
+test('what a step has is shown by its name', async () => {
+  const { code, out } = await debugged(['continue', 'show', 'show messages', 'show rollout', 'print task.id']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/> show\n {2}Messages\n {2}Database\n/);
+  expect(out).toMatch(/ {2}8 agent {2}change_item\(\{"order_id":"W1138"/);
+  expect(out).toMatch(/ {2}task {2}lamp-variant\n/);
+});
+
+const mistakes: readonly (readonly [string, RegExp])[] = [
+  ['contineu', /there is no command "contineu"\. Did you mean continue\?/],
+  ['/wy', /there is no command "wy"\. Did you mean why\?/],
+  ['fly away', /there is no command "fly"\. help lists the commands/],
+  ['break rul confirm-before-write', /"rul" is not a kind of breakpoint\. Did you mean rule\?/],
+  ['break at noon', /"at" is not a kind of breakpoint\. Expected rule, tool, /],
+  ['break rule', /write break rule ID/],
+  [
+    'break rule confirm-before-wirte',
+    /no rule "confirm-before-wirte" in this domain\. Did you mean confirm-before-write\?/,
+  ],
+  ['break tool get_ordr', /no tool "get_ordr" in this domain\. Did you mean get_order\?/],
+  ['break turn soon', /"turn:soon" is no place to stop/],
+  ['break row ordrs/W1138', /there is no table "ordrs" in db\. Did you mean orders\?/],
+  ['break tool get_order if turn >', /"turn >" is no expression/],
+  ['delete', /write delete and a number, a name or all:\n {2}violation/],
+  ['delete 7', /there is no breakpoint "7"/],
+  ['edit', /write edit message TEXT, edit argument NAME = VALUE/],
+  ['edit message Hello', /there is no message yet/],
+  ['edit row orders/W1138/status', /write edit row TABLE\/ID\/FIELD = VALUE/],
+  ['edit row orders/W1138/status = pending', /it has this value already: nothing was edited/],
+  ['break constructor x', /"constructor" is not a kind of breakpoint/],
+  ['edit row orders/W1138/statos = shipped', /statos/],
+  ['edit result {"status": "shipped"}', /a result of a tool cannot be edited\. Edit the call/],
+  ['print', /write an expression/],
+  ['print launch()', /is no expression/],
+  ['print db.orders.W9.status', /there is no db\.orders\.W9\.status at step 0/],
+  ['show mesages', /there is no "mesages" here\. Did you mean Messages\?/],
+  ['take lamp', /name the seat: \/take agent or \/take user/],
+  ['turn 0', /name a turn by its number/],
+  ['say', /type what is said/],
+  ['stop', /only a user that you play can end the conversation/],
+];
+
+test.each(mistakes)('a script ends with exit code 2 at its first line that fails: %s', async (line, message) => {
+  const { code, out, err } = await debugged(['# first', '', line, 'print turn']);
+  expect(code).toBe(2);
+  expect(err).toMatch(/^rehearsal debug: \S+\.txt:3: /);
+  expect(err).toMatch(message);
+  expect(out).not.toContain('> print turn');
+});
+
+test('a command after the end of the session fails; of the rollout it does not', async () => {
+  const { code, err } = await debugged(['delete all', 'continue', 'back', 'continue', 'continue', 'print turn']);
+  expect([code, err]).toEqual([2, expect.stringMatching(/:6: the session has ended\n$/)]);
+});
+
+const refused: readonly (readonly [readonly string[], RegExp])[] = [
+  [[], /name the folder of a domain/],
+  [['domains/order-desk'], /name a task; /],
+  [['domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .* has lamp-variant/],
+  [['no/where', 'lamp-variant'], /domain\.yaml/],
+  [['nothing.traj.jsonl'], /there is no such recording/],
+  [['nothing.traj.jsonl', 'lamp-variant'], /there is no place for "lamp-variant"/],
+  [[...task, 'more'], /there is no place for "more"/],
+  [[...task, '--agent', 'sorcerer'], /"sorcerer" is not a seat/],
+  [[...task, '--step', '3'], /--step does not go with a task; it takes --agent/],
+  [['nothing.traj.jsonl', '--seed', '3'], /--seed does not go with a recording; it takes --domain/],
+  [[...task, '--trial', 'x'], /--trial is a whole number/],
+  [[...task, '--timeout', 'long'], /--timeout is a number of seconds/],
+  [[...task, '--script', '/dev/null'], /the script \/dev\/null cannot be read: is a device/],
+  [[...task, '--script', 'no/script.txt'], /the script no\/script\.txt cannot be read: there is no such file/],
+];
+
+test.each(refused)('debug %j cannot begin', async (argv, message) => {
+  const { code, out, err } = await rehearsal('debug', ...argv);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(message);
+});
+
+test('a person types commands, is told what is wrong, and ends the session with the end of the input', async () => {
+  const { code, out, err, asked } = await typed([
+    '',
+    'brake rule confirm-before-write',
+    'continue',
+    'help break',
+    'help',
+  ]);
+  expect([code, err]).toEqual([0, 'there is no command "brake". Did you mean break?\n']);
+  expect(new Set(asked)).toEqual(new Set(['debug> ']));
+  expect(out).toMatch(/ {2}break, b \[KIND NAME \[if EXPR\]\] +stops there/);
+  expect(out).toMatch(/As in the Debug Console:\nExpressions: .*\/take user /s);
+  expect(out).toMatch(/\nrecording \S+lamp-variant\.0\.traj\.jsonl\n$/);
+});
+
+test('in the turn of a person plain text is said, and only a line that begins with / is a command', async () => {
+  const lines = [
+    'delete all',
+    'continue',
+    'quit please',
+    '/print turn',
+    '/back',
+    'step',
+    '/call get_order {}',
+    '/stop',
+  ];
+  const { code, out, err, asked } = await typed(lines, '--agent', 'gold', '--user', 'human');
+  expect(code).toBe(0);
+  expect(out).toContain('user      quit please');
+  expect(out).toMatch(/\n\d+\nstep \d+/);
+  expect(err).toBe('the user makes no calls: type what the user says\n');
+  expect(asked).toContain('user> ');
+  expect(out).toMatch(/the user ends the conversation/);
+});
+
+test('a person takes over the user from a step', async () => {
+  const lines = ['continue', 'back', `edit message ${asking}`, '/take user', 'No, leave it as it is.', '/stop'];
+  const { code, out, err } = await typed(lines);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/fork: a person took the user's seat at step 15/);
+  expect(out).toMatch(/your turn as the user: type what you say \(\/stop ends the conversation\)\n/);
+  expect(out).toMatch(/user {6}No, leave it as it is\./);
+});
+
+test('control sequences and line breaks of a model do not change what is printed', async () => {
+  const content = 'Hello\u001b[2J\u001b]52;c;ZXZpbA==\u0007\u009b2J\u202e there\n  9 user  forged';
+  const url = await endpoint(() => completion({ content }));
+  const lines = ['break role agent', 'continue', 'show messages', 'print messages[1]', 'where'];
+  const { code, out } = await debugged(lines, '--agent', `openai:m@${url}`);
+  expect(code).toBe(0);
+  expect(out).toContain('Hello there');
+  for (const control of ['\u001b', '\u0007', '\u009b', '\u202e']) expect(out).not.toContain(control);
+  expect(out).toContain('2 agent  Hello there\n      9 user  forged\n');
+});
+
+test('a recording is opened at a step, and forked', async () => {
+  const out = fresh();
+  await rehearsal('run', ...task, '--out', out);
+  const recording = join(out, 'lamp-variant.0.traj.jsonl');
+  const script = scriptOf('where', 'back', `edit message ${asking}`, 'delete all', 'continue');
+  const printed = await rehearsal('debug', recording, '--step', '16', '--script', script);
+  expect([printed.code, printed.err]).toEqual([0, '']);
+  expect(printed.out).toMatch(/\nstep 16, turn 4: .*\n {2}stopped: rule confirm-before-write violated: /);
+  expect(printed.out).toContain('REWARD 1');
+  expect(readdirSync(out)).toContain('lamp-variant.0.fork-1.traj.jsonl');
+});
+
+test('as data, each line is an object with its type', async () => {
+  const script = scriptOf('continue', 'print turn');
+  const { out } = await rehearsal('debug', ...task, '--out', fresh(), '--script', script, '--json');
+  const lines = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(new Set(lines.map(({ type }) => type))).toEqual(new Set(['output', 'stop', 'command', 'answer', 'end']));
+  expect(lines).toContainEqual(expect.objectContaining({ type: 'stop', step: 16, reason: 'exception' }));
+  expect(lines).toContainEqual({ type: 'answer', text: '4' });
+});
+
+test('- reads the script from standard input', () => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--no-warnings', commandLine, 'debug', ...task, '--out', fresh(), '--script', '-'],
+    { input: 'continue\nprint trun\n', encoding: 'utf8' },
+  );
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^rehearsal debug: standard input:2: "trun" is unknown/)]);
+  expect(stdout).toContain('> continue\n');
+});
+
+test('a recording is never overwritten: the same --out again is refused', async () => {
+  const out = fresh();
+  const again = ['debug', ...task, '--out', out, '--script', scriptOf('delete all', 'continue')];
+  expect((await rehearsal(...again)).code).toBe(0);
+  const { code, err } = await rehearsal(...again);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/lamp-variant\.0\.traj\.jsonl is a recording already\. Name a new/),
+  ]);
+  expect(await rehearsal('verify', out)).toMatchObject({ code: 0 });
+});
+
+test('Ctrl+C ends a session that waits for a script on standard input', async () => {
+  const { child, code, out } = waiting('--script', '-');
+  child.stdin?.write('print turn\n');
+  await until('the first command', () => out().includes('> print turn'));
+  child.kill('SIGINT');
+  expect(await code).toBe(2);
+});
+
+/** A session whose input stays open, and its child processes. */
+function waiting(...options: readonly string[]) {
+  const argv = ['--no-warnings', commandLine, 'debug', ...task, '--out', fresh(), ...options];
+  const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, code, out: () => out };
+}
+
+const endings: readonly (readonly [string, (child: ChildProcess) => unknown, number])[] = [
+  ['the end of the input', (child) => child.stdin?.end(), 0],
+  ['Ctrl+C', (child) => child.kill('SIGINT'), 2],
+  ['a request to terminate', (child) => child.kill('SIGTERM'), 2],
+];
+
+test.each(endings)('%s ends the session with its processes', async (_, end, expected) => {
+  const { child, code, out } = waiting();
+  await until('the first stop', () => out().includes('before the first message'));
+  const lanes = descendants(child.pid ?? 0);
+  expect(lanes.length).toBeGreaterThan(0);
+  end(child);
+  expect(await code).toBe(expected);
+  await until('the end of every process', () => !lanes.some(isRunning));
+});

@@ -1,0 +1,65 @@
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { rehearsal } from '../support/terminal.ts';
+
+/** What fresh readers of docs/first-domain.md ran into: each was silent or misleading before. */
+const scratch = mkdtempSync(join(tmpdir(), 'first-day-'));
+
+/** A copy of the sample library desk with one text of one file replaced. */
+function changed(file: string, from: string, to: string): string {
+  const folder = mkdtempSync(join(scratch, 'desk-'));
+  cpSync('domains/library-desk', folder, { recursive: true });
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
+  if (!text.includes(from)) throw new Error(`${file} does not say ${from}`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
+  return folder;
+}
+
+test.each([
+  [
+    'a misspelt argument in a slot with a field',
+    'domain.yaml',
+    'Shall I renew {loan_id.title}',
+    'Shall I renew {lone_id.title}',
+    /\{lone_id\} is not an argument of renew_loan\. Did you mean loan_id\?/,
+  ],
+])('check finds %s', async (_, file, from, to, finding) => {
+  expect((await rehearsal('check', changed(file, from, to))).out).toMatch(finding);
+});
+
+test('check --fix says what it mended', async () => {
+  const folder = changed('rules.yaml', '\n  gate: true', '\n  gaet: true');
+  expect((await rehearsal('check', folder, '--static', '--fix')).out).toMatch(
+    /^mended .*rules\.yaml:\d+ rule\/unknown-key /m,
+  );
+});
+
+test('run warns where a gold action fails, since the reward then says nothing', async () => {
+  const folder = changed('tools.ts', 'loan.renewals += 1;', "throw new Error('kaboom');");
+  const { err } = await rehearsal('run', folder, 'renew-small-boats', '--agent', 'gold');
+  expect(err).toContain('warning: the gold action renew_loan failed. The expected database is without it');
+});
+
+test('debug says which recordings the folder of a run has', async () => {
+  const out = join(scratch, 'run');
+  await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', out);
+  const { code, err } = await rehearsal('debug', out);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/run is the folder of a run; name one of its recordings: .*lamp-variant\.0\.traj\.jsonl/),
+  ]);
+});
+
+test.each([
+  [['run', 'domains/order-desk', 'lamp-varient'], /there is no task "lamp-varient"; .*Did you mean lamp-variant\?/],
+  [['run', 'domains/order-desk', 'lamp-variant', '--agent', 'goldd'], /"goldd" is not a seat .*Did you mean gold\?/],
+  [['explain'], /name a recording, a file that ends in/],
+])('%j has a message that helps', async (argv, message) => {
+  expect((await rehearsal(...argv)).err).toMatch(message);
+});

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { commandLine } from '../support/commandLine.ts';
+import { rehearsalTyped } from '../support/terminal.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-human-'));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+let runs = 0;
+const argv = (seat: string) =>
+  ['run', 'domains/parcel-desk', 'reschedule-P46', `--${seat}`, 'human', '--out', join(root, String(++runs))] as const;
+
+test('every line of a pipe is a turn, and commands are not said to the user', async () => {
+  const input = [
+    'Hello, how can I help?',
+    '/help',
+    '',
+    '/call find_parcel {"parcel": "P46"}',
+    '/refund',
+    '/say I see it.',
+    'One moment.',
+  ];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandLine, ...argv('agent')], {
+    input: input.join('\n'),
+    encoding: 'utf8',
+    timeout: 240_000,
+  });
+  expect(status).toBe(2);
+  await expect(stdout.replaceAll(root, 'ROOT')).toMatchFileSnapshot('golden/humanSeat.txt');
+  expect(stderr.match(/agent> /g)?.length).toBeGreaterThanOrEqual(input.length);
+  expect(stderr).toContain('/help       this text');
+  expect(stderr).toContain('there is no command /refund');
+});
+
+/** The replies to typed lines, up to the end of the input. */
+async function repliesTo(seat: 'agent' | 'user', ...lines: string[]) {
+  return (await rehearsalTyped(lines, ...argv(seat))).err;
+}
+
+test.each([
+  ['agent', '/call', 'name the tool, and its arguments as JSON'],
+  ['agent', '/call find_parcel P46', 'the arguments of find_parcel are no JSON object'],
+  ['agent', '/say', 'type what is said: /say TEXT'],
+  ['agent', '/stop', 'only a user that you play can end the conversation'],
+  ['agent', '/why', 'that command works in the Debug Console only'],
+  ['user', '/call find_parcel {"parcel": "P46"}', 'the user makes no calls: type what the user says'],
+] as const)('the %s types %s and is asked again', async (seat, line, reply) => {
+  expect(await repliesTo(seat, line)).toContain(reply);
+});

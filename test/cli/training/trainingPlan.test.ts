@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { planFor, withProfile } from '../../../src/cli/targets/gpus.ts';
+import { needsOf } from '../../../src/cli/targets/needs.ts';
+import type { Launch } from '../../../src/cli/targets/target.ts';
+import { expectedOf, planText } from '../../../src/cli/training/trainingPlan.ts';
+
+const launchOf = (config: Launch['config'], run = '/w/runs/now'): Launch => {
+  return { kind: 'sft', run, config, isResumed: false, isDetached: false, python: undefined, disk: undefined };
+};
+
+const h100 = [{ name: 'NVIDIA H100', driver: '580.1' }];
+
+test.each([
+  ['a GPU', { model: 'q' }, h100, 'gpu', 'The machine has a GPU (NVIDIA H100).'],
+  ['no GPU', { model: 'q' }, 'nvidia-smi is not there', 'cpu', 'No NVIDIA GPU is visible (nvidia-smi is not there).'],
+  ['an empty list', { model: 'q' }, [], 'cpu', 'No NVIDIA GPU is visible.'],
+  [
+    'an old driver',
+    { model: 'q' },
+    [{ name: 'NVIDIA H200', driver: '535.104.05' }],
+    'cpu',
+    'The driver 535.104.05 of NVIDIA H200 is older than 580.',
+  ],
+  ['a named profile', { model: 'q', profile: 'paper' }, [], 'paper', 'You or the configuration chose it.'],
+  ['the tiny model', { model: 'tiny', profile: 'trial' }, h100, 'trial', 'The model is tiny.'],
+] as const)('%s decides the profile', (_case, config, gpus, profile, reason) => {
+  const found = withProfile(launchOf(config), gpus);
+  expect({ profile: found.launch.config['profile'], reason: found.reason }).toEqual({ profile, reason });
+});
+
+test('the time comes from earlier runs with the same kind, model and profile', () => {
+  const root = mkdtempSync(join(tmpdir(), 'plan-'));
+  const earlier = (name: string, config: object, seconds: readonly number[]) => {
+    mkdirSync(join(root, name));
+    writeFileSync(join(root, name, 'config.json'), JSON.stringify(config));
+    const lines = seconds.map((step_seconds, step) => `${JSON.stringify({ step, step_seconds })}\n`);
+    writeFileSync(join(root, name, 'metrics.jsonl'), `${lines.join('')}{"step_sec`);
+  };
+  const alike = { kind: 'sft', model: 'm', profile: 'cpu' };
+  earlier('one', alike, [10, 30, 20]);
+  earlier('two', alike, [40]);
+  earlier('three', alike, [60]);
+  earlier('empty', alike, []);
+  earlier('other-model', { ...alike, model: 'n' }, [1]);
+  earlier('other-profile', { ...alike, profile: 'gpu' }, [1]);
+  const launch = launchOf({ model: 'm', profile: 'cpu', steps: 9 }, join(root, 'now'));
+  expect(expectedOf(launch)).toEqual({ model: 'm', steps: 9, secondsPerStep: 40, earlierRuns: 3 });
+  expect(expectedOf(launchOf({ model: 'x', profile: 'cpu' }, join(root, 'now')))).toMatchObject({
+    steps: 40,
+    earlierRuns: 0,
+  });
+});
+
+test('a plan names the device, the profile and why, memory, disk, downloads and time', () => {
+  const launch = launchOf({ model: 'org/model', profile: 'gpu' });
+  const needs = needsOf(
+    'a library prints\n{"disk": 3221225472, "free": 107374182400, "memory": {"needed": 9663676416, "available": 85899345920}, "parameters": 596049920, "download": 1192135096}\n',
+  );
+  const plan = { ...planFor('this machine', launch, h100, 'The machine has a GPU (NVIDIA H100).'), needs };
+  expect(planText({ ...plan, model: 'org/model', steps: 40, secondsPerStep: 12, earlierRuns: 2 })).toBe(
+    `\
+target     this machine (NVIDIA H100)
+profile    gpu. The machine has a GPU (NVIDIA H100).
+model      org/model, 596 million parameters
+memory     9.0 GiB of 80.0 GiB for weights, gradients and optimizer, without activations
+disk       3.0 GiB to write, 100.0 GiB free
+downloads  the weights of org/model: about 1192 MB
+time       about 8 min for 40 steps (12.0 s an optimizer step, the median of 2 earlier runs)
+`,
+  );
+  const environment = [{ what: "the trainer's Python environment", bytes: 617e6 }];
+  expect(
+    planText({ ...planFor('lab', launch, [], 'x'), downloads: environment, model: 'm', earlierRuns: 0 }),
+  ).toContain(`\
+memory     reported once the trainer is installed on lab
+disk       reported once the trainer is installed on lab
+downloads  the trainer's Python environment: about 617 MB
+time       unknown: no earlier run has this kind, model and profile
+`);
+});

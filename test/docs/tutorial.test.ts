@@ -1,0 +1,68 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { main } from '../../src/cli/main.ts';
+
+/** What docs/tutorial.md tells to type at a terminal is typed here, in its order, and has to print what it shows. */
+const cwd = mkdtempSync(join(tmpdir(), 'rehearsal-tutorial-'));
+cpSync(inRoot('domains', 'order-desk'), join(cwd, 'domains', 'order-desk'), { recursive: true });
+afterAll(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
+
+type Typed = { readonly prompt: string; readonly text: string; readonly shown: string[] };
+
+/** The commands of the shell, each with what is typed into it. */
+const page = readFileSync(inRoot('docs', 'tutorial.md'), 'utf8');
+const commands: (Typed & { readonly lines: Typed[] })[] = [];
+for (const [, block = ''] of page.matchAll(/```console\n(.*?)```/gs))
+  for (const line of block.trimEnd().split('\n')) {
+    const [, prompt, text = ''] = /^(\$|debug>|user>) (.*)$/.exec(line) ?? [];
+    const typed = { prompt: `${prompt} `, text, shown: [] };
+    if (prompt === '$') commands.push({ ...typed, lines: [] });
+    else if (prompt) commands.at(-1)?.lines.push(typed);
+    else (commands.at(-1)?.lines.at(-1) ?? commands.at(-1))?.shown.push(line);
+  }
+
+/** Runs a command, types its lines, and returns what was printed after each, first after the command itself. */
+async function printedBy({ text, lines }: (typeof commands)[number]) {
+  const outs = [''];
+  const prompts: string[] = [];
+  let err = '';
+  const [program, name, ...argv] = text.split(' ');
+  const code = await main(argv, {
+    out: (more) => {
+      outs.push(`${outs.pop()}${more}`);
+    },
+    err: (more) => {
+      err += more;
+    },
+    terminal: false,
+    interactive: true,
+    cwd,
+    environment: {},
+    signal: new AbortController().signal,
+    readLine: async (prompt) => {
+      prompts.push(prompt);
+      outs.push('');
+      return lines[prompts.length - 1]?.text ?? 'quit';
+    },
+  });
+  return { command: `${program} ${name}`, code, outs, prompts, err };
+}
+
+test('every step of the tutorial has its commands', () => {
+  const steps = page.split(/^## \d/m).slice(1);
+  expect(steps).toHaveLength(7);
+  for (const step of steps) expect(step).toContain('```console\n');
+});
+
+for (const command of commands)
+  test(`what the tutorial types at the terminal is true: ${command.text}`, async () => {
+    const printed = await printedBy(command);
+    expect(printed).toMatchObject({ command: 'npx rehearsal', code: 0 });
+    expect(printed.prompts).toEqual(command.lines.map(({ prompt }) => prompt));
+    expect(printed.err).not.toMatch(/there is no|rehearsal debug:/);
+    for (const [at, { shown }] of [command, ...command.lines].entries())
+      for (const line of shown) expect(printed.outs[at]?.split('\n')).toContain(line);
+  });

@@ -1,0 +1,18 @@
+import { afterEach } from 'vitest';
+import { sharedPages } from './shared.ts';
+import { screenshotFolder } from './workbench.ts';
+
+/** What a person would look at first: the views of the side bar, the active editor, messages and the status bar. */
+const shown = ['.part.sidebar', '.tab.active', '.notification-toast', '.debug-toolbar', '.part.statusbar'];
+
+/** Writes a picture of every open page where a test failed, and prints its text to the log. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  const name = `${task.file.name}-${task.name}`.replaceAll(/[^\w.]+/g, '-').slice(0, 120);
+  for (const [index, page] of (await sharedPages()).entries()) {
+    await page.screenshot({ path: `${screenshotFolder()}/failed-${name}-${index}.png` });
+    const words = await Promise.all(shown.map((part) => page.locator(part).allInnerTexts()));
+    const lines = shown.map((part, at) => `${part}: ${words[at]?.join(' | ').replaceAll(/\s+/g, ' ').slice(0, 600)}`);
+    console.error(`the page of "${task.name}" shows\n${lines.join('\n')}`);
+  }
+});

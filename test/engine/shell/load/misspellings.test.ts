@@ -1,0 +1,248 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { Expression } from '../../../../src/engine/core/expression/syntax.ts';
+import { parseExpression } from '../../../../src/engine/core/expression.ts';
+import { type Random, randomStream } from '../../../../src/engine/core/random.ts';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
+import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
+import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { hasOutsideTools } from '../../../../src/engine/shell/load/loadedDomain.ts';
+import { sampleDomains } from '../../../support/sampleDomains.ts';
+import { rehearsal } from '../../../support/terminal.ts';
+
+const seed = 'misspellings';
+const count = 200;
+const least = { field: 30, tool: 25, argument: 25, value: 25 };
+
+type Kind = keyof typeof least;
+/** A word of a file that has to be as it is: where its text is in the YAML, and where the word is in that text. */
+type Site = {
+  readonly domain: string;
+  readonly file: string;
+  readonly path: readonly (string | number)[];
+  readonly isKey: boolean;
+  readonly kind: Kind;
+  readonly word: string;
+  readonly at: number;
+};
+type Subject = {
+  readonly folder: string;
+  readonly tools: readonly Tool[];
+  readonly outside: readonly Tool[];
+  readonly before: readonly Diagnostic[];
+  readonly sites: readonly Site[];
+};
+
+const inFixtures = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+const subjects = new Map<string, Subject>();
+
+beforeAll(async () => {
+  const out = mkdtempSync(join(tmpdir(), 'rehearsal-misspellings-'));
+  await rehearsal('import', 'tau2', '--from', inFixtures('tau2'), '--out', join(out, 'tau2'));
+  await rehearsal('import', 'tau1', '--from', inFixtures('tau1'), '--out', join(out, 'tau1'));
+  const folders = [
+    ...sampleDomains.map((name) => join(import.meta.dirname, '../../../../domains', name)),
+    join(out, 'tau2/mock'),
+    join(out, 'tau1/retail'),
+  ];
+  for (const folder of folders) {
+    const loaded = loadDomain(folder);
+    const tools = loaded.toolsFile === null ? [] : await describeCodeTools(loaded);
+    const outside = hasOutsideTools(loaded) ? await describeOutsideTools(loaded) : [];
+    const complete = completeDomain(loaded, tools, outside);
+    const before = complete.diagnostics;
+    subjects.set(folder, { folder, tools, outside, before, sites: sitesOf(complete) });
+  }
+}, 120_000);
+
+/** The words of rules and tasks that misspellings are made of; values are those that the domain has somewhere else. */
+function sitesOf({ folder, domain, parts, world }: LoadedDomain): readonly Site[] {
+  const names = new Set(domain.tools.map(({ name }) => name));
+  const given = parts.tasks.map(({ value: { actions, user } }) => [actions.map((each) => each.arguments), user.known]);
+  const isKnown = knownValues(domain.tools, [world.agent, world.user], given);
+  const files = new Set([...parts.rules, ...parts.tasks].map(({ file }) => file));
+  return [...files].flatMap((file) => {
+    const root: unknown = parse(readFileSync(file, 'utf8'));
+    const site = (path: Site['path'], kind: Kind, word: string, at = 0, isKey = false): Site => ({
+      domain: folder,
+      file,
+      path,
+      isKey,
+      kind,
+      word,
+      at,
+    });
+    const expression = (path: Site['path'], text: unknown) => {
+      const parsed = typeof text === 'string' ? parseExpression(text) : null;
+      if (parsed === null || 'problem' in parsed) return [];
+      return wordsOf(parsed.expression, names).flatMap(({ kind, word, at }) =>
+        kind === 'value' && !isKnown(word, 1) ? [] : [site(path, kind, word, at)],
+      );
+    };
+    const items = (Array.isArray(root) ? root : [root]) as readonly Readonly<Record<string, unknown>>[];
+    return items.flatMap((item, index) => {
+      const own = Array.isArray(root) ? [index] : [];
+      const conditions = ['when', 'condition', 'onlyWhen', 'always'].flatMap((key) =>
+        expression([...own, key], item[key]),
+      );
+      const lists = ['tools', 'require'].flatMap((key) =>
+        Array.isArray(item[key]) ? item[key].map((word, nth) => site([...own, key, nth], 'tool', String(word))) : [],
+      );
+      if (item['rule'] !== undefined) return [...conditions, ...lists];
+      const actions = (item['actions'] ?? []) as readonly { tool: string; arguments?: Record<string, unknown> }[];
+      return actions.flatMap(({ tool, arguments: values = {} }, nth) => [
+        site([...own, 'actions', nth, 'tool'], 'tool', tool),
+        ...Object.entries(values).flatMap(([name, value]) => [
+          site([...own, 'actions', nth, 'arguments', name], 'argument', name, 0, true),
+          ...(typeof value === 'string' && isKnown(value, 2)
+            ? [site([...own, 'actions', nth, 'arguments', name], 'value', value)]
+            : []),
+        ]),
+      ]);
+    });
+  });
+}
+
+type Word = Pick<Site, 'kind' | 'word' | 'at'>;
+
+function wordsOf(expression: Expression, tools: ReadonlySet<string>): readonly Word[] {
+  const value = (each: Expression): readonly Word[] =>
+    each.type === 'literal' && typeof each.value === 'string'
+      ? [{ kind: tools.has(each.value) ? 'tool' : 'value', word: each.value, at: each.at }]
+      : [];
+  switch (expression.type) {
+    case 'member': {
+      const { of, key } = expression;
+      const isArgument = (of.type === 'name' && of.name === 'args') || isField(of, 'args');
+      const kind = isArgument ? 'argument' : 'field';
+      const own = key.type === 'literal' ? value(key).map((each) => ({ ...each, kind }) as const) : wordsOf(key, tools);
+      return [...wordsOf(of, tools), ...own];
+    }
+    case 'list':
+      return expression.items.flatMap((item) => wordsOf(item, tools));
+    case 'not':
+    case 'minus':
+    case 'element':
+      return wordsOf(expression.of, tools);
+    case 'binary': {
+      const { operator, left, right } = expression;
+      const sides = [...wordsOf(left, tools), ...wordsOf(right, tools)];
+      const isCompared = (operator === '==' || operator === 'in') && left.type === 'member';
+      return isCompared ? [...sides, ...(right.type === 'list' ? right.items : [right]).flatMap(value)] : sides;
+    }
+    case 'call':
+      return [
+        ...expression.inputs.flatMap((input) => wordsOf(input, tools)),
+        ...(expression.name === 'last' ? expression.inputs.flatMap(value) : []),
+      ];
+    default:
+      return [];
+  }
+}
+
+const isField = (expression: Expression, name: string) =>
+  expression.type === 'member' && expression.key.type === 'literal' && expression.key.value === name;
+
+/** Whether a domain has a text that often: in its data, its schemas, and the facts and arguments of its tasks. */
+function knownValues(tools: readonly Tool[], ...data: readonly unknown[]): (text: string, times: number) => boolean {
+  const counts = new Map<string, number>();
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') counts.set(value, (counts.get(value) ?? 0) + 1);
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
+  };
+  visit([tools.map(({ parameters }) => parameters), data]);
+  return (text, times) =>
+    text.length > 4 && !/\d/.test(text) && text.split(' ').length < 5 && (counts.get(text) ?? 0) >= times;
+}
+
+/** The word with one slip of the fingers. */
+function misspelt(word: string, random: Random): string {
+  const at = 1 + random.integer(Math.max(1, word.length - 2));
+  const [before, here, after] = [word.slice(0, at), word.charAt(at), word.slice(at + 1)];
+  const slips = [
+    `${before}${after}`,
+    `${before}${here}${here}${after}`,
+    `${before}${after.charAt(0)}${here}${after.slice(1)}`,
+    `${before}x${after}`,
+  ];
+  return slips.filter((slip) => slip !== word)[random.integer(3)] ?? `${word}x`;
+}
+
+function draw(): readonly (Site & { readonly wrong: string })[] {
+  const random = randomStream(seed, 'draw');
+  const sites = [...subjects.values()].flatMap((subject) => subject.sites);
+  const words = new Set(sites.map(({ word }) => word));
+  const kinds = Object.keys(least) as readonly Kind[];
+  const drawn = new Map<string, Site & { readonly wrong: string }>();
+  for (let turn = 0; drawn.size < count; turn++) {
+    const kind = kinds[turn % kinds.length];
+    const own = sites.filter((site) => site.kind === kind && site.word.length > 2);
+    const folder = random.pick([...new Set(own.map((site) => site.domain))]);
+    const site = random.pick(own.filter((each) => each.domain === folder));
+    const wrong = misspelt(site.word, random);
+    if (!words.has(wrong)) drawn.set(`${site.file} ${site.path.join(' ')} ${site.at} ${wrong}`, { ...site, wrong });
+  }
+  return [...drawn.values()];
+}
+
+/** The findings that a misspelling adds, and the file with it. */
+function findingsOf(site: Site & { readonly wrong: string }) {
+  const { folder, tools, outside, before } = subjects.get(site.domain) as Subject;
+  const root: unknown = parse(readFileSync(site.file, 'utf8'));
+  const parent = site.path.slice(0, -1).reduce((value, key) => (value as Record<string, unknown>)[key] as never, root);
+  const holder = parent as Record<string, unknown>;
+  const key = String(site.path.at(-1));
+  const text = String(holder[key]);
+  if (site.isKey) {
+    const entries = Object.entries(holder).map(([name, value]) => [name === key ? site.wrong : name, value]);
+    for (const name of Object.keys(holder)) delete holder[name];
+    Object.assign(holder, Object.fromEntries(entries));
+  } else holder[key] = text.slice(0, site.at) + site.wrong + text.slice(site.at + site.word.length);
+  const changed = stringify(root, { lineWidth: 100 });
+  const loaded = loadDomain(folder, { overlay: new Map([[site.file, changed]]) });
+  const known = new Set(before.map(({ code, message }) => `${code} ${message}`));
+  const found = completeDomain(loaded, tools, outside).diagnostics.filter(
+    ({ code, message }) => !known.has(`${code} ${message}`),
+  );
+  return { found, changed };
+}
+
+it('the originals have no finding about a name or a value', () => {
+  const found = [...subjects.values()].flatMap(({ folder, before }) =>
+    before
+      .filter(({ code }) => /unknown-(?!tool)|type-mismatch|bad-arguments/.test(code))
+      .map(({ file, line, message }) => `${relative(folder, file)}:${line} ${message}`),
+  );
+  expect(found).toEqual([]);
+  expect(subjects.size).toBe(sampleDomains.length + 2);
+});
+
+it(`finds ${count} generated misspellings, at their place, and names what was meant`, () => {
+  const drawn = draw();
+  for (const [kind, number] of Object.entries(least))
+    expect(drawn.filter((site) => site.kind === kind).length, kind).toBeGreaterThanOrEqual(number);
+  const missed = drawn.flatMap((site) => {
+    const { found, changed } = findingsOf(site);
+    const lines = changed.split('\n');
+    const isHit = found.some(
+      ({ file, line, column, message, hint = '' }) =>
+        file === site.file &&
+        message.includes(site.wrong) &&
+        /Did you mean /.test(hint) &&
+        lines[line - 1]
+          ?.slice(column - 1)
+          .replace(/^["']/, '')
+          .startsWith(site.wrong.split(' ')[0] ?? ''),
+    );
+    if (isHit) return [];
+    return [
+      `${site.kind} ${site.word} -> ${site.wrong} in ${site.domain} ${site.path.join('.')}: ${found.map(({ code, line, column, message, hint }) => `${line}:${column} ${code} ${message} ${hint}`).join(' | ')}`,
+    ];
+  });
+  expect(missed).toEqual([]);
+}, 300_000);

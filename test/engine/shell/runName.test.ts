@@ -1,0 +1,32 @@
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeNewRunFolder, removeEmptyRunFolder } from '../../../src/engine/shell/runName.ts';
+
+const now = new Date('2026-11-21T10:15:30Z');
+const place = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-names-')), '.rehearsal', 'runs');
+
+test('runs of one second have folders of their own', () => {
+  const runs = place();
+  const names = [1, 2, 3].map(() => basename(makeNewRunFolder(runs, 'looks', now)));
+  expect(names).toEqual(['20261121-101530-looks', '20261121-101530-looks-2', '20261121-101530-looks-3']);
+  expect(readdirSync(runs)).toEqual(names);
+});
+
+test.each([
+  ['../../../etc', '20261121-101530-..-..-..-etc'],
+  ['a/b c', '20261121-101530-a-b-c'],
+  ['größe@plain', '20261121-101530-größe@plain'],
+])('a run about %j is directly below the folder of runs', (about, name) => {
+  const runs = place();
+  expect(makeNewRunFolder(runs, about, now)).toBe(join(runs, name));
+});
+
+test('a run that did not begin leaves no folder', () => {
+  const runs = place();
+  const [begun, empty] = [makeNewRunFolder(runs, 'looks', now), makeNewRunFolder(runs, 'looks', now)];
+  writeFileSync(join(begun, 'run.json'), '{}');
+  for (const folder of [begun, empty, join(runs, 'nowhere')]) removeEmptyRunFolder(folder);
+  expect(readdirSync(runs)).toEqual([basename(begun)]);
+});

@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { approveDomain } from '../../support/approval.ts';
+import { rehearsal } from '../../support/terminal.ts';
+
+const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'same-as-gold-'));
+const write = (name: string, text: string) => {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+write(
+  'domain.yaml',
+  `name: counting-desk
+mcpServers:
+  counter:
+    command: ${JSON.stringify(process.execPath)}
+    args: [${JSON.stringify(fixture)}, good]
+    state: replay
+    reader: { tool: state }
+    writes: [add]
+`,
+);
+write('policy.md', '# Counting desk\n');
+write('personas/plain.persona.yaml', 'id: plain\ndescription: A person who counts.\n');
+write(
+  'tasks/two.task.yaml',
+  `id: two
+persona: plain
+user: { goal: The count should go up by two., opening: Add 2 please., known: { by: 2 } }
+setUp: { counter: { calls: [{ tool: add, arguments: { by: 5 } }] } }
+actions: [{ tool: add, arguments: { by: 2 } }]
+assertions: [{ in: counter, sameAs: gold }]
+evaluate: [assertions]
+train: [assertions]
+script:
+  - - { tool: add, arguments: { by: 3 } }
+  - Done, I have added 2. Is there anything else?
+`,
+);
+approveDomain(folder);
+
+async function played(agent: string): Promise<{ reward: unknown; reason: string; recording: string }> {
+  const out = join(folder, `run-${agent}`);
+  const ran = await rehearsal('run', folder, 'two', '--agent', agent, '--out', out, '--json');
+  return { ...JSON.parse(ran.out.trim().split('\n').at(-1) ?? ran.err), recording: join(out, 'two.0.traj.jsonl') };
+}
+
+test('the reward is that the state of a server is as after the gold actions, from the start of the task', async () => {
+  expect(await played('gold')).toMatchObject({ reward: 1 });
+  const wrong = await played('scripted');
+  expect(wrong).toMatchObject({
+    reward: 0,
+    reason: expect.stringContaining('counter › count is 8; after the gold actions it is 7'),
+  });
+  for (const agent of ['gold', 'scripted'])
+    expect((await rehearsal('verify', join(folder, `run-${agent}`))).code).toBe(0);
+  expect((await rehearsal('replay', wrong.recording, '--domain', folder)).code).toBe(0);
+});
+
+test.each([
+  ['{ in: agent, sameAs: gold }', 'task/unknown-source'],
+  ['{ in: counter, sameAs: gold, equals: 1 }', 'task/assertion-twice'],
+])('the assertion %s is reported as %s', async (assertion, code) => {
+  const place = mkdtempSync(join(tmpdir(), 'same-as-gold-'));
+  const task = `id: two\npersona: plain\nuser: { goal: Count., opening: Count. }\nassertions: [${assertion}]\nevaluate: [assertions]\n`;
+  mkdirSync(join(place, 'tasks'));
+  writeFileSync(
+    join(place, 'domain.yaml'),
+    'name: x\nmcpServers: { counter: { command: none, reader: { tool: state } } }\n',
+  );
+  writeFileSync(join(place, 'policy.md'), '# X\n');
+  writeFileSync(join(place, 'tasks', 'two.task.yaml'), task);
+  expect((await rehearsal('check', place, '--static')).out).toContain(code);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { inRoot } from '../../../scripts/repository.ts';
+import { baseHash } from '../../../src/engine/core/world.ts';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
+import { settingOf } from '../../../src/engine/shell/replay.ts';
+import { startOf } from '../../../src/engine/shell/start.ts';
+import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
+
+const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
+
+test('a rollout that starts after the supervisor was closed is rejected', async () => {
+  const loaded = loadDomain(inRoot('domains', 'parcel-desk'), { soundness: false });
+  const supervisor = await openSupervisor(loaded);
+  const [task] = supervisor.domain.tasks;
+  if (!task) throw new Error('parcel-desk has no task');
+  const from = startOf(supervisor.domain, baseHash(settingOf(loaded).world), task, {
+    seed: '1',
+    trial: 0,
+    basis: 'evaluate',
+    ...seats,
+  });
+  const outside = outsideOf(
+    seats.agent,
+    seats.user,
+    () => undefined,
+    () => Promise.reject(new Error('no person has a seat')),
+  );
+  await supervisor.close();
+  const request = { task, from, seats: laneSeats(seats.agent, seats.user), outside, recording: null };
+  await expect(supervisor.start(request).closed).rejects.toThrow('The supervisor is closed.');
+});

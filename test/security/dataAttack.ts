@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/** An attack that runs no code of a domain, so that the sandbox makes no difference. */
+export type DataAttack = {
+  readonly attacker: 'MCP server' | 'Recording' | 'Local request' | 'Copy' | 'Training target';
+  readonly name: string;
+  readonly promise: string;
+  /** Makes the attack, and fails where the promise does not hold. */
+  readonly run: () => Promise<void> | void;
+  /** Whether this machine has what the attack needs. */
+  readonly isPossible: boolean;
+};
+
+type Row = readonly [name: string, run: DataAttack['run']];
+
+export const rows =
+  (attacker: DataAttack['attacker'], promise: string, isPossible = true) =>
+  (...given: readonly Row[]): readonly DataAttack[] =>
+    given.map(([name, run]) => ({ attacker, name, promise, run, isPossible }));
+
+let root: string | undefined;
+/** A fresh folder that goes away with all others at the end. */
+export function scratch(): string {
+  root ??= mkdtempSync(join(tmpdir(), 'rehearsal-hostile-'));
+  return mkdtempSync(join(root, 'a-'));
+}
+
+export function removeScratchAtEnd(): void {
+  afterAll(() => root !== undefined && rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+}

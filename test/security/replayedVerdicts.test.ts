@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { approveDomain } from '../support/approval.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+/** An attacker changes a verdict or a reward in a recording, and computes its hash chain again. */
+
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-verdicts-'));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const domain = 'domains/order-desk';
+const recording = join(root, 'lamp-variant.0.traj.jsonl');
+
+beforeAll(async () => {
+  const run = await rehearsal('run', domain, 'lamp-variant', '--agent', 'gold', '--out', root);
+  expect(run).toMatchObject({ code: 0 });
+});
+
+type Line = { n: number; event: { type: string; [key: string]: unknown }; state: string };
+
+const sha = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Writes lines with a hash chain that holds. */
+function written(lines: readonly Line[]): string {
+  let head = '0'.repeat(64);
+  const texts = lines.map(({ event, state }, n) => {
+    const text = JSON.stringify({ n, event, state });
+    head = sha(head + text);
+    return `${text.slice(0, -1)},"chain":"${head}"}\n`;
+  });
+  const path = join(root, 'tampered.traj.jsonl');
+  writeFileSync(path, texts.join(''));
+  return path;
+}
+
+const linesOf = (): Line[] =>
+  readFileSync(recording, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+/** Changes the text of the first event of a type. */
+const retold =
+  (type: string, from: RegExp, to: string) =>
+  (lines: readonly Line[]): readonly Line[] => {
+    const at = lines.findIndex(({ event }) => event.type === type && from.test(JSON.stringify(event)));
+    const line = lines[at];
+    if (!line) throw new Error(`no ${type} has ${from}`);
+    return lines.with(at, { ...line, event: JSON.parse(JSON.stringify(line.event).replace(from, to)) });
+  };
+
+const dropped = (type: string) => (lines: readonly Line[]) => {
+  const at = lines.findIndex(({ event }) => event.type === type);
+  return lines.toSpliced(at, 1);
+};
+
+const repeated = (type: string) => (lines: readonly Line[]) => {
+  const at = lines.findIndex(({ event }) => event.type === type);
+  return lines.toSpliced(at, 0, ...lines.slice(at, at + 1));
+};
+
+test('a whole recording has every state, verdict and reward as recorded', async () => {
+  expect(await rehearsal('replay', recording, '--quiet')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^\d+ steps replayed, every state, verdict and reward as recorded\n$/),
+  });
+});
+
+test.each([
+  ['the reward', retold('rewarded', /"reward":1/, '"reward":0'), /rewarded: reward is recorded as 0, recomputed as 1$/],
+  ['no reward', retold('rewarded', /"reward":1/, '"reward":null'), /reward is recorded as null, recomputed as 1$/],
+  ['why it was rewarded', retold('rewarded', /"reason":"/, '"reason":"no '), /reason is recorded as "no /],
+  ['who failed', retold('rewarded', /"failedBy":null/, '"failedBy":"agent"'), /failedBy is recorded as "agent"/],
+  [
+    'the report card',
+    retold('rewarded', /"layer":"outcome","verdict":"held"/, '"layer":"outcome","verdict":"violated"'),
+    /rewarded: card\[0\]\.verdict is recorded as "violated", recomputed as "held"$/,
+  ],
+  [
+    'the verdict of a verifier',
+    retold('verdictReached', /"held":true/, '"held":false'),
+    /verdictReached of \S+: verdict\.held is recorded as false, recomputed as true$/,
+  ],
+  [
+    'the verdict of a rule',
+    retold('rulesChecked', /"verdict":"held"/, '"verdict":"violated"'),
+    /rulesChecked: verdicts\[\d+\]\.verdict is recorded as "violated", recomputed as "held"$/,
+  ],
+  ['a dropped verdict', dropped('verdictReached'), /is recorded, recomputed is verdictReached|is recorded as/],
+  ['a dropped check of rules', dropped('rulesChecked'), /is recorded, recomputed is rulesChecked$/],
+  ['a repeated check of rules', repeated('rulesChecked'), /rulesChecked is recorded/],
+  [
+    'why it ended',
+    retold('rolloutEnded', /"userStopped"/, '"turnCap"'),
+    /rolloutEnded: reason is recorded as "turnCap"/,
+  ],
+  ['which call was made', retold('toolCalled', /"name":"/, '"name":"x'), /toolCalled: call\.name is recorded as "x/],
+] as const)('replay finds a recording with another value: %s', async (_what, tamper, message) => {
+  const path = written(tamper(linesOf()));
+  const { code, out } = await rehearsal('replay', path, '--domain', domain, '--quiet');
+  expect({ code, out }).toMatchObject({ code: 1, out: expect.stringContaining(`${path}:`) });
+  expect(out.trim().split('\n')).toHaveLength(1);
+  expect(out.trim()).toMatch(/:\d+: event \d+: /);
+  expect(out.trim()).toMatch(message);
+});
+
+test('with --static nothing of the domain runs, and the states alone are compared', async () => {
+  const path = written(retold('rewarded', /"reward":1/, '"reward":0')(linesOf()));
+  expect(await rehearsal('replay', path, '--domain', domain, '--static', '--json')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/"problems":\[\],"recomputed":false\}\n$/),
+  });
+});
+
+test('a recording does not choose which programs start', async () => {
+  const folder = join(root, 'with-server');
+  cpSync(domain, folder, { recursive: true });
+  const started = join(root, 'started');
+  const server = `\nmcpServers:\n  files: { command: touch, args: [${started}], state: none }\n`;
+  appendFileSync(join(folder, 'domain.yaml'), server);
+  const path = written(linesOf());
+  writeFileSync(join(root, 'run.json'), JSON.stringify({ domain: 'order-desk', folder }));
+  expect(await rehearsal('replay', path, '--quiet')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`Add --domain ${folder} to start them, or --static to compare the states only`),
+  });
+  expect(existsSync(started)).toBe(false);
+  expect(await rehearsal('replay', path, '--static', '--quiet')).toMatchObject({ code: 0 });
+  approveDomain(folder);
+  expect((await rehearsal('replay', path, '--quiet', '--domain', folder)).code).toBe(2);
+  expect(existsSync(started)).toBe(true);
+});

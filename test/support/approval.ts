@@ -1,0 +1,22 @@
+import { approvalHash, approve } from '../../src/engine/shell/approvals.ts';
+import { effectsOfAgent, effectsOfDomain } from '../../src/engine/shell/effects.ts';
+import { parseAgentFile } from '../../src/engine/shell/load/agentFile.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+
+/** The hash that a command would name for a domain. */
+export function hashOf(folder: string, isConfined?: boolean): string {
+  return approvalHash(effectsOfDomain(loadDomain(folder, { soundness: false }), isConfined));
+}
+
+/** Approves what a domain does outside of the sandbox, for this process and those that it starts. */
+export function approveDomain(folder: string): string {
+  approve([hashOf(folder)], process.env);
+  return folder;
+}
+
+/** Approves what an agent's file starts or reaches, for this process and those that it starts. */
+export function approveAgent(file: string): string {
+  const seat = parseAgentFile(file, (model) => ({ type: 'openai', model, baseUrl: '', keyName: null }));
+  if ('file' in seat) approve([approvalHash(effectsOfAgent(seat))], process.env);
+  return file;
+}

@@ -1,0 +1,44 @@
+"""The rows of SFT as several processes share them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch.utils.data import Sampler
+
+from rehearsal_trainer import processes
+from rehearsal_trainer.masks import Row
+
+
+def filled(rows: Sequence[Row], at_once: int) -> Sequence[Row]:
+    """The rows and, where several processes share them, behind them as many without a label as fill `at_once`.
+
+    accelerate would fill up with rows of the same epoch, which then count twice in the gradient.
+    """
+    if processes.count() == 1:
+        return rows
+    token = rows[0].ids[:1]
+    return [*rows, *[Row(token, [0], [None])] * (-len(rows) % at_once)]
+
+
+class SharedOrder(Sampler[int]):
+    """The order of accelerate's sampler in one process, with the rows that only fill up at the end of every epoch."""
+
+    def __init__(self, rows: int, filled: int, seed: int) -> None:
+        """`rows` of `filled` have labels."""
+        self._rows, self._filled, self._seed = rows, filled, seed
+        self._epoch = 0
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(self._seed + self._epoch)
+        yield from torch.randperm(self._rows, generator=generator).tolist()
+        yield from range(self._rows, self._filled)
+        self._epoch += 1
+
+    def __len__(self) -> int:
+        return self._filled
+
+    def set_epoch(self, epoch: int) -> None:
+        """Chooses the order of an epoch."""
+        self._epoch = epoch

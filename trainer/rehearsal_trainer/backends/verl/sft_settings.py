@@ -1,0 +1,78 @@
+"""An SFT run on a cluster in verl's words. Torch-free, and without verl and Ray."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rehearsal_trainer.backends.verl.cluster_config import SftClusterConfig
+from rehearsal_trainer.messages import Json
+
+TRAINER = "sft_trainer_engine"
+"""What verl calls the configuration of its SFT."""
+TYPES = {"auto": "fp32", "float32": "fp32", "bfloat16": "bf16"}
+"""The numbers in which weights lie, in verl's words. As elsewhere, `auto` only computes in bfloat16."""
+
+
+@dataclass(frozen=True)
+class SftPlaces:
+    """Where the job keeps what verl reads and writes."""
+
+    rows: str
+    validation: str | None
+    tokenizer: str
+    """A folder with the tokenizer and the chat template that the rows were rendered with."""
+    checkpoints: str
+    name: str
+
+
+def sft_settings(config: SftClusterConfig, places: SftPlaces, steps: int) -> dict[str, Json]:
+    """Returns our configuration as verl's SFT has it, by the dotted names of its keys."""
+    computed = {"+engine.mixed_precision": dict.fromkeys(("param_dtype", "reduce_dtype", "buffer_dtype"), "fp32")}
+    return {
+        # The model and the machines.
+        "model.path": config.model,
+        "model.tokenizer_path": places.tokenizer,
+        "model.enable_gradient_checkpointing": config.gradient_checkpointing,
+        "model.use_remove_padding": True,
+        "model.lora_rank": config.lora_rank,
+        "model.lora_alpha": 2 * config.lora_rank or 16,
+        "engine.model_dtype": TYPES[config.dtype],
+        **(computed if config.dtype == "float32" else {}),
+        "engine.fsdp_size": config.nodes * config.gpus_per_node,
+        "engine.ulysses_sequence_parallel_size": config.sequence_parallel,
+        "trainer.nnodes": config.nodes,
+        "trainer.n_gpus_per_node": config.gpus_per_node,
+        # The process that drives the GPUs has none itself.
+        "trainer.device": "cpu",
+        # The optimizer, as that of this machine.
+        "optim.lr": config.learning_rate,
+        "optim.lr_warmup_steps": config.warmup_steps,
+        "optim.lr_scheduler_type": "constant",
+        "optim.weight_decay": 0.0,
+        "optim.clip_grad": 1.0,
+        # The rows, which are token ids already.
+        "data.train_files": places.rows,
+        "data.val_files": places.validation,
+        "data.train_batch_size": config.batch,
+        "data.max_length": config.context,
+        "data.use_dynamic_bsz": True,
+        "data.max_token_len_per_gpu": -(-config.context // config.sequence_parallel),
+        # The run, which is one long pass to verl: the order of the rows has all epochs.
+        "trainer.total_epochs": 1,
+        "trainer.total_training_steps": steps,
+        "trainer.seed": config.seed,
+        "trainer.save_freq": config.save_every,
+        "trainer.test_freq": validates_every(steps) if places.validation else -1,
+        "trainer.max_ckpt_to_keep": config.keep_checkpoints,
+        "trainer.default_local_dir": places.checkpoints,
+        "trainer.resume_mode": "auto",
+        "trainer.logger": ["console", "file"],
+        "trainer.project_name": "rehearsal",
+        "trainer.experiment_name": places.name,
+    }
+
+
+def validates_every(steps: int) -> int:
+    """Optimizer steps between measurements of the validation loss: up to 20 in a run."""
+    return math.ceil(steps / 20)
