@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+import torch
 from transformers import ContinuousBatchingConfig, GenerationConfig
 
 from rehearsal_trainer.answers import ContextExceededError, Generated
@@ -31,6 +32,28 @@ def can_page(model: Any) -> bool:
     """Whether transformers answers for a model in this way: not where it has linear attention."""
     kinds = getattr(model.config.get_text_config(), "layer_types", None) or []
     return all(kind in PAGED for kind in kinds) and hasattr(without_adapters(model), "init_continuous_batching")
+
+
+def _keep_cache_dtype(manager: Any) -> None:
+    """Lets a manager store keys and values in the dtype of its cache, which is that of the weights.
+
+    Where float32 weights compute in bfloat16 (autocast, the profile `paper`), the values arrive in bfloat16 and the
+    keys, after the rotation, in float32. transformers 5.23 copies them as they are, and torch refuses that.
+    """
+    create = manager._create_batch_processor
+
+    def created() -> Any:
+        processor = create()
+        cache, update = processor.cache, processor.cache.update
+
+        def cast(*, key_states: torch.Tensor, value_states: torch.Tensor, **where: Any) -> Any:
+            keys, values = key_states.to(cache.dtype), value_states.to(cache.dtype)
+            return update(key_states=keys, value_states=values, **where)
+
+        cache.update = cast
+        return processor
+
+    manager._create_batch_processor = created
 
 
 class PagedSampler:
@@ -119,6 +142,7 @@ class PagedSampler:
             self._manager = module.init_continuous_batching(
                 GenerationConfig(eos_token_id=sorted(self.stop_ids), **how), options
             )
+            _keep_cache_dtype(self._manager)
             self._manager.start()
             self._reader = threading.Thread(target=self._read, args=(self._manager,), name="answers", daemon=True)
             self._reader.start()

@@ -53,6 +53,17 @@ def test_sampled_log_probabilities_are_those_of_the_model(tmp_path: Path, archit
         assert torch.allclose(expected[:, 0], torch.tensor(answer.logprobs), atol=1e-3)
 
 
+def test_float32_weights_that_compute_in_bfloat16_are_sampled(tiny_model: Any, sampler: PagedSampler) -> None:
+    tiny_model.forward = torch.autocast("cpu", torch.bfloat16)(tiny_model.forward)  # as accelerate does
+    asked = [sampler.submit(f"{at}", PROMPT[: 12 + at], Sampling(1.0, 1.0, 12), at) for at in range(4)]
+    for at, answer in enumerate(each.result(LIMIT_S) for each in asked):
+        prompt = PROMPT[: 12 + at]
+        with torch.inference_mode():
+            logits = tiny_model(torch.tensor([[*prompt, *answer.ids]])).logits[0].float()
+        expected = logits.log_softmax(-1)[len(prompt) - 1 : -1].gather(1, torch.tensor(answer.ids)[:, None])
+        assert torch.allclose(expected[:, 0], torch.tensor(answer.logprobs), atol=0.1)
+
+
 def test_linear_attention_has_no_pages(tmp_path: Path, tiny_model: Any) -> None:
     model = load_model(str(save_small_model("Qwen3.5", tmp_path / "model")), torch.float32)
     assert not can_page(model)
