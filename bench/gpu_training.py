@@ -31,6 +31,8 @@ from rehearsal_trainer.lines import read_lines
 
 PROFILES = ("gpu", "paper", "cpu", "trial")
 STEPS = 2
+TURN_CAP = 4
+"""A model with random weights never ends a conversation."""
 
 
 def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str, max_tokens: str) -> None:
@@ -47,31 +49,38 @@ def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str
         }  # fmt: skip
         played = {
             **sizes, "domain": domain, "engine_command": [node, engine, "serve", "--stdio"], "engine_cwd": scratch,
-            "skip_dead_groups": False,
+            "skip_dead_groups": False, "turn_cap": TURN_CAP,
         }  # fmt: skip
-        runs: dict[str, Any] = {}
+        learned = {"recordings": [str(gold)], "batch": 4, "micro_batch": 2}
+        configurations: dict[str, tuple[str, dict[str, Any]]] = {}
         for profile in PROFILES:
-            own = {**common, "profile": profile}
-            learned = {"recordings": [str(gold)], "batch": 4, "micro_batch": 2}
-            runs[f"sft {profile}"] = last_step("sft", folder / f"sft-{profile}", {**own, **learned})
-            runs[f"grpo {profile}"] = last_step("grpo", folder / f"grpo-{profile}", {**own, **played})
+            configurations[f"grpo {profile}"] = "grpo", {**common, **played, "profile": profile}
+            configurations[f"sft {profile}"] = "sft", {**common, **learned, "profile": profile}
         for dtype in ("float32", "bfloat16"):
-            own = {**common, **played, "profile": "gpu", "dtype": dtype}
-            runs[f"grpo gpu {dtype}"] = last_step("grpo", folder / f"grpo-{dtype}", own)
+            configurations[f"grpo gpu {dtype}"] = "grpo", {**common, **played, "profile": "gpu", "dtype": dtype}
+        runs: dict[str, Any] = {}
+        for name, (kind, values) in configurations.items():
+            report(runs, name, last_step(kind, folder / name.replace(" ", "-"), values))
         policy = (Path(domain) / "policy.md").read_text(encoding="utf-8")
-        runs["plain"] = plain_loop(model, policy, folder / "plain", **sizes)
+        report(runs, "plain", plain_loop(model, policy, folder / "plain", **sizes))
     print(json.dumps({**device(), "runs": runs}))
 
 
+def report(runs: dict[str, Any], name: str, metrics: dict[str, Any]) -> None:
+    """Adds the metrics of a run, and prints them at once: a run takes up to a minute."""
+    runs[name] = metrics
+    print(f"{name}: {json.dumps(metrics)}", file=sys.stderr, flush=True)
+
+
 def last_step(kind: str, run: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Trains in a process of its own; the metrics of its last step, and of GRPO the time outside of the models."""
+    """Trains in a separate process. Returns the metrics of the last step, or `failure` with the end of its output."""
     run.mkdir()
     configuration = run.with_suffix(".json")
     configuration.write_text(json.dumps({**values, "run": str(run)}))
     command = [sys.executable, "-m", "rehearsal_trainer", kind, "--config", str(configuration)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{kind} with the profile {values['profile']} failed: {done.stderr.strip()[-500:]}")
+        return {"failure": f"exit code {done.returncode}: {done.stderr.strip()[-500:]}"}
     last = read_lines(run / "metrics.jsonl")[-1]
     if kind == "grpo":
         rollouts = read_lines(run / "trajectories" / f"step-{STEPS:06d}" / "rollouts.jsonl")
