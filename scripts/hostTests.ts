@@ -9,8 +9,8 @@ import type { Counts } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 import { vscodeVersion } from './vscode/codeServer.ts';
 
-/** What the tests run in: the extension and the folder that is opened. */
-export type HostTestOptions = { extension?: string; folder?: string; sources?: string };
+/** What the tests run in: the extension and the folder that is opened; and the test files, where not all run. */
+export type HostTestOptions = { extension?: string; folder?: string; sources?: string; files?: readonly string[] };
 
 /**
  * Whether the tests run in a downloaded desktop VS Code: on macOS and Windows, and on Linux where there is a
@@ -61,7 +61,7 @@ export async function runHostTests(options: HostTestOptions = {}): Promise<Count
     ...(desktop ? {} : { vscodeExecutablePath: inRoot('scripts', 'vscode', 'launcher.ts') }),
     extensionDevelopmentPath: [options.extension ?? root, inRoot('test', 'e2e', 'host', 'editorModel')],
     extensionTestsPath: entry,
-    extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results },
+    extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results, REHEARSAL_HOST_FILES: options.files?.join() },
     launchArgs: [folder, '--disable-extensions'],
   });
   const error = await ended.then(

@@ -53,9 +53,14 @@ export async function runPythonTests(filters: readonly string[]): Promise<Counts
     await gate(python, root, 'ruff', 'check', '.'),
     await gate(python, root, 'ruff', 'format', '--check', '.'),
     await checkTypes(python),
-    await pytest(python, filters),
+    await pytest(python, filters, 'tests'),
   ];
   return sumCounts(counts);
+}
+
+/** Runs test files of the trainer once more. */
+export async function runPythonTestsAgain(files: readonly string[]): Promise<Counts> {
+  return pytest(await setUp(), [], ...files.map((file) => `tests/${file}`));
 }
 
 /** Runs a module of the environment that only passes or fails. Its output shows when it fails. */
@@ -108,15 +113,15 @@ export async function runVllmTests(filters: readonly string[]): Promise<Counts> 
   return pytest(await setUp(), filters, 'tests/test_vllm.py');
 }
 
-async function pytest(python: string, filters: readonly string[], where = 'tests'): Promise<Counts> {
-  const report = inRoot('dist', 'test', `python-${basename(where, '.py')}.xml`);
+async function pytest(python: string, filters: readonly string[], ...where: readonly string[]): Promise<Counts> {
+  const report = inRoot('dist', 'test', `python-${where.map((path) => basename(path, '.py')).join('-')}.xml`);
   mkdirSync(inRoot('dist', 'test'), { recursive: true });
   rmSync(report, { force: true });
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
   const seed = process.env.REHEARSAL_SEED === undefined ? [] : [`--hypothesis-seed=${process.env.REHEARSAL_SEED}`];
   // A test that hangs fails with the stacks of its threads. Each wait of the tests ends before that.
   const limit = process.env.REHEARSAL_SUITE === 'full' ? 2400 : 900;
-  const args = ['-m', 'pytest', where, `--junitxml=${report}`, `--timeout=${limit}`, ...seed, ...select];
+  const args = ['-m', 'pytest', ...where, `--junitxml=${report}`, `--timeout=${limit}`, ...seed, ...select];
   const { code } = await runCommand(python, args, { cwd: trainer, echo: true, env: { ...process.env, ...memory } });
   return withExitCode(readJunit(report), code);
 }

@@ -1,15 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
+import { root } from './repository.ts';
 
 /** One test with its duration in milliseconds. */
 export type TimedTest = { readonly name: string; readonly file: string; readonly ms: number };
 
-/** Passed, failed and skipped tests of a runner, with one line for each failure and the duration of each test. */
+/** A test that failed: one line about it, and its file as the runner takes it, where the failure is of one file. */
+export type TestFailure = { readonly text: string; readonly file?: string };
+
+/** Passed, failed and skipped tests of a runner, with each failure and the duration of each test. */
 export type Counts = {
   passed: number;
   failed: number;
   skipped: number;
-  failures?: readonly string[];
+  failures?: readonly TestFailure[];
+  /** One line for each test that failed first and passed when its file ran once more, alone. */
+  unsteady?: readonly string[];
   /** One line for each skipped part, with the command that installs what it needs. */
   omissions?: readonly string[];
   tests?: readonly TimedTest[];
@@ -20,6 +26,7 @@ export const noTests: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** Adds counts up. */
 export function sumCounts(all: readonly Counts[]): Counts {
   const failures = all.flatMap((counts) => counts.failures ?? []);
+  const unsteady = all.flatMap((counts) => counts.unsteady ?? []);
   const omissions = all.flatMap((counts) => counts.omissions ?? []);
   const tests = all.flatMap((counts) => counts.tests ?? []);
   return {
@@ -27,8 +34,29 @@ export function sumCounts(all: readonly Counts[]): Counts {
     failed: sum(all.map(({ failed }) => failed)),
     skipped: sum(all.map(({ skipped }) => skipped)),
     ...(failures.length > 0 && { failures }),
+    ...(unsteady.length > 0 && { unsteady }),
     ...(omissions.length > 0 && { omissions }),
     ...(tests.length > 0 && { tests }),
+  };
+}
+
+/**
+ * Returns the counts of a run after the given files ran once more. A failure of a file that passes now becomes an
+ * unsteady test, which counts as passed; every other failure stays.
+ */
+export function withSecondRun(first: Counts, files: readonly string[], second: Counts): Counts {
+  const failsAgain = (file: string) =>
+    second.failures?.some((failure) => failure.file === file || failure.file === undefined) ?? false;
+  const passesNow = ({ file }: TestFailure) => file !== undefined && files.includes(file) && !failsAgain(file);
+  const unsteady = first.failures?.filter(passesNow).map(({ text }) => text) ?? [];
+  const { failures = [], ...rest } = first;
+  const left = failures.filter((failure) => !passesNow(failure));
+  return {
+    ...rest,
+    passed: first.passed + unsteady.length,
+    failed: first.failed - unsteady.length,
+    ...(left.length > 0 && { failures: left }),
+    ...(unsteady.length > 0 && { unsteady: [...(first.unsteady ?? []), ...unsteady] }),
   };
 }
 
@@ -55,9 +83,13 @@ export function gateCounts(passes: boolean): Counts {
  * a crash, or no report at all.
  */
 export function withExitCode(counts: Counts | undefined, code: number): Counts {
-  if (!counts) return { ...noTests, failed: 1, failures: [`no report was written (exit code ${code})`] };
+  if (!counts) return { ...noTests, failed: 1, failures: [{ text: `no report was written (exit code ${code})` }] };
   if (code === 0 || counts.failed > 0) return counts;
-  return { ...counts, failed: 1, failures: [`all tests passed, but the runner ended with exit code ${code}`] };
+  return {
+    ...counts,
+    failed: 1,
+    failures: [{ text: `all tests passed, but the runner ended with exit code ${code}` }],
+  };
 }
 
 type VitestFile = {
@@ -101,12 +133,14 @@ function counted(tests: number): string {
   return tests === 1 ? '1 test' : `${tests} tests`;
 }
 
-function failuresIn({ name, status, message, assertionResults }: VitestFile): string[] {
+function failuresIn({ name, status, message, assertionResults }: VitestFile): TestFailure[] {
+  const file = relative(root, name);
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  if (status === 'failed' && failed.length === 0) return [`${basename(name)}: ${firstLine(message)}`];
-  return failed.map(
-    ({ fullName, failureMessages: [message = ''] }) => `${basename(name)}: ${fullName}: ${firstLine(message)}`,
-  );
+  if (status === 'failed' && failed.length === 0) return [{ file, text: `${basename(name)}: ${firstLine(message)}` }];
+  return failed.map(({ fullName, failureMessages: [message = ''] }) => ({
+    file,
+    text: `${basename(name)}: ${fullName}: ${firstLine(message)}`,
+  }));
 }
 
 function firstLine(text: string): string {
@@ -128,7 +162,7 @@ export function readBench(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const { seconds, absent } = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
   const parts = Object.entries(seconds);
-  const failures = absent.flatMap(({ part, what, why }) => (what === 'FAILED' ? [`${part}: ${why}`] : []));
+  const failures = absent.flatMap(({ part, what, why }) => (what === 'FAILED' ? [{ text: `${part}: ${why}` }] : []));
   return {
     passed: parts.length - absent.length,
     failed: failures.length,
@@ -156,7 +190,8 @@ export function readJunit(file: string): Counts | undefined {
   );
   const failures = cases.flatMap((tag) => {
     const message = messageIn(tag, 'failure') ?? messageIn(tag, 'error');
-    return message === undefined ? [] : [`${fileOf(tag)}: ${attribute(tag, 'name')}: ${firstLine(message)}`];
+    const file = fileOf(tag);
+    return message === undefined ? [] : [{ file, text: `${file}: ${attribute(tag, 'name')}: ${firstLine(message)}` }];
   });
   const omissions = skippedWithReason(cases);
   return {

@@ -50,9 +50,8 @@ export async function runInChild(script: string, args: readonly string[], endsAt
   clearTimeout(limit);
   running.delete(child);
   if (isStopped && isLimited) return { output, counts: undefined };
-  const failures = [
-    isStopped ? `the step hung and was stopped` : `the step ended with exit code ${code} before it reported a result`,
-  ];
+  const text = isStopped ? 'the step hung and was stopped' : `the step exited with ${code} before it reported a result`;
+  const failures = [{ text }];
   return { output, counts: counts ?? { passed: 0, failed: 1, skipped: 0, failures } };
 }
 

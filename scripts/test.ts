@@ -7,22 +7,25 @@
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name contains "debugger"
  *     npm test -- --slowest                   also list the slowest tests, files and steps
+ *     npm test -- --strict                    unsteady tests and leftovers fail the run
  *     npm run test:full                       500 kills, 30 of a trainer, 1,000 trainer rollouts, 20 times as many
  *                                             property runs with a new seed, all stories in VS Code, targets, Ray,
  *                                             vLLM, benchmarks
  *     npm run test:full -- --within 60        only the steps that fit into 60 minutes
  *
- * The unit tests run beside the other steps, so that no core waits. A failed test is never repeated. The temporary
- * files of all tests are in one folder, which is removed at the end. The last line is `N passed, N failed`; the exit
- * code is 1 when anything failed.
+ * The unit tests run beside the other steps, so that no core waits. A file that drives VS Code, or that kills or watches
+ * other processes, runs once more, alone, when it fails; what passes then is reported as unsteady. The temporary files
+ * of all tests are in one folder, which is removed at the end. The last line is `N passed, N failed`; the exit code is 1
+ * when anything failed. The full suite is strict.
  */
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bubblewrapDownloads, putBubblewrapOnPath } from './bubblewrap.ts';
 import type { Obstacle } from './obstacle.ts';
-import { type Counts, gateCounts, noTests, sumByFile, sumCounts } from './results.ts';
+import { type Counts, gateCounts, noTests, sumByFile, sumCounts, withSecondRun } from './results.ts';
 import { reportRunningSteps, runInChild, sendResult } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
 import { type Step, steps } from './testSteps.ts';
@@ -53,7 +56,10 @@ function selectSteps(only: string | undefined, skip: string | undefined, full: b
 /** Announces what the steps will download before any of them starts. */
 function announceDownloads(selected: readonly Step[], filters: readonly string[]): void {
   const downloads = new Map(
-    selected.flatMap((step) => step.downloads?.(filters) ?? []).map((item) => [item.what, item]),
+    [...bubblewrapDownloads(), ...selected.flatMap((step) => step.downloads?.(filters) ?? [])].map((item) => [
+      item.what,
+      item,
+    ]),
   );
   if (downloads.size === 0) return;
   const total = [...downloads.values()].reduce((sum, { bytes }) => sum + bytes, 0);
@@ -66,7 +72,7 @@ function announceDownloads(selected: readonly Step[], filters: readonly string[]
 async function runHere(step: Step, filters: readonly string[]): Promise<Counts> {
   return step.run(filters).catch((error: Error) => {
     console.error(style('red', error instanceof Failure ? error.message : String(error.stack)));
-    return { ...gateCounts(false), failures: [error.message.split('\n', 1)[0] ?? ''] };
+    return { ...gateCounts(false), failures: [{ text: error.message.split('\n', 1)[0] ?? '' }] };
   });
 }
 
@@ -117,6 +123,29 @@ async function runSteps(selected: readonly Step[], filters: readonly string[], e
   return Promise.all(outcomes);
 }
 
+/** Runs the files that failed once more, alone, where they may be disturbed by what runs beside them. */
+async function runAgain(outcomes: readonly Outcome[]): Promise<readonly Outcome[]> {
+  const finished: Outcome[] = [];
+  for (const outcome of outcomes) {
+    const { name, secondRun } = outcome.step;
+    const failed = outcome.counts.failures?.flatMap(({ file }) => file ?? []) ?? [];
+    const files = [...new Set(failed)].filter((file) => secondRun?.isFor(file));
+    if (files.length === 0) {
+      finished.push(outcome);
+      continue;
+    }
+    announce(`${name}: once more, alone: ${files.join(', ')}`);
+    const { output, counts } = await runInChild(
+      import.meta.filename,
+      ['--step', name, '--again', ...files],
+      Number.POSITIVE_INFINITY,
+    );
+    console.log(output.trim());
+    finished.push(counts ? { ...outcome, counts: withSecondRun(outcome.counts, files, counts) } : outcome);
+  }
+  return finished;
+}
+
 function describe({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
@@ -126,7 +155,7 @@ function printSummary(outcomes: readonly Outcome[]): void {
   for (const { step, counts, time } of outcomes.filter(({ obstacle, notRun }) => !obstacle && !notRun)) {
     const mark = counts.failed > 0 ? style('red', 'failed') : style('green', 'passed');
     console.log(`${mark} ${step.name.padEnd(10)} ${describe(counts)} (${time})`);
-    for (const failure of counts.failures ?? []) console.log(`         ${failure}`);
+    for (const { text } of counts.failures ?? []) console.log(`         ${text}`);
   }
 }
 
@@ -178,15 +207,19 @@ async function main(args: string[]): Promise<number> {
       skip: { type: 'string' },
       full: { type: 'boolean', default: false },
       slowest: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
       /** Minutes in which the steps have to end. */
       within: { type: 'string' },
       /** Used by this script: runs one step and sends its counts to the process that started it. */
       step: { type: 'string' },
+      /** With `--step`: the named files run once more. */
+      again: { type: 'boolean', default: false },
     },
   });
   if (values.step !== undefined) {
     const [step] = selectSteps(values.step, undefined, true);
-    if (step) await sendResult(await runHere(step, positionals));
+    const run = values.again ? step?.secondRun?.run : step?.run;
+    if (step && run) await sendResult(await runHere({ ...step, run }, positionals));
     return 0;
   }
   const selected = selectSteps(values.only, values.skip, values.full);
@@ -202,17 +235,23 @@ async function main(args: string[]): Promise<number> {
   chmodSync(temporary, 0o711);
   process.env['TMPDIR'] = temporary;
   const stopReports = reportRunningSteps();
-  const outcomes = await runSteps(selected, positionals, endsAt).finally(() => {
-    stopReports();
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
-  });
+  await putBubblewrapOnPath();
+  const outcomes = await runSteps(selected, positionals, endsAt)
+    .then(runAgain)
+    .finally(() => {
+      stopReports();
+      rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+    });
   printSummary(outcomes);
   if (values.slowest) printSlowest(outcomes);
   announce(`${outcomes.length} steps took ${elapsed(started)}`);
   printOmissions(outcomes);
-  const { passed, failed } = sumCounts(outcomes.map(({ counts }) => counts));
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed > 0 ? 1 : 0;
+  const { passed, failed, unsteady = [] } = sumCounts(outcomes.map(({ counts }) => counts));
+  for (const text of unsteady) warn(`UNSTEADY: failed, and passed when its file ran once more: ${text}`);
+  const isStrict = values.strict || values.full;
+  const strictly = isStrict ? unsteady.length : 0;
+  console.log(`${passed - strictly} passed, ${failed + strictly} failed`);
+  return failed + strictly > 0 ? 1 : 0;
 }
 
 await runMain(main);

@@ -3,6 +3,7 @@ import { benchmarkDownloads, runBenchmarks } from './benchmarks/benchmarks.ts';
 import { NotFetched } from './benchmarks/copy.ts';
 import { dialogueCorpus } from './benchmarks/supportDialogues.ts';
 import { tau2Python } from './benchmarks/tau2.ts';
+import { sandboxObstacle } from './bubblewrap.ts';
 import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
 import type { Obstacle } from './obstacle.ts';
@@ -13,6 +14,7 @@ import {
   isTrainerReady,
   pythonObstacle,
   runPythonTests,
+  runPythonTestsAgain,
   runRayTests,
   runVllmTests,
   vllmObstacle,
@@ -42,7 +44,29 @@ export type Step = {
   obstacle?: () => Obstacle | undefined;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
+  /** Runs test files once more, alone, which failed while other things ran beside them. */
+  secondRun?: SecondRun;
 };
+
+type SecondRun = {
+  /** Whether a file may run once more. Unit tests get one attempt, except those that kill or watch other processes. */
+  isFor: (file: string) => boolean;
+  run: (files: readonly string[]) => Promise<Counts>;
+};
+
+/** Unit tests that kill or watch other processes. */
+const watchingProcesses = [
+  /^test\/cli\/(agent|debug|kills|terminal)\.test/,
+  /^test\/cli\/(dap|targets)\//,
+  /^test\/cli\/training\/trainerLaunch\.test/,
+  /^test\/engine\/shell\/(agentSeat|faults|httpMcp|mcp|processGroup|runLock|sandbox|trainerProcess)\.test/,
+  /^test\/engine\/shell\/lane\//,
+  /^test\/scripts\/process\.test/,
+  /^test\/security\/domainCode\.test/,
+  /^test_(kills|processes|vllm|own_agent)\.py$/,
+];
+const watchesProcesses = (file: string) => watchingProcesses.some((pattern) => pattern.test(file));
+const inTurn = ['--maxWorkers', '1'];
 
 const bin = {
   biome: 'node_modules/@biomejs/biome/bin/biome',
@@ -59,7 +83,8 @@ export const steps: readonly Step[] = [
     minutes: 45,
     isBackground: true,
     downloads: () => [...dialogueCorpus.downloads()],
-    run: (filters) => runVitest('unit', filters),
+    run: runUnitTests,
+    secondRun: { isFor: watchesProcesses, run: (files) => runVitest('unit-again', [...inTurn, ...files]) },
   },
   {
     name: 'lint',
@@ -75,6 +100,7 @@ export const steps: readonly Step[] = [
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
+    secondRun: { isFor: watchesProcesses, run: runPythonTestsAgain },
   },
   { name: 'package', title: 'the .vsix and its size', run: () => packageExtension().then(() => gateCounts(true)) },
   {
@@ -82,8 +108,9 @@ export const steps: readonly Step[] = [
     title: 'mocha in the extension host of a real VS Code',
     minutes: 10,
     downloads: vscodeDownloads,
-    obstacle: () => (usesDesktop() ? undefined : codeServerObstacle()),
+    obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
     run: () => ensureBuilt().then(() => runHostTests()),
+    secondRun: { isFor: () => true, run: (files) => runHostTests({ files }) },
   },
   {
     name: 'e2e',
@@ -92,6 +119,7 @@ export const steps: readonly Step[] = [
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
     run: endToEnd,
+    secondRun: { isFor: () => true, run: (files) => runEndToEnd('e2e-again', [...inTurn, ...files]) },
   },
   {
     name: 'targets',
@@ -161,15 +189,27 @@ async function gate(script: string, ...args: string[]): Promise<Counts> {
   return gateCounts(code === 0);
 }
 
+/** Runs the unit tests. Without a sandbox, only those that start no domain code. */
+async function runUnitTests(filters: readonly string[]): Promise<Counts> {
+  const obstacle = sandboxObstacle();
+  if (!obstacle) return runVitest('unit', filters);
+  const counts = await runVitest('unit', ['--project', 'source', '--project', 'extension', ...filters]);
+  return { ...counts, omissions: [...(counts.omissions ?? []), `tests that start domain code: ${obstacle.reason}`] };
+}
+
 async function checkTypes(): Promise<Counts> {
   const everything = await gate(bin.tsc, '--project', 'tsconfig.json');
   return sumCounts([everything, await gate(bin.tsc, '--project', 'tsconfig.core.json')]);
 }
 
 async function endToEnd(filters: readonly string[]): Promise<Counts> {
-  process.env.REHEARSAL_VSIX = await packageExtension();
   if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
-  return runVitest('e2e', filters, 'test/e2e/vitest.config.ts');
+  return runEndToEnd('e2e', filters);
+}
+
+async function runEndToEnd(report: string, args: readonly string[]): Promise<Counts> {
+  process.env.REHEARSAL_VSIX = await packageExtension();
+  return runVitest(report, args, 'test/e2e/vitest.config.ts');
 }
 
 function rayObstacle(): Obstacle | undefined {

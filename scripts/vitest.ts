@@ -6,7 +6,7 @@ import { type Counts, readVitest, withExitCode } from './results.ts';
 /**
  * Runs vitest once and counts from its JSON report.
  * @param name the name of the report in dist/test
- * @param filters parts of test file names; none means all
+ * @param filters parts of test file names, and options of vitest; none means all
  * @param isShown whether its output is shown
  */
 export async function runVitest(

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readBundles } from '../scripts/build.ts';
 import { noticesOf } from '../scripts/notices.ts';
 import { inRoot, root } from '../scripts/repository.ts';
+import { inFullSuite } from './support/suite.ts';
 
 const shipped = readFileSync(inRoot('dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
 const entries = shipped.split(`\n${'-'.repeat(80)}\n`).slice(1);
@@ -32,7 +33,7 @@ test('every package that is bundled has its name, version and licence text in th
   }
 });
 
-test('the notices are in the package of the extension', async () => {
+inFullSuite('the notices are in the package of the extension', async () => {
   expect(await listFiles({ cwd: root, dependencies: false } as never)).toContain('dist/THIRD-PARTY-NOTICES.txt');
 });
 

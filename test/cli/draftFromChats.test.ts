@@ -9,6 +9,7 @@ import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const fresh = () => mkdtempSync(join(tmpdir(), 'drafts-'));
@@ -134,9 +135,6 @@ async function expectRehearsed(domain: string, count: number): Promise<void> {
   });
 }
 
-/** The largest sample takes as long as the other two together, so only the full suite drafts from it. */
-const inFullSuite = test.runIf(process.env['REHEARSAL_SUITE'] === 'full');
-
 inFullSuite('recordings of order-desk, reduced to their words, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, sources, originals, domain } = await fromOwnRecordings('order-desk', orderWrites);
   expect(tasks).toHaveLength(60);
@@ -163,25 +161,28 @@ inFullSuite('recordings of order-desk, reduced to their words, become tasks that
   await expectRehearsed(domain, 57);
 });
 
-test('recordings of parcel-desk, reduced to their words, become tasks that pass the audit', async () => {
+inFullSuite('recordings of parcel-desk, reduced to their words, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, domain } = await fromOwnRecordings('parcel-desk', parcelWrites);
   expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 96, sound: 96, same: 96 });
   expect(drafts.flatMap(({ findings }) => findings)).toEqual([]);
   await expectRehearsed(domain, 96);
 });
 
-test('recordings of help-line become tasks with what the users did at home, except hand-overs without a word', async () => {
-  const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('help-line', lineWrites);
-  expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 46, sound: 42, same: 42 });
-  const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
-  expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
-  for (const { id, passes, findings } of drafts)
-    expect(
-      findings.map(({ code }) => code),
-      id,
-    ).toEqual(passes ? [] : ['task/todo']);
-  await expectRehearsed(domain, 42);
-});
+inFullSuite(
+  'recordings of help-line become tasks with what the users did at home, except hand-overs without a word',
+  async () => {
+    const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('help-line', lineWrites);
+    expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 46, sound: 42, same: 42 });
+    const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
+    expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
+    for (const { id, passes, findings } of drafts)
+      expect(
+        findings.map(({ code }) => code),
+        id,
+      ).toEqual(passes ? [] : ['task/todo']);
+    await expectRehearsed(domain, 42);
+  },
+);
 
 const said = (...texts: readonly string[]) =>
   texts.map((content, index): Message => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
@@ -434,7 +435,7 @@ test('a model is asked for what the words do not tell, and told what does not fi
   expect(none.sound).toBe(0);
 });
 
-test('a persona is drafted where nobody of the domain behaves so; nothing is overwritten', async () => {
+inFullSuite('a persona is drafted where nobody of the domain behaves so; nothing is overwritten', async () => {
   const domain = withoutTasks('order-desk');
   rmSync(join(domain, 'personas', 'forgetful.persona.yaml'));
   const chats = [{ id: 'redirects', messages: written.redirects }];
@@ -447,7 +448,7 @@ test('a persona is drafted where nobody of the domain behaves so; nothing is ove
   expect(readdirSync(join(domain, 'tasks'))).toEqual(['from-chats.task.yaml']);
 });
 
-test('a draft of one imported recording is the same as of its run', async () => {
+inFullSuite('a draft of one imported recording is the same as of its run', async () => {
   const domain = withoutTasks('order-desk');
   const { run, tasks } = await drafted(domain, [{ id: 'cancels', messages: written.cancels }]);
   rmSync(join(domain, 'tasks', 'from-chats.task.yaml'));

@@ -14,6 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
 import { planOf } from '../../src/engine/core/experiment.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
@@ -139,7 +140,7 @@ compare: [[sft, sft+grpo]]
     expect(JSON.parse(again.out)).toEqual(JSON.parse(readFileSync(join(out, 'result.json'), 'utf8')));
   });
 
-  test('without a folder it lies by its name, and its runs beside the others', async () => {
+  inFullSuite('without a folder it lies by its name, and its runs beside the others', async () => {
     const work = join(folder, 'work');
     mkdirSync(work);
     const first = await rehearsalIn(work, 'experiment', file, '--python', python);
@@ -202,7 +203,7 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     );
   });
 
-  test('one that was ended goes on with the stage that was not finished', async () => {
+  inFullSuite('one that was ended goes on with the stage that was not finished', async () => {
     const out = join(folder, 'broken-once');
     writeFileSync(join(folder, 'broken'), '');
     const first = await rehearsal('experiment', file, '--out', out, '--python', python);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { atTerminal, type Printed, rehearsal, rehearsalApproved } from '../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-new-'));
@@ -53,7 +54,7 @@ describe('from a template', () => {
 });
 
 describe('from an MCP server', () => {
-  test('a published server becomes a domain with drafts, one of which is run and accepted', async () => {
+  inFullSuite('a published server becomes a domain with drafts, one of which is run and accepted', async () => {
     const folder = join(scratch, 'memory-desk');
     const made = await rehearsalApproved(
       'new',

@@ -11,6 +11,7 @@ import {
   sumByFile,
   sumCounts,
   withExitCode,
+  withSecondRun,
 } from '../../scripts/results.ts';
 import { runVitest } from '../../scripts/vitest.ts';
 import unitConfig from '../../vitest.config.ts';
@@ -71,7 +72,7 @@ test('vitest: todo tests count as skipped, and each failure is one line', () => 
     file('c.test.ts', 'passed', outcome('pending', 'needs a display'), outcome('todo')),
   ];
   const counts = readVitest(written('vitest.json', JSON.stringify({ testResults })));
-  const failures = ['a.test.ts: SyntaxError: x', 'b.test.ts: two: Error: it is 3'];
+  const failures = [{ text: 'a.test.ts: SyntaxError: x' }, { text: 'b.test.ts: two: Error: it is 3' }];
   const omissions = ['2 tests of c.test.ts: needs a display and 1 more'];
   expect(counts).toMatchObject({ passed: 1, failed: 2, skipped: 2, failures, omissions });
   expect(counts?.tests).toContainEqual({ name: 'two', file: 'b.test.ts', ms: 40 });
@@ -92,12 +93,38 @@ test.each([
   expect(counts).toMatchObject({
     passed: 0,
     failed: projects.length,
-    failures: projects.map(() => 'flaky.test.ts: passes at its second run: Error: this is the first run'),
+    failures: projects.map(() => ({
+      file: 'test/gates/planted/flaky/flaky.test.ts',
+      text: 'flaky.test.ts: passes at its second run: Error: this is the first run',
+    })),
   });
   const counted = readdirSync(runs).sort();
   expect(counted.map((name) => `${name}: ${readFileSync(join(runs, name), 'utf8')}`)).toEqual(
     projects.map((name) => `runs of ${name}: 1`),
   );
+});
+
+const failure = (file: string, name: string) => ({ file, text: `${file}: ${name}` });
+
+test('a failure in a file that passes when it runs once more is unsteady, and every other failure stays', () => {
+  const first = {
+    passed: 4,
+    failed: 3,
+    skipped: 1,
+    failures: [failure('a', 'one'), failure('a', 'two'), failure('b', 'three')],
+  };
+  const passes = { passed: 5, failed: 0, skipped: 0 };
+  expect(withSecondRun(first, ['a'], passes)).toEqual({
+    passed: 6,
+    failed: 1,
+    skipped: 1,
+    failures: [failure('b', 'three')],
+    unsteady: ['a: one', 'a: two'],
+  });
+  const again = { passed: 4, failed: 1, skipped: 0, failures: [failure('a', 'two')] };
+  expect(withSecondRun(first, ['a', 'b'], again)).toMatchObject({ failed: 2, unsteady: ['b: three'] });
+  const broken = withExitCode(undefined, 7);
+  expect(withSecondRun(first, ['a', 'b'], broken)).toEqual(first);
 });
 
 test('neither mocha nor pytest repeats a test', () => {
@@ -128,7 +155,7 @@ test('pytest: errors count as failures, and each test has its duration', () => {
     passed: 5,
     failed: 2,
     skipped: 3,
-    failures: ['test_grpo.py: test_b: assert 1 == 2'],
+    failures: [{ file: 'test_grpo.py', text: 'test_grpo.py: test_b: assert 1 == 2' }],
     omissions: ['2 tests of test_vllm.py: vLLM is not installed', '1 test of test_devices.py: there is no GPU'],
     tests: [
       { name: 'test_a[<1>]', file: 'test_grpo.py', ms: 1250 },
@@ -149,7 +176,7 @@ test('bench: each part is one test, and a skipped part has the command that inst
     passed: 1,
     failed: 1,
     skipped: 1,
-    failures: ['batch: no lane'],
+    failures: [{ text: 'batch: no lane' }],
     omissions: ['tau2: tau2 is not installed. Install it: pip install tau2'],
   });
 });

@@ -9,6 +9,7 @@ import { lastWordOf } from '../../src/engine/shell/trainingRun.ts';
 import { page } from '../../src/extension/views/page.ts';
 import { csvOf } from '../../src/webview/models/csv.ts';
 import { fileOf, linesOf, rechained } from '../support/recordLines.ts';
+import { sampled } from '../support/suite.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
 import { rows, scratch } from './dataAttack.ts';
 import { hasTerminal, shownInTerminal, terminalCommands } from './inTerminal.ts';
@@ -16,7 +17,7 @@ import { hasTerminal, shownInTerminal, terminalCommands } from './inTerminal.ts'
 const domain = inRoot('domains', 'parcel-desk');
 const recording = 'reschedule-P46.0.traj.jsonl';
 const sidecar = 'reschedule-P46.0.sidecar.jsonl';
-const kinds = [recording, sidecar, 'run.json', 'ledger.jsonl'];
+const kinds = sampled([recording, sidecar, 'run.json', 'ledger.jsonl'], 3);
 
 let whole: Promise<string> | undefined;
 /** A run of one rollout that was really played. */

@@ -72,6 +72,20 @@ def node_of() -> str:
     return found
 
 
+def all_in_full_suite(cases: Sequence[str], only_full: Sequence[str]) -> list[Any]:
+    """Parameters of a test. `npm test` leaves out those that only the full suite runs."""
+    return [pytest.param(each, marks=pytest.mark.full) if each in only_full else each for each in cases]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is marked `full`, except in `npm run test:full`."""
+    if os.environ.get("REHEARSAL_SUITE") == "full":
+        return
+    left_out = [each for each in items if each.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [each for each in items if not each.get_closest_marker("full")]
+
+
 def pytest_collection_finish() -> None:
     # Every run of TRL collects garbage, which takes long when it looks at all that was imported.
     gc.freeze()

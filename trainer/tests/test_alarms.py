@@ -253,6 +253,7 @@ def test_the_numbers_of_a_real_healthy_run_raise_nothing() -> None:
     assert history(rows) == []
 
 
+@pytest.mark.full
 def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_learn(tmp_path: Path) -> None:
     recordings = gold_recordings(tmp_path / "gold", 12)
     changes = {"lora_rank": 0, "validation_share": 0.25, "report_to": ["tensorboard"]}
@@ -267,6 +268,7 @@ def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_l
     assert steps_in_event_files(tmp_path / "run" / "tensorboard") == list(range(1, 25))
 
 
+@pytest.mark.full
 def test_sft_with_a_learning_rate_that_is_far_too_high_is_paused_by_its_alarm(tmp_path: Path) -> None:
     recordings = gold_recordings(tmp_path / "gold", 12)
     run, changes = tmp_path / "run", {"lora_rank": 0, "pause_on": ["loss-divergence"], "warmup_steps": 0}

@@ -51,6 +51,7 @@ def test_an_algorithm_takes_a_step(
     assert ("kl" in entry) == (arguments.get("beta") == 0.001)
 
 
+@pytest.mark.full
 def test_all_weights_train_by_small_steps_under_a_frozen_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "dtype_named", lambda _name: torch.bfloat16)
     final = run_grpo(grpo_config(tmp_path / "run", lora_rank=0, learning_rate=1e-6, dtype="auto"))

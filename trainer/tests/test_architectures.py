@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from configs import grpo_config, lines
-from conftest import ENGINE, REPOSITORY, node_of
+from conftest import ENGINE, REPOSITORY, all_in_full_suite, node_of
 from small_models import ARCHITECTURES, save_small_model
 
 from rehearsal_trainer.grpo import run_grpo
@@ -25,7 +25,11 @@ TOLERANCE = 1e-3
 """Nats in float32 by which a sampled log-probability may differ from the trainer's."""
 
 
-@pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
+FULL = ("Gemma 4", "Llama", "Mistral", "Qwen3")
+"""In `npm test`, Qwen3.5 covers linear attention and gpt-oss covers experts."""
+
+
+@pytest.fixture(scope="module", params=all_in_full_suite(sorted(ARCHITECTURES), FULL))
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_small_model(request.param, tmp_path_factory.mktemp("model") / request.param.replace(" ", "-"))
 

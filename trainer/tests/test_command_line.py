@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
 from conftest import ENGINE, node_of
 from waiting import LIMIT_S
 
@@ -37,6 +38,7 @@ def test_a_served_model_answers_a_chat_completion_with_a_tool_and_ends_when_it_i
         assert serving.wait(LIMIT_S) == 0
 
 
+@pytest.mark.full
 def test_an_exported_adapter_is_a_whole_model(runs: Path, tmp_path: Path) -> None:
     checkpoint, out = runs / "grpo" / "checkpoints" / "final", tmp_path / "merged"
     command = rehearsal("export-model", str(checkpoint), "--out", str(out))

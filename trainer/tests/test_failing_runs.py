@@ -28,6 +28,7 @@ def record(folder: Path, task: str, name: str, agent: str = "gold", **more: Any)
     scripted_engine.play({**params, "recording": str(folder / f"{name}.traj.jsonl")})
 
 
+@pytest.mark.full
 def test_entropy_collapses_where_a_step_goes_far_too_far(tmp_path: Path) -> None:
     # From step 4 on, equal runs differ by many powers of ten, and some are below the absolute limit at once. The test
     # is about the fall, which all of them show, so the absolute limit is made too low to be reached.
@@ -56,6 +57,7 @@ def test_a_learning_rate_that_is_too_high_explodes_the_gradient(tmp_path: Path) 
     assert evidence["grad_norm"] > evidence["limit"]
 
 
+@pytest.mark.full
 def test_a_model_that_learned_to_repeat_one_call_is_a_tool_loop(tmp_path: Path) -> None:
     record(tmp_path / "loops", "move-0", "loop", "looping")
     learning = {**ALL_WEIGHTS, "learning_rate": 0.01, "batch": 1, "micro_batch": 1}

@@ -220,6 +220,7 @@ def test_ctrl_c_in_a_terminal_ends_a_run_after_its_step(run: Path, start: Start)
     assert [line["reward"] is not None for line in played] == [True] * TASKS * GROUP
 
 
+@pytest.mark.full
 def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(
     run: Path, start: Start, draw: random.Random
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", list(preflight.NAMED))
+@pytest.mark.full
 def test_the_sizes_of_the_named_models_are_theirs(name: str) -> None:
     assert size_of(model_folder(name)) == size_of(name)
 

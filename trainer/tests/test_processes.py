@@ -131,6 +131,7 @@ def test_two_processes_train_as_one_does_and_resume_and_stop_on_a_signal(tmp_pat
     ]
 
 
+@pytest.mark.full
 def test_the_others_wait_while_the_first_evaluates_and_stop_on_its_file(tmp_path: Path) -> None:
     engine: dict[str, Any] = {"engine_command": SCRIPTED_ENGINE, "engine_cwd": TESTS, "domain": "parity"}
     values: dict[str, Any] = {"evaluate_every": 1, "evaluate_split": "test", "turn_cap": 1, "max_tokens": 4, **engine}
@@ -148,6 +149,7 @@ def test_the_others_wait_while_the_first_evaluates_and_stop_on_its_file(tmp_path
     assert [event["type"] for event in lines(run / "events.jsonl")].count("evaluated") == evaluations()
 
 
+@pytest.mark.full
 def test_a_process_that_dies_ends_the_others(tmp_path: Path) -> None:
     run = tmp_path / "run"
     config = sft_config(run, gold_recordings(tmp_path / "gold"), steps=100_000, processes=2, save_every=50_000)

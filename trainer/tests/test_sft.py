@@ -30,6 +30,7 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
 
 
+@pytest.mark.full
 def test_the_final_checkpoint_keeps_a_small_update_of_bfloat16_weights(tmp_path: Path) -> None:
     """Ten steps of 1e-5 change the logits by what a merge into bfloat16 would round away."""
     small = {"steps": 10, "save_every": 10, "learning_rate": 1e-5, "dtype": "bfloat16"}

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import type { Message } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
+import { isFullSuite } from '../../support/suite.ts';
 import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 
 // Whatever a client sends, and whenever: each request is answered once, and the session ends.
@@ -14,7 +15,7 @@ import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 const engine = new SharedEngine();
 afterAll(() => engine.close());
 
-const sequences = process.env['REHEARSAL_SUITE'] === 'full' ? 10_000 : 150;
+const sequences = isFullSuite ? 10_000 : 50;
 /** A limit that only a hung session reaches. */
 const patienceMs = 120_000;
 /** How long a client waits for a stop before it sends the next request, where a person has the turn and no stop comes. */

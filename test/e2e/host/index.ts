@@ -8,16 +8,19 @@ import { testMark } from '../../../scripts/vscode/testMark.ts';
 /** The duration of one test. */
 type TimedTest = { name: string; ms: number; file: string };
 
+/** A test that failed, for scripts/results.ts. */
+type TestFailure = { text: string; file: string };
+
 /** The results of one run; written as JSON to the file that REHEARSAL_HOST_RESULTS names. */
-type HostResults = { passed: number; failed: number; skipped: number; tests: TimedTest[] };
+type HostResults = { passed: number; failed: number; skipped: number; tests: TimedTest[]; failures?: TestFailure[] };
 
 /** Runs all tests and rejects when one failed, which is how VS Code learns the exit code. */
 export async function run(): Promise<void> {
   // The limit only ends a test that hangs; each wait inside a test has its own, shorter limit.
   const mocha = new Mocha({ ui: 'bdd', timeout: 300_000, color: false, forbidOnly: true });
-  const only = process.env.REHEARSAL_HOST_FILES;
+  const only = process.env.REHEARSAL_HOST_FILES?.split(',').map(bundled);
   for (const file of readdirSync(__dirname).sort()) {
-    if (file.endsWith('.test.cjs') && (!only || file.includes(only))) mocha.addFile(join(__dirname, file));
+    if (file.endsWith('.test.cjs') && (!only || only.includes(file))) mocha.addFile(join(__dirname, file));
   }
   const results = await runMarked(mocha);
   const file = process.env.REHEARSAL_HOST_RESULTS;
@@ -32,20 +35,28 @@ function runMarked(mocha: Mocha): Promise<HostResults> {
     for (const line of format(...args).split('\n')) console.log(`${testMark}${line}`);
   };
   const tests: TimedTest[] = [];
+  const failures: TestFailure[] = [];
   return new Promise((resolve) => {
     const runner = mocha.run((failed) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {};
-      resolve({ passed: passes, failed, skipped: pending, tests });
+      resolve({ passed: passes, failed, skipped: pending, tests, ...(failures.length > 0 && { failures }) });
     });
     const timed = (test: Mocha.Runnable) => tests.push(timedTest(test));
     runner.on('test end', (test) => {
       if (!test.isPending()) timed(test);
     });
     runner.on('hook end', timed);
+    runner.on('fail', (test, error: Error) => {
+      const file = sourceOf(test);
+      failures.push({ file, text: `${file}: ${test.fullTitle()}: ${error.message.split('\n', 1)[0]}` });
+    });
   });
 }
 
 function timedTest(test: Mocha.Runnable): TimedTest {
-  const file = basename(test.file ?? '').replace(/\.cjs$/, '.ts');
-  return { name: test.fullTitle(), ms: test.duration ?? 0, file };
+  return { name: test.fullTitle(), ms: test.duration ?? 0, file: sourceOf(test) };
 }
+
+/** The name of the source of a test's file, and the name of its bundle. */
+const sourceOf = (test: Mocha.Runnable) => basename(test.file ?? '').replace(/\.cjs$/, '.ts');
+const bundled = (source: string) => source.replace(/\.ts$/, '.cjs');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isFullSuite } from '../../../support/suite.ts';
 import { folderOf } from '../load/domainFolder.ts';
 import { auditOnce, checkWithKnownTools, mendFirst } from './findings.ts';
 import { faultySamples, planted, type SampleFault, sampleFaults, sampleFiles } from './sampleFaults.ts';
@@ -18,8 +19,7 @@ const rewriting = [
   'tool/undeclared-write',
 ];
 /** `npm run test:full` tries all of them; otherwise those of the smallest sample stand for the others. */
-const isTried = ([sample, code]: SampleFault) =>
-  process.env['REHEARSAL_SUITE'] === 'full' || sample === 'parcel-desk' || !rewriting.includes(code);
+const isTried = ([sample, code]: SampleFault) => isFullSuite || sample === 'parcel-desk' || !rewriting.includes(code);
 
 describe.each(faultySamples)('in %s', (sample) => {
   const files = sampleFiles('.', sample);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/soundness.ts';
+import { sampled } from '../../../support/suite.ts';
 import { type Files, folderOf } from '../load/domainFolder.ts';
 import { checkWithKnownTools } from './findings.ts';
 import { added, changed, lendingDesk, shelfTools, withShelf } from './lendingDesk.ts';
@@ -392,7 +393,7 @@ it('says how far it is after every rollout', async () => {
   expect(told.at(-1)).toBe(`${rollouts}/${rollouts}`);
 });
 
-it.each(['parcel-desk', 'order-desk', 'help-line'])('%s is sound', async (name) => {
+it.each(sampled(['parcel-desk', 'order-desk', 'help-line'], 3))('%s is sound', async (name) => {
   const folder = join(import.meta.dirname, '../../../../domains', name);
   const { loaded, diagnostics } = await look(folder);
   const audited = await audit(loaded, { signal: new AbortController().signal });

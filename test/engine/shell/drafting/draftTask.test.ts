@@ -13,6 +13,7 @@ import { draftText } from '../../../../src/engine/shell/drafting/draftText.ts';
 import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { openRecording, readRecording } from '../../../../src/engine/shell/recording.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';
+import { isFullSuite } from '../../../support/suite.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-draft-task-'));
@@ -25,7 +26,7 @@ async function described(folder: string): Promise<LoadedDomain> {
 const written = (actions: readonly { readonly tool: string; readonly by?: string; readonly arguments?: object }[]) =>
   actions.map(({ tool, by = 'agent', arguments: args = {} }) => `${by} ${tool} ${JSON.stringify(args)}`);
 
-describe.each(sampleDomains)('what the gold seat did in %s', (name) => {
+describe.each(isFullSuite ? sampleDomains : ['library-desk'])('what the gold seat did in %s', (name) => {
   test('becomes gold actions that the audit passes, less reads that nothing in the recording needed', async () => {
     const folder = join('domains', name);
     const loaded = await described(folder);
