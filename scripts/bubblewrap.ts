@@ -9,7 +9,7 @@ import { cacheFolder, type Download, installOnce, isComplete } from './vscode/ca
 const folder = join(cacheFolder(), 'bubblewrap');
 const programs = join(folder, 'unpacked', 'usr', 'bin');
 
-const isWanted = () => process.platform === 'linux' && !findOnPath('bwrap');
+const isWanted = () => process.platform === 'linux' && !process.env.REHEARSAL_BUBBLEWRAP && !findOnPath('bwrap');
 const isDebian = () => Boolean(findOnPath('apt-get') && findOnPath('dpkg-deb'));
 
 /** Returns what `putBubblewrapOnPath` would download. */
@@ -21,14 +21,17 @@ export function bubblewrapDownloads(): Download[] {
 }
 
 /**
- * Puts bubblewrap on the PATH of this process. On Debian and Ubuntu it is unpacked into the cache folder where the
+ * Puts bubblewrap on the PATH of this process and into `REHEARSAL_BUBBLEWRAP`, since VS Code takes its PATH from a login
+ * shell. On Debian and Ubuntu it is unpacked into the cache folder where the
  * machine has none; nothing is installed, and no other user is needed.
  */
 export async function putBubblewrapOnPath(): Promise<void> {
   if (!isWanted()) return;
   if (isDebian() && !isComplete(folder))
     await installOnce(folder, unpack).catch((error: Error) => warn(`bubblewrap: ${error.message}`));
-  if (isComplete(folder)) process.env.PATH = `${process.env.PATH ?? ''}${delimiter}${programs}`;
+  if (!isComplete(folder)) return;
+  process.env.PATH = `${process.env.PATH ?? ''}${delimiter}${programs}`;
+  process.env.REHEARSAL_BUBBLEWRAP = join(programs, 'bwrap');
 }
 
 /** Returns why domain code cannot be confined on this machine. */

@@ -11,7 +11,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { hashOf } from '../support/approval.ts';
 import { killIfRunning } from '../support/processes.ts';
-import { oneOfEachKind } from '../support/suite.ts';
+import { oneOfEachKind, sampled } from '../support/suite.ts';
 import { type Attack, attacks, type Scene } from './attacks.ts';
 
 // Each attack is a domain that the command line loads for real, as `rehearsal tools DOMAIN`: once in the sandbox, once
@@ -185,7 +185,7 @@ describe.runIf(process.platform === 'linux' && findSandbox().name !== null)('in 
 });
 
 describe.runIf(process.platform === 'linux')('without a sandbox', () => {
-  test.each(named)('%s', async (_, attack) => {
+  test.each(sampled(named, 6))('%s', async (_, attack) => {
     const what = await achieved(attack, 'off');
     if (attack.holdsWithout) expect(what).toBeNull();
     else expect(what).not.toBeNull();

@@ -114,6 +114,11 @@ export function programPath(name: string): string | null {
   );
 }
 
+/** Returns bubblewrap as `REHEARSAL_BUBBLEWRAP` names it, else the one on the PATH, or null. */
+function bubblewrapPath(): string | null {
+  return process.env['REHEARSAL_BUBBLEWRAP'] ?? programPath('bwrap');
+}
+
 function probe(): Sandbox {
   const obstacle = obstacleHere();
   if (obstacle) return obstacle;
@@ -138,7 +143,7 @@ function obstacleHere(): Sandbox | null {
       `Rehearsal has no sandbox for ${process.platform}`,
       'Use Linux, macOS or WSL to run domains that you do not trust.',
     );
-  if (!programPath('bwrap')) return lacking('bubblewrap is not installed', installation('bubblewrap'));
+  if (!bubblewrapPath()) return lacking('bubblewrap is not installed', installation('bubblewrap'));
   if (!programPath('prlimit')) return lacking('prlimit is not installed', installation('util-linux'));
   return null;
 }
@@ -192,7 +197,7 @@ function inBubblewrap(
   const bind = (path: string) => ['--ro-bind', path, path];
   const inScratch = [...paths].filter((path) => isInside(path, scratch));
   return {
-    command: programPath('bwrap') ?? 'bwrap',
+    command: bubblewrapPath() ?? 'bwrap',
     args: [
       ...['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
       ...(confinement.network ? ['--share-net'] : []),
