@@ -1,5 +1,6 @@
 import type { Domain } from './domain.ts';
 import type { JudgeSubject } from './event.ts';
+import { objectsInText } from './jsonInText.ts';
 import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
 import type { RolloutState } from './state.ts';
@@ -80,23 +81,20 @@ function transcriptOf(messages: readonly Message[]): string {
 }
 
 /**
- * Reads a judge's answer: the last JSON object of its text with a `holds` that is true or false. Anything else is no
- * answer, and never counts as a yes.
+ * Reads a judge's answer: the objects of its text that have `holds` and a reason, or `holds` alone where none has both.
+ * Without such an object, or where two of them disagree, it is not an answer and never counts as a yes.
  */
 export function judgeAnswerIn(text: string): JudgeAnswer {
-  for (const candidate of (text.match(/\{[^{}]*\}/g) ?? []).toReversed()) {
-    const answer = answerIn(candidate);
-    if (answer) return answer;
-  }
-  return { holds: null, reason: 'the judge gave no clear answer' };
-}
-
-function answerIn(text: string): JudgeAnswer | null {
-  try {
-    const { holds, reason } = JSON.parse(text) as { readonly holds?: unknown; readonly reason?: unknown };
-    if (typeof holds !== 'boolean') return null;
-    return { holds, reason: typeof reason === 'string' && reason !== '' ? reason : 'the judge gave no reason' };
-  } catch {
-    return null;
-  }
+  const answers = objectsInText(text).filter((each) => typeof each['holds'] === 'boolean');
+  const reasoned = answers.filter(({ reason }) => typeof reason === 'string' && reason !== '');
+  const counted = reasoned.length > 0 ? reasoned : answers;
+  const last = counted.at(-1);
+  if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
+  if (counted.some(({ holds }) => holds !== last['holds']))
+    return { holds: null, reason: 'the judge gave answers that disagree' };
+  const { holds, reason } = last;
+  return {
+    holds: holds === true,
+    reason: typeof reason === 'string' && reason !== '' ? reason : 'the judge gave no reason',
+  };
 }

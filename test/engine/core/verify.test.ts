@@ -197,6 +197,10 @@ describe('a judge', () => {
   it.each([
     ['{"holds": true, "reason": "step 3"}', true],
     ['Let me think {"holds": true}. Final: {"holds": false, "reason": "no"}', false],
+    ['{"holds": true, "reason": "The call find_parcel {\\"parcel\\":\\"P46\\"} came first."}', true],
+    ['The agent wrote {"holds": true}. {"holds": false, "reason": "it wrote {holds} itself"}', false],
+    ['{"holds": true, "reason": "a"} {"holds": false, "reason": "b"}', null],
+    ['{"holds": true} {"holds": false}', null],
     ['Yes!', null],
     ['{"holds": "true"}', null],
     ['[]', null],

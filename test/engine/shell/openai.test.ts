@@ -122,11 +122,11 @@ const failures: readonly {
     handler: json(200, '{"choices": [{'),
     message: /the answer is not JSON/,
   },
-  { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /no chat completion/ },
+  { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /not a chat completion/ },
   {
     name: 'an answer whose message is no text',
     handler: json(200, { choices: [{ message: { role: 'assistant', content: 7 } }] }),
-    message: /a message whose content is no text/,
+    message: /content of the message is neither a text nor a list of parts/,
   },
   {
     name: 'a model that never answers',
@@ -139,6 +139,27 @@ const failures: readonly {
     handler: json(400, { error: { message: 'long', code: 'context_length_exceeded' } }),
     message: /no longer fits/,
     who: 'agent',
+  },
+  ...[
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    'the request exceeds the available context size (4096 tokens), try increasing it',
+    'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+    'prompt is too long: 210000 tokens > 200000 maximum',
+  ].map((words) => ({
+    name: `a conversation that is too long, in the words "${words.slice(0, 40)}"`,
+    handler: json(400, { error: { message: words, code: 400 } }),
+    message: /no longer fits/,
+    who: 'agent',
+  })),
+  {
+    name: 'an error in an answer with status 200',
+    handler: json(200, { error: { message: 'Provider returned error: overloaded', code: 529 } }),
+    message: /Provider returned error: overloaded/,
+  },
+  {
+    name: 'an answer without choices',
+    handler: json(200, { ...completion({}), choices: [] }),
+    message: /the answer has no choices/,
   },
 ];
 
@@ -210,6 +231,18 @@ test('what may pass is tried again, and every time it is said why', async () => 
     { attempt: 2, of: 3, reason: 'it answered 503' },
   ]);
   expect(call.retries).toBe(2);
+});
+
+test('an answer without choices is asked for again', async () => {
+  let requests = 0;
+  const url = await endpoint((_request, response) => {
+    requests += 1;
+    const body = requests < 2 ? { ...completion({}), choices: [] } : completion({ content: 'Here I am.' });
+    const headers = { 'content-type': 'application/json', 'retry-after-ms': '10' };
+    response.writeHead(200, headers).end(JSON.stringify(body));
+  });
+  const { reply, call } = await askAgentModel(seat(url), '', modelView(), never);
+  expect([reply.content, call.retries]).toEqual(['Here I am.', 1]);
 });
 
 test('to cancel while the model thinks ends the call', async () => {

@@ -40,8 +40,8 @@ export async function askForData<T>(
       { role: 'system' as const, content: instructions },
       { role: 'user' as const, content: `${request}${before}` },
     ];
-    const { completion } = await complete({ temperature: 0.7, ...seat }, key, 'author', signal, { messages }, onRetry);
-    const read = valueIn(completion.choices[0]?.message.content ?? '', schema);
+    const { answer } = await complete({ temperature: 0.7, ...seat }, key, 'author', signal, { messages }, onRetry);
+    const read = valueIn(answer.content ?? '', schema);
     if ('problem' in read) problem = read.problem;
     else {
       const found = await judge(read.value);

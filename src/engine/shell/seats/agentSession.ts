@@ -4,9 +4,10 @@ import type { AgentReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
+import type { ChatAnswer } from './chatAnswer.ts';
 import { chatOf } from './chatRequest.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
-import { type AskLentModel, LentModel, type ModelAnswer, type ModelMessage } from './lentModel.ts';
+import { type AskLentModel, LentModel, type ModelAnswer } from './lentModel.ts';
 import { isModelCall, joined, type ModelCall } from './modelCall.ts';
 import { replyOf } from './openai.ts';
 import type { AgentSeat } from './seatSpec.ts';
@@ -131,7 +132,7 @@ export class AgentSession {
     const { started } = view;
     const shown = () => this.#view ?? view;
     const { model, name } = this.#seat;
-    const lent = model && new LentModel(model, this.#askModel, (message, call) => this.#modelAnswered(message, call));
+    const lent = model && new LentModel(model, this.#askModel, (answer, call) => this.#modelAnswered(answer, call));
     return lendAddress({
       complete: lent && ((request) => this.#complete(lent, request)),
       modelName: model?.model ?? name,
@@ -163,8 +164,8 @@ export class AgentSession {
     }
   }
 
-  #modelAnswered(message: ModelMessage, call: ModelCall): void {
-    const reply = replyOf(message, this.heard);
+  #modelAnswered(answer: ChatAnswer, call: ModelCall): void {
+    const reply = replyOf(answer, this.heard);
     this.#announced.push({ reply, open: reply.toolCalls });
     this.#modelCalls.push(call);
   }

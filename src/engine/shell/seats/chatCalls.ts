@@ -1,5 +1,5 @@
-import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions';
-import { callArguments, type ToolCall } from '../../core/message.ts';
+import type { ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
@@ -7,16 +7,9 @@ export function offered(tools: readonly Offered[]): ChatCompletionTool[] {
   return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
 }
 
-/** The calls of an answer; `id` is for those that come without one. */
-export function callsOf(
-  { tool_calls: made = [] }: ChatCompletion['choices'][0]['message'],
-  id: string,
-): readonly ToolCall[] {
-  return made.flatMap((call, index): ToolCall[] =>
-    call.type === 'function'
-      ? [{ id: call.id || `${id}_${index}`, name: call.function.name, ...callArguments(call.function.arguments) }]
-      : [],
-  );
+/** Gives an id to the calls that came without one. */
+export function named(calls: readonly ToolCall[], id: string): readonly ToolCall[] {
+  return calls.map((call, index) => (call.id === '' ? { ...call, id: `${id}_${index}` } : call));
 }
 
 /** Calls as they are sent back to the endpoint. */

@@ -14,6 +14,6 @@ export async function askJudgeModel(
     { role: 'system' as const, content: instructions },
     { role: 'user' as const, content: `${transcript}\n\nQuestion: ${question}` },
   ];
-  const { completion, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages }, onRetry);
-  return { reply: judgeAnswerIn(completion.choices[0]?.message.content ?? ''), call };
+  const { answer, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages }, onRetry);
+  return { reply: judgeAnswerIn(answer.content ?? ''), call };
 }

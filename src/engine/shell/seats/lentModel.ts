@@ -5,13 +5,12 @@ import type {
 } from 'openai/resources/chat/completions';
 import * as z from 'zod';
 import { Fault } from '../fault.ts';
+import type { ChatAnswer } from './chatAnswer.ts';
 import type { ModelCall } from './modelCall.ts';
 import { complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });
-
-export type ModelMessage = ChatCompletion['choices'][0]['message'];
 
 /** What an agent's request of its model is answered with: a status and a body in OpenAI's form. */
 export type ModelAnswer = { readonly status: number; readonly body: object };
@@ -28,13 +27,13 @@ type Given = { readonly id: string; readonly text: string };
 export class LentModel {
   readonly #model: ModelSeat;
   readonly #ask: AskLentModel;
-  readonly #onAnswer: (message: ModelMessage, call: ModelCall) => void;
+  readonly #onAnswer: (answer: ChatAnswer, call: ModelCall) => void;
   #tail: Promise<unknown> = Promise.resolve();
   /** Texts with an identity, in the order in which they were given. */
   readonly #given: Given[] = [];
 
   /** @param onAnswer is told of every answer before the agent is */
-  constructor(model: ModelSeat, ask: AskLentModel, onAnswer: (message: ModelMessage, call: ModelCall) => void) {
+  constructor(model: ModelSeat, ask: AskLentModel, onAnswer: (answer: ChatAnswer, call: ModelCall) => void) {
     this.#model = model;
     this.#ask = ask;
     this.#onAnswer = onAnswer;
@@ -54,16 +53,14 @@ export class LentModel {
     const known = this.#withIdentities(messages as unknown as ChatCompletionMessageParam[]);
     const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
     try {
-      const { completion, call } = await this.#ask((key, onRetry) =>
+      const { answer, completion, call } = await this.#ask((key, onRetry) =>
         complete(this.#model, key, 'agent', signal, body, onRetry),
       );
-      const message = completion.choices[0]?.message;
-      if (!message)
-        return { status: 502, body: { error: { message: 'the model gave no message', type: 'server_error' } } };
-      const { rehearsal_id: id } = message as { readonly rehearsal_id?: string };
-      if (id && !message.tool_calls?.length) this.#given.push({ id, text: message.content ?? '' });
-      this.#onAnswer(message, call);
-      return { status: 200, body: completion };
+      const { messageId, toolCalls } = answer;
+      if (messageId !== null && toolCalls.length === 0)
+        this.#given.push({ id: messageId, text: textOf(messageIn(completion)?.content) });
+      this.#onAnswer(answer, call);
+      return { status: 200, body: completion as object };
     } catch (error) {
       if (error instanceof Fault && error.failure.code === 'model/refused') return refused(error.message);
       throw error;
@@ -87,6 +84,9 @@ export class LentModel {
     });
   }
 }
+
+/** The message of a completion that was read, as it came. */
+const messageIn = (completion: unknown) => (completion as ChatCompletion).choices[0]?.message;
 
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : '';

@@ -1,10 +1,12 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
-import type { ChatCompletion } from 'openai/resources/chat/completions';
+import * as z from 'zod';
+import { jsonOf } from '../../core/json.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { callsOf } from './chatCalls.ts';
+import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
+import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -39,27 +41,20 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const { completion, call } = await complete(seat, key, 'agent', signal, agentBody(view), onRetry);
-  const message = completion.choices[0]?.message;
-  if (!message) throw broken(seat, 'agent', 'the answer holds no message');
-  return { reply: replyOf(message, view.messages.length), call };
+  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view), onRetry);
+  return { reply: replyOf(answer, view.messages.length), call };
 }
 
 /**
- * A model's message as the reply of the agent's seat.
+ * A model's answer as the reply of the agent's seat.
  * @param at how many messages came before; names calls that came without an id
  */
-export function replyOf(message: ChatCompletion['choices'][0]['message'], at: number): AgentReply {
-  const { rehearsal_id: messageId, reasoning_content: reasoning } = message as {
-    readonly rehearsal_id?: string;
-    readonly reasoning_content?: string;
-  };
-  const toolCalls = callsOf(message, `call_${at}`);
+export function replyOf({ content, thoughts, toolCalls, messageId }: ChatAnswer, at: number): AgentReply {
   return {
-    content: message.content ?? (toolCalls.length > 0 ? null : ''),
-    toolCalls,
-    ...(reasoning ? { reasoning } : {}),
-    ...(messageId ? { messageId } : {}),
+    content,
+    toolCalls: named(toolCalls, `call_${at}`),
+    ...(thoughts === null ? {} : { reasoning: thoughts }),
+    ...(messageId === null ? {} : { messageId }),
   };
 }
 
@@ -86,18 +81,12 @@ export async function complete(
   const request = requestTo(seat, body);
   const from = performance.now();
   try {
-    const completion = await client.chat.completions.create(request, {
+    const completion: unknown = await client.chat.completions.create(request, {
       signal: AbortSignal.any([signal, attempts.late]),
     });
-    if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
-    for (const { message } of completion.choices) {
-      const content = contentOf(message?.content);
-      if (content === undefined) throw broken(seat, who, 'the answer has a message whose content is no text');
-      if (message) message.content = content;
-    }
-    const usage = completion.usage
-      ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
-      : undefined;
+    const answer = readCompletion(completion);
+    if ('problem' in answer) throw broken(seat, who, answer.problem);
+    const { usage } = answer;
     const retries = attempts.retries();
     const call: ModelCall = {
       ms: Math.round(performance.now() - from),
@@ -105,7 +94,7 @@ export async function complete(
       ...(usage ? { usage } : {}),
       ...(retries > 0 ? { retries } : {}),
     };
-    return { completion, call };
+    return { answer, completion, call };
   } catch (error) {
     const isLate = attempts.late.aborted && !signal.aborted;
     const isCut = attempts.isCut() && !signal.aborted;
@@ -142,15 +131,6 @@ export async function throwUnlessServed(seat: ModelSeat, key: string, signal: Ab
     )
       throw fault;
   }
-}
-
-/** The text of a message, also where an endpoint gives it in parts; undefined for what is no text. */
-function contentOf(content: unknown): string | null | undefined {
-  if (content === null || content === undefined) return null;
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return undefined;
-  const parts = (content as readonly { readonly text?: unknown }[]).map((part) => part?.text ?? '');
-  return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
 }
 
 /** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
@@ -210,8 +190,31 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
 /** An answer that breaks off is then an attempt that failed, and is made again like any other. */
 async function wholeAnswer(response: Response): Promise<Response> {
   const { status, statusText, headers } = response;
-  const body = await response.arrayBuffer();
-  return new Response(body.byteLength > 0 ? body : null, { status, statusText, headers });
+  const body = await response.text();
+  const failed = status === 200 ? errorIn(body) : null;
+  if (failed) return new Response(JSON.stringify({ error: failed }), { status: failed.status, headers });
+  return new Response(body === '' ? null : body, { status, statusText, headers });
+}
+
+const errorSchema = z.looseObject({ message: z.string(), code: z.union([z.string(), z.number()]).nullish() });
+const failedSchema = z.looseObject({ error: z.union([errorSchema, z.string()]).nullish(), choices: z.unknown().optional() });
+
+/**
+ * Returns the error that a provider reports in an answer with status 200, and an error for an answer without choices:
+ * both are asked again like a 5xx. A provider's own status is taken where it is one.
+ */
+function errorIn(body: string): { readonly message: string; readonly status: number } | null {
+  const { data } = failedSchema.safeParse(jsonOf(body));
+  if (!data) return null;
+  const { error, choices } = data;
+  const hasChoices = Array.isArray(choices) && choices.length > 0;
+  if (hasChoices) return null;
+  if (typeof error === 'string') return { message: error, status: 502 };
+  if (error) {
+    const code = Number(error.code);
+    return { message: error.message, status: code >= 400 && code < 600 ? code : 502 };
+  }
+  return Array.isArray(choices) ? { message: 'the answer has no choices', status: 502 } : null;
 }
 
 function cutOff(seat: ModelSeat): Fault {
@@ -252,7 +255,7 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
       'model/rate',
       `${seat.baseUrl} limits the rate of requests (429), also after retries. Lower the concurrency`,
     );
-  if (error instanceof APIError && error.code === 'context_length_exceeded' && who === 'agent') {
+  if (error instanceof APIError && isTooLong(error) && who === 'agent') {
     return new Fault({
       who,
       code: 'model/context',
@@ -267,6 +270,14 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
   return error;
+}
+
+/** How servers say that a request does not fit into the context: OpenAI by a code, every other in its own words. */
+const tooLong =
+  /context_length_exceeded|exceed_context_size|maximum context length|exceeds? the (?:available |model's )?(?:context|maximum number of tokens)|context (?:length|window|size) (?:is |was )?exceed|prompt is too long|longer than the model's context|input token count/i;
+
+function isTooLong({ code, status, message }: APIError): boolean {
+  return code === 'context_length_exceeded' || ([400, 413, 422].includes(status ?? 0) && tooLong.test(message));
 }
 
 function broken(seat: ModelSeat, who: Asked, what: string): Fault {

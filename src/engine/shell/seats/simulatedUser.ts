@@ -2,7 +2,7 @@ import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
-import { callsOf } from './chatCalls.ts';
+import { named } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import { joined } from './modelCall.ts';
 import { type Answered, complete, type OnRetry } from './openai.ts';
@@ -47,11 +47,10 @@ async function answered(
   problem: string | null,
   onRetry: OnRetry | undefined,
 ): Promise<Tried> {
-  const { completion, call } = await complete(seat, key, 'simulator', signal, userBody(view, problem), onRetry);
-  const message = completion.choices[0]?.message;
-  const text = message?.content ?? '';
+  const { answer, call } = await complete(seat, key, 'simulator', signal, userBody(view, problem), onRetry);
+  const text = answer.content ?? '';
   const hasTools = (view.started.userTools ?? []).length > 0;
-  const toolCalls = message && hasTools ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  const toolCalls = hasTools ? named(answer.toolCalls, `user_call_${view.messages.length}`) : [];
   // What is said beside a call is said to nobody.
   if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, flaw: null, text, call };
   const { reply, withheld } = understood(text, view);

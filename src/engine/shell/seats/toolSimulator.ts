@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Patch } from '../../core/database.ts';
-import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
+import { objectsInText } from '../../core/jsonInText.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { keysOfPointer, misfitOf } from '../load/arguments.ts';
@@ -49,8 +50,8 @@ export async function askToolModel(
     { role: 'system' as const, content: simulatorInstructions(tool) },
     { role: 'user' as const, content: callText(asked) },
   ];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
-  return { reply: readAnswer(tool, completion.choices[0]?.message.content ?? ''), call };
+  const { answer, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
+  return { reply: readAnswer(tool, answer.content ?? ''), call };
 }
 
 /** What the model is told of the tool that it simulates. */
@@ -80,14 +81,19 @@ function callText({ name, arguments: args, visible, now, problem }: AskedSimulat
 
 /** The answer of a model, checked against the tool's schema. */
 function readAnswer(tool: Tool, text: string): SimulatedAnswer {
-  const begin = text.indexOf('{');
-  const value = begin < 0 ? undefined : jsonOf(text.slice(begin, text.lastIndexOf('}') + 1));
-  if (value === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
+  const objects = objectsInText(text);
+  const last = objects.at(-1);
+  if (last === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
   const validate = validator(tool);
-  if (!validate(value)) {
+  const fitting = objects.filter((each) => validate(each));
+  const value = fitting.at(-1);
+  if (value === undefined) {
+    validate(last);
     const [error] = validate.errors ?? [];
     return { problem: `${error?.instancePath || 'the answer'} ${error?.message ?? 'does not fit'}` };
   }
+  if (fitting.some((each) => canonicalJson(each) !== canonicalJson(value)))
+    return { problem: 'it has several answers that differ' };
   const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
   const { result } = answer;

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { callArguments, type ToolCall } from '../../core/message.ts';
+import { isTooDeep } from '../../core/nesting.ts';
+import { withoutThoughts } from '../../core/thoughts.ts';
+
+/** What a model answered, as the engine takes it from every chat endpoint. */
+export type ChatAnswer = {
+  /** What it says, without thoughts; null where it only calls tools. */
+  readonly content: string | null;
+  readonly thoughts: string | null;
+  /** Calls without an id have an empty one. */
+  readonly toolCalls: readonly ToolCall[];
+  /** Identity that a gateway gives a message. */
+  readonly messageId: string | null;
+  /** Tokens of the request and of the answer; null where the endpoint does not count them. */
+  readonly usage: { readonly input: number; readonly output: number } | null;
+};
+
+/** A field that several servers write as null where it is absent. */
+const optional = <Value extends z.ZodType>(value: Value) => value.nullish().transform((given) => given ?? undefined);
+
+const partSchema = z.looseObject({ type: optional(z.string()), text: optional(z.string()), thinking: z.unknown().optional() });
+const contentSchema = z.union([z.string(), z.array(partSchema)]);
+
+/** llama.cpp and Ollama send arguments as an object, and some gateways omit the type or send a numeric id. */
+const functionSchema = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
+const callSchema = z.looseObject({
+  id: optional(z.union([z.string(), z.number()])),
+  type: optional(z.string()),
+  function: functionSchema,
+});
+
+const messageSchema = z.looseObject({
+  content: optional(contentSchema),
+  reasoning: optional(z.string()),
+  reasoning_content: optional(z.string()),
+  tool_calls: optional(z.array(callSchema)),
+  /** OpenAI's form before `tool_calls`. */
+  function_call: optional(functionSchema),
+  rehearsal_id: optional(z.string()),
+});
+
+const countSchema = z.union([
+  z.int().nonnegative(),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
+const usageSchema = z.looseObject({
+  prompt_tokens: optional(countSchema),
+  completion_tokens: optional(countSchema),
+  total_tokens: optional(countSchema),
+});
+
+const completionSchema = z.looseObject({
+  choices: z.array(z.looseObject({ message: messageSchema })).min(1),
+  usage: z.unknown().optional(),
+});
+
+/** What does not fit: a path with what is expected there. */
+export type Misfit = { readonly problem: string };
+
+/** Reads a chat completion, whichever server sent it. */
+export function readCompletion(completion: unknown): ChatAnswer | Misfit {
+  const { data, error } = completionSchema.safeParse(completion);
+  if (!data) return { problem: problemOf(error) };
+  const message = data.choices[0]?.message;
+  if (!message) return { problem: 'the answer has no message' };
+  const { text, thoughts: inParts } = contentOf(message.content);
+  const spoken = withoutThoughts(text ?? '');
+  const toolCalls = [
+    ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
+    ...(message.function_call ? [callOf(message.function_call, '')] : []),
+  ];
+  const thoughts = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  return {
+    content: text === null && toolCalls.length > 0 ? null : spoken.content,
+    thoughts: thoughts.length > 0 ? thoughts.join('\n\n') : null,
+    toolCalls,
+    messageId: message.rehearsal_id ?? null,
+    usage: tokensIn(data.usage),
+  };
+}
+
+type Message = z.infer<typeof messageSchema>;
+
+/** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */
+function contentOf(content: Message['content']): { readonly text: string | null; readonly thoughts: string | null } {
+  if (content === undefined || typeof content === 'string') return { text: content ?? null, thoughts: null };
+  const thoughts = content.flatMap(({ type, thinking }) => (type === 'thinking' ? [textIn(thinking)] : []));
+  return { text: content.map(({ text }) => text ?? '').join(''), thoughts: thoughts.join('\n\n') || null };
+}
+
+/** Mistral's thoughts are a list of parts of their own. */
+function textIn(thinking: unknown): string {
+  const parts = z.array(partSchema).safeParse(thinking);
+  if (parts.success) return parts.data.map(({ text }) => text ?? '').join('');
+  return typeof thinking === 'string' ? thinking : '';
+}
+
+function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: string): ToolCall {
+  if (given === undefined || given === null) return { id, name, arguments: {} };
+  if (typeof given === 'string') return { id, name, ...callArguments(given) };
+  const isPlain = typeof given === 'object' && !Array.isArray(given) && !isTooDeep(given);
+  return { id, name, arguments: isPlain ? (given as JsonObject) : JSON.stringify(given as Json) };
+}
+
+/** Counts that an endpoint gives in part are completed from their total; without any, nothing is known. */
+function tokensIn(usage: unknown): ChatAnswer['usage'] {
+  const { data } = usageSchema.safeParse(usage);
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = data ?? {};
+  if (input !== undefined && output !== undefined) return { input, output };
+  if (total === undefined) return null;
+  if (input !== undefined) return { input, output: Math.max(0, total - input) };
+  return { input: Math.max(0, total - (output ?? 0)), output: output ?? 0 };
+}
+
+function problemOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const [place, ...message] = [issue?.path.join('.') ?? '', issue?.message ?? ''];
+  if (place === '' || place === 'choices') return 'the answer is not a chat completion';
+  if (/\.content$/.test(place)) return 'the content of the message is neither a text nor a list of parts';
+  return `${place}: ${message.join()}`;
+}

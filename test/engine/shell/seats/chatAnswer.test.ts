@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import { named } from '../../../../src/engine/shell/seats/chatCalls.ts';
+
+const answered = (message: object, usage?: unknown) => readCompletion({ choices: [{ message }], usage });
+const spoken = { content: 'It is on its way.', thoughts: null, toolCalls: [] };
+const call = { id: '', name: 'find_parcel', arguments: {} };
+
+/** What real servers send, and how it is read. */
+const shapes: readonly (readonly [name: string, message: object, expected: object])[] = [
+  ['null in place of calls', { content: 'It is on its way.', tool_calls: null, function_call: null }, spoken],
+  ['no role and no calls', { content: 'It is on its way.' }, spoken],
+  ['null arguments', { tool_calls: [{ function: { name: 'find_parcel', arguments: null } }] }, { toolCalls: [call] }],
+  ['no arguments', { tool_calls: [{ function: { name: 'find_parcel' } }] }, { toolCalls: [call] }],
+  ['empty arguments', { tool_calls: [{ function: { name: 'find_parcel', arguments: '' } }] }, { toolCalls: [call] }],
+  [
+    'arguments that are an object already',
+    { tool_calls: [{ function: { name: 'find_parcel', arguments: { parcel: 'P46' } } }] },
+    { toolCalls: [{ ...call, arguments: { parcel: 'P46' } }] },
+  ],
+  [
+    'arguments that are a list',
+    { tool_calls: [{ function: { name: 'find_parcel', arguments: ['P46'] } }] },
+    { toolCalls: [{ ...call, arguments: '["P46"]' }] },
+  ],
+  [
+    'arguments that are cut off',
+    { tool_calls: [{ id: 'c', function: { name: 'find_parcel', arguments: '{"parcel": ' } }] },
+    { content: null, toolCalls: [{ ...call, id: 'c', arguments: '{"parcel": ' }] },
+  ],
+  [
+    'a call without a type, and a numeric id',
+    { tool_calls: [{ id: 17, function: { name: 'find_parcel', arguments: '{}' } }] },
+    { toolCalls: [{ ...call, id: '17' }] },
+  ],
+  [
+    'the function call of old',
+    { content: null, function_call: { name: 'find_parcel', arguments: '{}' } },
+    { content: null, toolCalls: [call] },
+  ],
+  [
+    'whole numbers that are floats',
+    { tool_calls: [{ id: 'c', type: 'function', function: { name: 'pay', arguments: '{"amount": 5.0}' } }] },
+    { toolCalls: [{ id: 'c', name: 'pay', arguments: { amount: 5 }, floats: ['/amount'] }] },
+  ],
+  [
+    'a text in parts',
+    {
+      content: [
+        { type: 'text', text: 'It is ' },
+        { type: 'text', text: 'on its way.' },
+      ],
+    },
+    spoken,
+  ],
+  [
+    'thoughts as a part',
+    {
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'It is on its way.' },
+      ],
+    },
+    { ...spoken, thoughts: 'Hm.' },
+  ],
+  ['thoughts as reasoning_content', { content: 'It is on its way.', reasoning_content: 'Hm.' }, { thoughts: 'Hm.' }],
+  ['thoughts as reasoning', { content: 'It is on its way.', reasoning: 'Hm.' }, { ...spoken, thoughts: 'Hm.' }],
+  [
+    'thoughts in tags',
+    { content: '<think>\nThursday\n</think>\n\nIt is on its way.' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'thoughts that the prompt opened',
+    { content: 'Thursday</think>It is on its way.' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'thoughts in brackets',
+    { content: '[THINK]Thursday[/THINK]It is on its way.' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'thoughts that are cut off',
+    { content: '<think>It comes on Thursday' },
+    { content: '', thoughts: 'It comes on Thursday' },
+  ],
+  ['empty thoughts', { content: '<think>\n\n</think>\n\nIt is on its way.' }, spoken],
+  [
+    'a tag that is spoken of',
+    { content: 'Write <think> before a thought.' },
+    { content: 'Write <think> before a thought.', thoughts: null },
+  ],
+];
+
+test.each(shapes)('%s', (_, message, expected) => {
+  expect(answered(message)).toMatchObject(expected);
+});
+
+test('calls without an id get one', () => {
+  const other = { ...call, id: 'c' };
+  expect(named([call, other], 'call_3').map(({ id }) => id)).toEqual(['call_3_0', 'c']);
+});
+
+describe('tokens', () => {
+  test.each([
+    [
+      { prompt_tokens: 7, completion_tokens: 3 },
+      { input: 7, output: 3 },
+    ],
+    [
+      { prompt_tokens: '10', completion_tokens: '10' },
+      { input: 10, output: 10 },
+    ],
+    [
+      { prompt_tokens: 7, total_tokens: 10 },
+      { input: 7, output: 3 },
+    ],
+    [
+      { completion_tokens: 3, total_tokens: 10 },
+      { input: 7, output: 3 },
+    ],
+    [{ total_tokens: 10 }, { input: 10, output: 0 }],
+    [{ prompt_tokens: null, completion_tokens: null }, null],
+    [{ prompt_tokens: 'many' }, null],
+    [null, null],
+    [undefined, null],
+  ])('%j counts as %j', (usage, expected) => {
+    expect(answered({ content: 'Yes.' }, usage)).toMatchObject({ usage: expected });
+  });
+});
+
+test.each([
+  [{ hello: 1 }, 'the answer is not a chat completion'],
+  ['text', 'the answer is not a chat completion'],
+  [{ choices: [{ message: { content: 7 } }] }, 'the content of the message is neither a text nor a list of parts'],
+  [{ choices: [{ message: { tool_calls: [{ id: 'c' }] } }] }, /^choices\.0\.message\.tool_calls\.0\.function: /],
+])('%j is not an answer', (completion, problem) => {
+  expect(readCompletion(completion)).toEqual({
+    problem: typeof problem === 'string' ? problem : expect.stringMatching(problem),
+  });
+});
