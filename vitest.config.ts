@@ -34,7 +34,16 @@ export default defineConfig({
     ...(process.argv.some((arg) => arg === '-u' || arg.startsWith('--update')) ? {} : { update: 'none' as const }),
     projects: [
       { extends: true, test: { name: 'source', include: fromSource, exclude: outside } },
-      { extends: true, test: { name: 'extension', include: ofExtension, isolate: true, ...needsBuild } },
+      {
+        extends: true,
+        test: {
+          name: 'extension',
+          include: ofExtension,
+          isolate: true,
+          setupFiles: ['test/support/properties.ts', 'test/support/isolated.ts'],
+          ...needsBuild,
+        },
+      },
       {
         extends: true,
         test: {

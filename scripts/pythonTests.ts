@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { basename, relative } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
 import type { Obstacle } from './obstacle.ts';
 import { findOnPath, runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
@@ -117,12 +118,23 @@ async function pytest(python: string, filters: readonly string[], ...where: read
   const report = inRoot('dist', 'test', `python-${where.map((path) => basename(path, '.py')).join('-')}.xml`);
   mkdirSync(inRoot('dist', 'test'), { recursive: true });
   rmSync(report, { force: true });
+  const folder = mkdtempSync(join(tmpdir(), 'pytest-'));
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
   const seed = process.env.REHEARSAL_SEED === undefined ? [] : [`--hypothesis-seed=${process.env.REHEARSAL_SEED}`];
   // A test that hangs fails with the stacks of its threads. Each wait of the tests ends before that.
   const limit = process.env.REHEARSAL_SUITE === 'full' ? 2400 : 900;
-  const args = ['-m', 'pytest', ...where, `--junitxml=${report}`, `--timeout=${limit}`, ...seed, ...select];
+  const args = [
+    '-m',
+    'pytest',
+    ...where,
+    `--junitxml=${report}`,
+    `--basetemp=${folder}`,
+    `--timeout=${limit}`,
+    ...seed,
+    ...select,
+  ];
   const { code } = await runCommand(python, args, { cwd: trainer, echo: true, env: { ...process.env, ...memory } });
+  rmSync(folder, { recursive: true, force: true });
   return withExitCode(readJunit(report), code);
 }
 

@@ -24,7 +24,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bubblewrapDownloads, putBubblewrapOnPath } from './bubblewrap.ts';
+import { findLeftovers } from './leftovers.ts';
 import type { Obstacle } from './obstacle.ts';
+import { inRoot } from './repository.ts';
 import { type Counts, gateCounts, noTests, sumByFile, sumCounts, withSecondRun } from './results.ts';
 import { reportRunningSteps, runInChild, sendResult } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
@@ -45,8 +47,9 @@ const fullSettings = {
 
 function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {
   const names = steps.map(({ name }) => name);
+  const usual = steps.filter(({ isFull = false, isPlanted = false }) => (full || !isFull) && !isPlanted);
   const skipped = skip?.split(',') ?? [];
-  const chosen = only?.split(',') ?? steps.filter(({ isFull = false }) => full || !isFull).map(({ name }) => name);
+  const chosen = only?.split(',') ?? usual.map(({ name }) => name);
   const unknown = [...chosen, ...skipped].filter((name) => !names.includes(name));
   if (unknown.length > 0)
     throw new Failure(`There is no step ${unknown.join(', ')}. The steps are ${names.join(', ')}.`);
@@ -234,12 +237,16 @@ async function main(args: string[]): Promise<number> {
   // Some tests start a program as another user, who has to reach what is in it.
   chmodSync(temporary, 0o711);
   process.env['TMPDIR'] = temporary;
+  // Node's cache of compiled code lasts from run to run; it would otherwise be in the temporary folder.
+  process.env['NODE_COMPILE_CACHE'] ??= inRoot('dist', 'test', 'compile-cache');
   const stopReports = reportRunningSteps();
   await putBubblewrapOnPath();
+  let leftovers: readonly string[] = [];
   const outcomes = await runSteps(selected, positionals, endsAt)
     .then(runAgain)
-    .finally(() => {
+    .finally(async () => {
       stopReports();
+      leftovers = await findLeftovers(temporary);
       rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
     });
   printSummary(outcomes);
@@ -248,9 +255,10 @@ async function main(args: string[]): Promise<number> {
   printOmissions(outcomes);
   const { passed, failed, unsteady = [] } = sumCounts(outcomes.map(({ counts }) => counts));
   for (const text of unsteady) warn(`UNSTEADY: failed, and passed when its file ran once more: ${text}`);
+  for (const text of leftovers) warn(`LEFT BEHIND: ${text}`);
   const isStrict = values.strict || values.full;
-  const strictly = isStrict ? unsteady.length : 0;
-  console.log(`${passed - strictly} passed, ${failed + strictly} failed`);
+  const strictly = isStrict ? unsteady.length + leftovers.length : 0;
+  console.log(`${passed - (isStrict ? unsteady.length : 0)} passed, ${failed + strictly} failed`);
   return failed + strictly > 0 ? 1 : 0;
 }
 

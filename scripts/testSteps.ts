@@ -36,6 +36,8 @@ export type Step = {
   isBackground?: boolean;
   /** Belongs to the full suite only. It runs when every step before it has ended. */
   isFull?: boolean;
+  /** Has deliberate faults, for the tests of this script. It runs only where it is named. */
+  isPlanted?: boolean;
   /** About how many minutes it takes in the full suite on two cores; `--within` goes by it. */
   minutes?: number;
   /** What is not on this machine yet. */
@@ -178,7 +180,16 @@ export const steps: readonly Step[] = [
     obstacle: vllmObstacle,
     run: runVllmTests,
   },
+  {
+    name: 'planted',
+    title: 'an unsteady test, a folder and a process that are left behind',
+    isPlanted: true,
+    run: () => runPlantedTests('planted'),
+    secondRun: { isFor: () => true, run: () => runPlantedTests('planted-again') },
+  },
 ];
+
+const runPlantedTests = (report: string) => runVitest(report, [], 'test/gates/planted/leftovers/vitest.config.ts');
 
 /** Runs a tool that only passes or fails; its output shows when it fails. */
 async function gate(script: string, ...args: string[]): Promise<Counts> {

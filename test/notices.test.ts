@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFiles } from '@vscode/vsce';
 import { build } from 'esbuild';
@@ -8,6 +7,7 @@ import { readBundles } from '../scripts/build.ts';
 import { noticesOf } from '../scripts/notices.ts';
 import { inRoot, root } from '../scripts/repository.ts';
 import { inFullSuite } from './support/suite.ts';
+import { temporaryFolder } from './support/temporary.ts';
 
 const shipped = readFileSync(inRoot('dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
 const entries = shipped.split(`\n${'-'.repeat(80)}\n`).slice(1);
@@ -38,7 +38,7 @@ inFullSuite('the notices are in the package of the extension', async () => {
 });
 
 test('a package without a licence text fails the build, and is named', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-notices-'));
+  const folder = temporaryFolder('rehearsal-notices');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const planted = join(folder, 'node_modules', '@planted', 'bare');
   mkdirSync(planted, { recursive: true });

@@ -1,17 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { approveAgent } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 const desk = 'domains/parcel-desk';
 const agent = `agent:${approveAgent('docs/examples/sdk-agent/sdk.agent.yaml')}`;
-const fresh = () => mkdtempSync(join(tmpdir(), 'agent-cli-'));
+const fresh = () => temporaryFolder('agent-cli');
 
 /** Does what a user of parcel-desk asks for, one thing after the other. */
 function answer({ messages }: ModelRequest): string | object {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
@@ -12,10 +11,11 @@ import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { hashOf } from '../support/approval.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 // Law: nothing outside of the sandbox is started or reached before a person approved exactly that.
 
-const home = () => mkdtempSync(join(tmpdir(), 'rehearsal-approval-'));
+const home = () => temporaryFolder('rehearsal-approval');
 
 beforeEach(() => {
   vi.stubEnv('REHEARSAL_HOME', home());
@@ -50,7 +50,7 @@ async function rehearsal(argv: readonly string[], answers?: string[]) {
 
 /** A domain whose server leaves a mark when it is started, and answers nothing. */
 function marked(more = '') {
-  const folder = mkdtempSync(join(tmpdir(), 'marked-'));
+  const folder = temporaryFolder('marked');
   cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
   const mark = join(folder, 'started.md');
   const file = join(folder, 'domain.yaml');
@@ -107,7 +107,7 @@ test('changed effects are asked for again, and the hash of the old ones does not
 test('the hash covers the code: with other code it is asked for again, also in another folder', async () => {
   const { folder } = marked();
   const hash = hashOf(folder);
-  const copy = mkdtempSync(join(tmpdir(), 'copied-'));
+  const copy = temporaryFolder('copied');
   cpSync(folder, copy, { recursive: true });
   expect(hashOf(copy)).toBe(hash);
   writeFileSync(join(copy, 'server.mjs'), '');
@@ -130,7 +130,7 @@ test('a terminal is asked once; a copy of the domain and changed effects are ask
   expect((await run(folder, 'y')).asked).toHaveLength(1);
   expect(existsSync(mark)).toBe(true);
   expect((await run(folder)).asked).toEqual([]);
-  const copy = mkdtempSync(join(tmpdir(), 'copied-'));
+  const copy = temporaryFolder('copied');
   cpSync(folder, copy, { recursive: true });
   expect((await run(copy)).asked).toHaveLength(1);
   declare(`${mark}.txt`);
@@ -159,7 +159,7 @@ test('check starts nothing that is not approved, and reports what it skipped', a
 });
 
 test('an interpreter that a domain names does not run before it is approved', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'interpreter-'));
+  const folder = temporaryFolder('interpreter');
   cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
   const mark = join(folder, 'started.md');
   const program = join(folder, 'python');
@@ -174,7 +174,7 @@ test('an interpreter that a domain names does not run before it is approved', as
 });
 
 test("an agent's program does not start before its file is approved", async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-'));
+  const folder = temporaryFolder('agent');
   const mark = join(folder, 'started.md');
   const file = join(folder, 'mine.agent.yaml');
   writeFileSync(file, `command: touch\nargs: [${JSON.stringify(mark)}]\nenv: { KEY: "\${env:PATH}" }\n`);
@@ -201,7 +201,7 @@ describe.each(['', 'off'])('with REHEARSAL_SANDBOX=%s', (sandbox) => {
     readdirSync(inRoot(root)).map((name) => [`${root}/${name}`] as const),
   );
   test.each(samples)('the first five minutes on %s ask no question', async (name) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sample-'));
+    const folder = temporaryFolder('sample');
     cpSync(inRoot(name), folder, { recursive: true });
     const checked = await rehearsal(['check', folder]);
     expect([checked.code, checked.out]).toEqual([0, expect.not.stringContaining('not-approved')]);
@@ -248,7 +248,7 @@ look = tool(effect="read")(look)
     const server = createServer((_, response) => response.end('reached')).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
-    const folder = mkdtempSync(join(tmpdir(), 'network-'));
+    const folder = temporaryFolder('network');
     writeFileSync(join(folder, name), code(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));
     const declare = (text: string) => writeFileSync(join(folder, 'domain.yaml'), `name: net\n${text}`);
     declare('');
@@ -265,7 +265,7 @@ describe('without a sandbox', () => {
   beforeEach(() => void vi.stubEnv('REHEARSAL_SANDBOX', 'off'));
 
   test('a domain with code of its own runs after one approval, which an edit of its code does not end', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'own-code-'));
+    const folder = temporaryFolder('own-code');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     const tools = join(folder, 'tools.ts');
     const edit = () => writeFileSync(tools, `${readFileSync(tools, 'utf8')}\n// Edited.\n`);
@@ -285,7 +285,7 @@ describe('without a sandbox', () => {
     ['a module in a folder', 'more/extra.mjs', ''],
     ['Python', 'tools.py', ''],
   ])('a sample with %s is not the sample any more', async (_what, name) => {
-    const folder = mkdtempSync(join(tmpdir(), 'altered-'));
+    const folder = temporaryFolder('altered');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     mkdirSync(join(folder, 'more'), { recursive: true });
     writeFileSync(join(folder, name), '');
@@ -293,7 +293,7 @@ describe('without a sandbox', () => {
   });
 
   test('a sample whose texts and data were edited still is', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'edited-'));
+    const folder = temporaryFolder('edited');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     writeFileSync(join(folder, 'policy.md'), '- Be kind.\n');
     expect((await rehearsal(['tools', folder])).code).toBe(0);

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askTrainer } from '../../src/cli/askTrainer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ask-'));
+const scratch = temporaryFolder('rehearsal-ask');
 let asked = 0;
 
 describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {

@@ -1,22 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { approveDomain } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 /**
  * Whatever is wrong with what Rehearsal is given: one clear message, with file and line where there is one, and what
  * was recorded before is kept, whole, and verifies.
  */
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-bad-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-bad');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 const source = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

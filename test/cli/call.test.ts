@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const desk = 'domains/order-desk';
@@ -69,7 +69,7 @@ test.each([
 });
 
 test('a call begins with the state of a task', async () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'call-')), 'desk');
+  const folder = join(temporaryFolder('call'), 'desk');
   cpSync('domains/parcel-desk', folder, { recursive: true });
   const file = join(folder, 'tasks', 'test.task.yaml');
   const { tools } = JSON.parse((await rehearsal('tools', folder, '--json')).out);
@@ -89,7 +89,7 @@ test('a call begins with the state of a task', async () => {
 });
 
 test('a simulated tool is answered by the model that domain.yaml names', async () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'call-')), 'desk');
+  const folder = join(temporaryFolder('call'), 'desk');
   cpSync('domains/parcel-desk', folder, { recursive: true });
   const tool =
     'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: { day: { type: string } }, required: [day] }\n';

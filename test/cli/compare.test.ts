@@ -1,21 +1,12 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordingsCompared } from '../../src/cli/compare/recordings.ts';
 import type { RunsCompared } from '../../src/cli/compare/runs.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const at = mkdtempSync(join(tmpdir(), 'rehearsal-compare-'));
+const at = temporaryFolder('rehearsal-compare');
 const [gold, scripted, desk] = [join(at, 'gold'), join(at, 'scripted'), join(at, 'desk')];
 const task = 'lamp-variant.0.traj.jsonl';
 
@@ -213,7 +204,7 @@ describe('recordings', () => {
     const other = await compared<RecordingsCompared>(join(gold, task), join(desk, 'reschedule-P46.0.traj.jsonl'));
     expect(other.settings).toContain('domain: order-desk and parcel-desk');
     expect(other.database.problem).toContain('recorded on different databases');
-    const lost = join(mkdtempSync(join(tmpdir(), 'rehearsal-lost-')), task);
+    const lost = join(temporaryFolder('rehearsal-lost'), task);
     copyFileSync(join(gold, task), lost);
     expect((await compared<RecordingsCompared>(lost, lost)).database.problem).toContain('Nobody knows the folder');
     const named = await rehearsal('compare', lost, lost, '--domain', 'domains/order-desk');

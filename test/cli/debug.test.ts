@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { descendants, isRunning } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal, rehearsalTyped } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-debug-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-debug');
 let runs = 0;
 const fresh = () => join(root, String(++runs));
 const task = ['domains/order-desk', 'lamp-variant'];

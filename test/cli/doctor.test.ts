@@ -1,5 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -7,6 +6,7 @@ import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 type Found = { readonly name: string; readonly status: string; readonly found: string; readonly advice: string | null };
 type Path = { readonly path: string; readonly status: string; readonly what: string; readonly calls: number };
@@ -76,7 +76,7 @@ it('a key that is not there is a warning with what to do', async () => {
 });
 
 it('a signing key in a repository, or that others can read, is a warning', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'rehearsal-home-'));
+  const home = temporaryFolder('rehearsal-home');
   const path = join(home, 'signing-key.pem');
   signingKey(path);
   chmodSync(path, 0o644);
@@ -90,7 +90,7 @@ it('a signing key in a repository, or that others can read, is a warning', async
 });
 
 it('a run folder that cannot be written is a failure, and the exit code says so', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const folder = temporaryFolder('rehearsal');
   writeFileSync(join(folder, '.rehearsal'), 'a file where a folder is expected');
   const { code, out } = await doctor([], {}, folder);
   expect(out).toMatch(/FAILED +run folder/);

@@ -1,12 +1,12 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-draft-'));
+const scratch = temporaryFolder('rehearsal-draft');
 const desk = (name: string, sample = 'parcel-desk'): string => {
   const folder = join(scratch, name);
   cpSync(join('domains', sample), folder, { recursive: true });

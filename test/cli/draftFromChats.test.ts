@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -10,9 +9,10 @@ import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const fresh = () => mkdtempSync(join(tmpdir(), 'drafts-'));
+const fresh = () => temporaryFolder('drafts');
 
 /** A copy of a sample domain without tasks. */
 function withoutTasks(name: string): string {

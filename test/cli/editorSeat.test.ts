@@ -1,13 +1,13 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 /** A language model of the editor takes a seat only where the editor lends it. */
 const desk = 'domains/parcel-desk';
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-editor-seat-'));
+const scratch = temporaryFolder('rehearsal-editor-seat');
 
 test('a command that the editor starts has its model in the seat, and the recording says that it was one', async () => {
   const { url, requests } = await modelServer(() => 'I can not do that.');

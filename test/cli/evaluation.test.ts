@@ -1,12 +1,12 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+const folder = () => join(temporaryFolder('rehearsal'), 'run');
 const files = (run: string) =>
   readdirSync(run)
     .sort()
@@ -317,7 +317,7 @@ test('two runs are compared by task, with the step at which they part', async ()
 
 /** A copy of a domain whose files a test may change. */
 function copied(name: string): string {
-  const copy = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), name);
+  const copy = join(temporaryFolder('rehearsal'), name);
   cpSync(join('domains', name), copy, { recursive: true });
   return copy;
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sidecarPath } from '../../src/engine/shell/recording.ts';
@@ -7,11 +6,12 @@ import { approveAgent } from '../support/approval.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling } from '../support/scriptedModel.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 const desk = 'domains/parcel-desk';
 const task = 'reschedule-P46';
-const fresh = () => mkdtempSync(join(tmpdir(), 'exact-'));
+const fresh = () => temporaryFolder('exact');
 const secret = 'They might be lying. Keys 2 and 1: {"2": 1, "1": 2} \u2028 \ud800';
 
 /** Runs the task with models in both seats; gives the recording, and what each endpoint was sent. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { interpreterOf } from '../../src/cli/pythonEnvironment.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 describe('how a person names an interpreter', () => {
@@ -30,7 +30,7 @@ describe('how a person names an interpreter', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('an existing Python', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-existing-'));
+  const scratch = temporaryFolder('rehearsal-existing');
   const python = join(scratch, 'python');
   const program = join(scratch, 'container');
   const asked = join(scratch, 'asked');

@@ -1,23 +1,14 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
 import { planOf } from '../../src/engine/core/experiment.ts';
 import { inFullSuite } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
+const folder = temporaryFolder('rehearsal-experiment');
 const desk = inRoot('domains', 'parcel-desk');
 
 function written(text: string, name = 'a'): string {

@@ -1,18 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-explain-'));
+const root = temporaryFolder('rehearsal-explain');
 const run = join(root, 'run');
 const recording = join(run, 'lamp-variant.0.traj.jsonl');
 
 beforeAll(async () => {
   await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'scripted', '--out', run);
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
 test('a reward is explained by its verdicts, their steps and the lines that demand it', async () => {
   const { code, out } = await rehearsal('explain', recording);
   expect(code).toBe(0);

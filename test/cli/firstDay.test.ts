@@ -1,11 +1,11 @@
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** What fresh readers of docs/first-domain.md ran into: each was silent or misleading before. */
-const scratch = mkdtempSync(join(tmpdir(), 'first-day-'));
+const scratch = temporaryFolder('first-day');
 
 /** A copy of the sample library desk with one text of one file replaced. */
 function changed(file: string, from: string, to: string): string {

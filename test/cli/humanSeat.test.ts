@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalTyped } from '../support/terminal.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-human-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-human');
 let runs = 0;
 const argv = (seat: string) =>
   ['run', 'domains/parcel-desk', 'reschedule-P46', `--${seat}`, 'human', '--out', join(root, String(++runs))] as const;

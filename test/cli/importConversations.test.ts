@@ -1,16 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
 
 const desk = 'domains/order-desk';
-const fresh = () => mkdtempSync(join(tmpdir(), 'chats-'));
+const fresh = () => temporaryFolder('chats');
 const latin = join(fresh(), 'latin.jsonl');
 writeFileSync(latin, Buffer.from(`{"messages": [{"role": "user", "content": "lat\xe9in"}]}\n`, 'latin1'));
 

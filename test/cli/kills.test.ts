@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Random, randomStream } from '../../src/engine/core/random.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { killIfRunning } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 /** How many processes are killed: 4, or the number that the full suite sets in REHEARSAL_KILLS. */
@@ -16,7 +16,7 @@ const trials = 1;
 /** About the size of a recording of parcel-desk. */
 const bytesOfRollout = 9_000;
 
-const home = mkdtempSync(join(tmpdir(), 'rehearsal-kills-'));
+const home = temporaryFolder('rehearsal-kills');
 const environment = { ...process.env, REHEARSAL_HOME: join(home, 'keys') };
 
 function command(...argv: readonly string[]): ChildProcess {

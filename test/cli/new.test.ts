@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
 import { inFullSuite } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { atTerminal, type Printed, rehearsal, rehearsalApproved } from '../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-new-'));
+const scratch = temporaryFolder('rehearsal-new');
 const memory = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
   'dist/index.js',

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { jsonl } from '../support/chatLog.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
-const fresh = () => mkdtempSync(join(tmpdir(), 'from-logs-'));
+const fresh = () => temporaryFolder('from-logs');
 const called = (id: string, name: string, given: object) => ({
   role: 'assistant',
   content: null,

@@ -1,13 +1,12 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { paperOf } from '../../src/cli/report/paper.ts';
 import type { RunRecord } from '../../src/engine/shell/runRecord.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const scratch = () => mkdtempSync(join(tmpdir(), 'rehearsal-paper-'));
+const scratch = () => temporaryFolder('rehearsal-paper');
 const fixture = fileURLToPath(new URL('../fixtures/bfcl', import.meta.url));
 
 /** A run with the rewards of a task's trials in each list. */

@@ -1,12 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'personas-'));
+const scratch = temporaryFolder('personas');
 const desk = (name: string, user?: string): string => {
   const folder = join(scratch, name);
   cpSync('domains/parcel-desk', folder, { recursive: true });

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const desk = 'domains/order-desk';
@@ -26,7 +26,7 @@ test('a persona says its first messages, the same ones each time, and one that o
 });
 
 test('the agent says what it said in a recording', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'preview-'));
+  const out = temporaryFolder('preview');
   await rehearsal('run', desk, 'lamp-variant', '--out', out);
   const recording = join(out, 'lamp-variant.0.traj.jsonl');
   const shown = await preview('changeable', '--task', 'lamp-variant', '--recording', recording);
@@ -38,7 +38,7 @@ test('the agent says what it said in a recording', async () => {
 });
 
 test('a recording of another domain is refused', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'preview-'));
+  const out = temporaryFolder('preview');
   const other = join(desk, '../parcel-desk');
   await rehearsal('run', other, 'reschedule-P46', '--out', out);
   const recording = join(out, 'reschedule-P46.0.traj.jsonl');
@@ -50,7 +50,7 @@ test('a recording of another domain is refused', async () => {
 });
 
 test('the gold seat plays where the agent says nothing in the recording, as after a run that broke', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'preview-'));
+  const out = temporaryFolder('preview');
   await rehearsal('run', desk, 'lamp-variant', '--out', out);
   const broken = join(out, 'broken.0.traj.jsonl');
   const lines = readFileSync(join(out, 'lamp-variant.0.traj.jsonl'), 'utf8').split('\n');

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { dialogueCorpus } from '../../scripts/benchmarks/supportDialogues.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** The part of a public set of dialogues that is technical support. */
@@ -18,7 +18,7 @@ async function supportDialogues(): Promise<readonly (readonly [request: string, 
 
 /** The desk that gives such answers: it looks them up in its articles, by what the request is about. */
 function adviceDesk(dialogues: readonly (readonly [string, string])[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'advice-desk-'));
+  const folder = temporaryFolder('advice-desk');
   const articles = Object.fromEntries(
     dialogues.map(([request, advice]) => [/\b(?:my|any) (\w+)/i.exec(request)?.[1] ?? '', { advice }]),
   );

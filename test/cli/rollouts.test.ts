@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+const folder = () => join(temporaryFolder('rehearsal'), 'run');
 const recordings = (run: string) =>
   readdirSync(run)
     .filter((name) => name.endsWith('.traj.jsonl'))

@@ -1,15 +1,14 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
 import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/recording.ts';
 import { runFileHash } from '../../src/engine/shell/runFile.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** Whoever goes on with a run, checks one or replays one is told when the folder is not what it seems. */
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-run-folder-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-run-folder');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 const whole = fresh();

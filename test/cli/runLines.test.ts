@@ -1,14 +1,13 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunLine } from '../../src/engine/shell/runLine.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 async function streamed(...options: readonly string[]): Promise<readonly RunLine[]> {
   const { url } = await modelServer(() => 'Which order is it about?', { prompt_tokens: 20, completion_tokens: 10 });
-  const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+  const out = join(temporaryFolder('rehearsal'), 'run');
   const seats = ['--agent', `openai:m@${url}`, '--tasks', 'wrong-card', '--turn-cap', '3'];
   const printed = await rehearsal('eval', 'domains/order-desk', ...seats, '--out', out, '--json', ...options);
   return printed.out

@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { signingKey, signingKeyPath } from '../../src/engine/shell/ledger.ts';
 import { keptSecret, redacted, redactedValue, without } from '../../src/engine/shell/secrets.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalWith } from '../support/terminal.ts';
 
 const key = 'sk-planted-0b7e"\\5d';
@@ -43,7 +43,7 @@ const leaks = (texts: readonly string[]) =>
   texts.filter((text) => [...spellings, 'planted'].some((spelling) => text.includes(spelling)));
 
 it('a key stands in nothing that is written or printed: recordings, sidecars, ledger, reports, errors', async () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const scratch = temporaryFolder('rehearsal');
   const run = join(scratch, 'run');
   const url = await indiscreet();
   const seat = `openai:m@${url}`;
@@ -100,7 +100,7 @@ it('a secret is known as it stands in JSON, in an address and in a header', () =
 });
 
 it('the signing key is made on first use, for its owner alone, and outside of every workspace', () => {
-  const home = mkdtempSync(join(tmpdir(), 'rehearsal-home-'));
+  const home = temporaryFolder('rehearsal-home');
   const path = signingKeyPath({ REHEARSAL_HOME: home });
   expect(existsSync(path)).toBe(false);
   const { publicKey } = signingKey(path);

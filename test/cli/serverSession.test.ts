@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalApproved, rehearsalTyped } from '../support/terminal.ts';
 
 const fixture = fileURLToPath(new URL('../engine/shell/fixtures/mcpServer.mjs', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'server-session-'));
+const scratch = temporaryFolder('server-session');
 const folder = join(scratch, 'counting');
 const at = (...path: string[]) => join(folder, ...path);
 

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { approveAgent } from '../support/approval.ts';
@@ -8,10 +7,11 @@ import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const desk = 'domains/parcel-desk';
-const fresh = () => mkdtempSync(join(tmpdir(), 'shadow-'));
+const fresh = () => temporaryFolder('shadow');
 const run = join(fresh(), 'run');
 
 type Json = {

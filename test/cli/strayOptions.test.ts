@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
 /** What an option would do is said nowhere in what was asked for, so it would be swallowed. */
@@ -27,7 +26,7 @@ test.each<[string, string]>([
   ['import tau1 --from copy --out to --keep-personal-data', '--keep-personal-data does not go with import tau1'],
   ['import bfcl log.jsonl --from copy --out to', 'there is no place for "log.jsonl"'],
 ])('an option that would do nothing is refused: %s', async (line, message) => {
-  const cwd = mkdtempSync(join(tmpdir(), 'stray-'));
+  const cwd = temporaryFolder('stray');
   const { code, out, err } = await rehearsalIn(cwd, ...line.split(' '));
   expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
   expect(readdirSync(cwd)).toEqual([]);

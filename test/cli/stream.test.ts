@@ -1,11 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunLine } from '../../src/engine/shell/runLine.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const run = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+const run = join(temporaryFolder('rehearsal'), 'run');
 const scripted = ['domains/order-desk', '--agent', 'scripted', '--tasks', 'lamp-variant,mistaken-order', '--out', run];
 
 /** The lines before the last one, and that. */

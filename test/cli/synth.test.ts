@@ -1,5 +1,4 @@
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -7,9 +6,10 @@ import type { Selected } from '../../src/engine/core/coldStart/settle.ts';
 import { readGrades, readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
 import { modelServer } from '../support/modelServer.ts';
 import type { ModelRequest } from '../support/scriptedModel.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-synth-'));
+const scratch = temporaryFolder('rehearsal-synth');
 const domains = ['domains/order-desk', 'domains/parcel-desk'];
 const first = join(scratch, 'first');
 const synth = (...args: readonly string[]) => rehearsal('synth', ...args);

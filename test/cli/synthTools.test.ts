@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-synth-tools-'));
+const scratch = temporaryFolder('rehearsal-synth-tools');
 
 function domain(name: string, files: Readonly<Record<string, string>>): string {
   const shared = { 'personas/plain.persona.yaml': 'id: plain\ndescription: A person with a request.\n' };

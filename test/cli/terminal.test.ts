@@ -1,20 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { finishedRollouts } from '../../src/engine/shell/ledger.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { shownBy } from '../support/screen.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /**
  * What a person sees of the command line in a real terminal: `script` gives the process one. Where there is no such
  * program (or one with other options) these tests are skipped; modelWait.test.ts has the same line without a terminal.
  */
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-terminal-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-terminal');
 let runs = 0;
 const fresh = () => join(root, String(++runs));
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
 import { smallDomain } from '../support/smallDomain.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const tools = { look: { effect: 'read', run: 'return 1;' }, sweep: { effect: 'write', run: 'return 2;' } } as const;
@@ -39,7 +39,7 @@ test('tools says what keeps the code from loading, and what is no domain', async
   const file = join(folder, 'tools.ts');
   writeFileSync(file, `${readFileSync(file, 'utf8')}throw new Error('closed');\n`);
   expect(await rehearsal('tools', folder)).toMatchObject({ code: 2, err: expect.stringContaining('closed') });
-  const empty = mkdtempSync(join(tmpdir(), 'tools-'));
+  const empty = temporaryFolder('tools');
   expect(await rehearsal('tools', empty)).toMatchObject({
     code: 2,
     err: expect.stringContaining('there is no domain here'),

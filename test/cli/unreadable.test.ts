@@ -1,17 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 /** What can't be read or had: one message that names it and says what to do, exit code 2, and never a trace. */
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-unreadable-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-unreadable');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 

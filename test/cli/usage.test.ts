@@ -1,12 +1,12 @@
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandNames, loadCommands } from '../../src/cli/commands.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const commands = await loadCommands();
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+const scratch = temporaryFolder('rehearsal');
 const broken = join(scratch, 'broken');
 const parcels = 'domains/parcel-desk';
 

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { commandWords } from '../../src/engine/shell/drafting/commandWords.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
 const page = readFileSync(inRoot('docs/first-domain.md'), 'utf8');
@@ -14,7 +14,7 @@ const blocks = [...page.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map
 );
 
 test('a reader who writes the files and runs the commands of the page has a sound domain', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'first-domain-'));
+  const cwd = temporaryFolder('first-domain');
   const printed: string[] = [];
   for (const { language, file, text } of blocks) {
     if (file) {

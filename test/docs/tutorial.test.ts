@@ -1,15 +1,13 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { main } from '../../src/cli/main.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** What docs/tutorial.md tells to type at a terminal is typed here, in its order, and has to print what it shows. */
-const cwd = mkdtempSync(join(tmpdir(), 'rehearsal-tutorial-'));
+const cwd = temporaryFolder('rehearsal-tutorial');
 cpSync(inRoot('domains', 'order-desk'), join(cwd, 'domains', 'order-desk'), { recursive: true });
-afterAll(() => rmSync(cwd, { recursive: true, force: true, maxRetries: 5 }));
-
 type Typed = { readonly prompt: string; readonly text: string; readonly shown: string[] };
 
 /** The commands of the shell, each with what is typed into it. */

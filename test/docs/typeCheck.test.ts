@@ -1,16 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../../scripts/process.ts';
 import { inRoot, root } from '../../scripts/repository.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const [, configuration = ''] =
   /```json\n(\{\n {2}"compilerOptions".*?\n\})\n```/s.exec(readFileSync(inRoot('docs', 'tools.md'), 'utf8')) ?? [];
 
 /** Returns what tsc prints of a copy of order-desk with the tsconfig.json that docs/tools.md shows. */
 async function typeErrors(change: (text: string) => string): Promise<string> {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-types-')), 'desk');
+  const folder = join(temporaryFolder('rehearsal-types'), 'desk');
   cpSync(inRoot('domains', 'order-desk'), folder, { recursive: true });
   writeFileSync(join(folder, 'tsconfig.json'), configuration.replaceAll('../../dist', inRoot('dist')));
   const file = join(folder, 'tools.ts');

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** The script of a domain, run in a copy of it, writes the files that are committed. */
 function check(domain: string, script: string, written: readonly string[]) {
   const folder = join(import.meta.dirname, '../../domains', domain);
-  const copy = mkdtempSync(join(tmpdir(), `${domain}-`));
+  const copy = temporaryFolder(domain);
   try {
     cpSync(folder, copy, { recursive: true });
     for (const file of written) rmSync(join(copy, file));

@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { instructionsIn } from '../../src/engine/core/dialogue/instruction.ts';
@@ -12,6 +11,7 @@ import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { completeDomain, loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { replayRecording } from '../../src/engine/shell/replay.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const helpLine = join(import.meta.dirname, '../../domains/help-line');
 const loaded = loadDomain(helpLine);
@@ -19,7 +19,7 @@ const { tasks } = loaded.domain;
 const described = describeCodeTools(loaded).then((tools) => completeDomain(loaded, tools).domain);
 
 function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'help-line-'));
+  const folder = temporaryFolder('help-line');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Task } from '../../src/engine/core/task.ts';
@@ -8,6 +7,7 @@ import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { isFullSuite, sampled } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 type Batch = {
   readonly agent: 'gold' | 'scripted';
@@ -23,7 +23,7 @@ async function rehearse(
   name: string,
   { agent, trials = 1, tasks, seed = 'sample domains', hear, say }: Batch,
 ): Promise<readonly TrialResult[]> {
-  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
+  const folder = temporaryFolder(name);
   const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../domains', name)));
   try {
     return await runBatch(supervisor, {

@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { approveDomain, askForLaunch } from '../../src/extension/approval.ts';
 import { runQuietly } from '../../src/extension/commandLine.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 type Shown = { readonly message: string; readonly modal?: boolean; readonly detail?: string };
 const editor = vi.hoisted(() => ({
@@ -38,7 +38,7 @@ vi.mock('vscode', () => ({
 }));
 
 beforeEach(() => {
-  vi.stubEnv('REHEARSAL_HOME', mkdtempSync(join(tmpdir(), 'approval-home-')));
+  vi.stubEnv('REHEARSAL_HOME', temporaryFolder('approval-home'));
   vi.stubEnv('REHEARSAL_APPROVED', '');
   Object.assign(editor, { asked: [], said: [], answer: '', isTrusted: true });
   return () => vi.unstubAllEnvs();
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 /** A copy of a sample with a server that cannot be started. */
 function withServer(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'approval-'));
+  const folder = temporaryFolder('approval');
   cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
   const file = join(folder, 'domain.yaml');
   const server = `mcpServers:\n  shop: { command: no-such-${folder.slice(-6)}, env: { T: "\${env:SHOP_TOKEN}" } }\n`;

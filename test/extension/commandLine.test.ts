@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answerOf, runOrTell, runQuietly } from '../../src/extension/commandLine.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const editor = vi.hoisted(() => ({ said: [] as string[], isCancelled: false }));
 
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 
 /** A command line that prints its arguments, says what it is told to, and ends with a code. */
-const cli = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'cli.mjs');
+const cli = join(temporaryFolder('command-line'), 'cli.mjs');
 writeFileSync(
   cli,
   `const [code, words, ...rest] = process.argv.slice(2);
@@ -74,7 +74,7 @@ test.each([
   ['check', ['--static'], undefined],
   ['check', [], 'sk-stored-key'],
 ])('a key goes to the commands that may ask a model: %s', async (command, more, key) => {
-  const printing = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'cli.mjs');
+  const printing = join(temporaryFolder('command-line'), 'cli.mjs');
   writeFileSync(printing, 'console.log(JSON.stringify({ environment: process.env }));');
   const environment = async () => ({ OPENAI_API_KEY: 'sk-stored-key', ELECTRON_RUN_AS_NODE: '1' });
   const given = { cli: printing, environment, log: { info: () => {} } } as never;

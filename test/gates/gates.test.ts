@@ -3,16 +3,14 @@
  * lines that end in `// expects: <rule>`; the real configuration must find exactly those.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const planted = join(import.meta.dirname, 'planted');
-const repository = mkdtempSync(join(tmpdir(), 'rehearsal-gates-'));
-
-afterAll(() => rmSync(repository, { recursive: true, force: true }));
+const repository = temporaryFolder('rehearsal-gates');
 
 /** Copies the repository's configuration files into the temporary repository. */
 function configure(...files: string[]): void {

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Door, openDoor } from '../../scripts/vscode/door.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearsal-door-'));
+const folder = temporaryFolder('rehearsal-door');
 const socketPath = join(folder, 'behind.sock');
 let behind: Server;
 let door: Door;

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSeries, slowestIn } from '../../scripts/loadedRuns.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const finished = (run: number, commit = 'abc', busy = 4) => ({
   commit,
@@ -15,7 +15,7 @@ const finished = (run: number, commit = 'abc', busy = 4) => ({
 });
 
 test('a series is the runs of a commit beside as many processes, without a line that was cut off', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'load-')), 'load.jsonl');
+  const file = join(temporaryFolder('load'), 'load.jsonl');
   expect(readSeries(file, 'abc', 4)).toEqual([]);
   const runs = [finished(1), finished(1, 'def'), finished(2, 'abc', 8), finished(2)];
   writeFileSync(file, `${runs.map((run) => JSON.stringify(run)).join('\n')}\n{"commit":"abc","bus`);

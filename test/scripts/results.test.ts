@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import {
   gateCounts,
@@ -15,10 +14,9 @@ import {
 } from '../../scripts/results.ts';
 import { runVitest } from '../../scripts/vitest.ts';
 import unitConfig from '../../vitest.config.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearsal-results-'));
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('rehearsal-results');
 
 function written(name: string, text: string): string {
   const file = join(folder, name);

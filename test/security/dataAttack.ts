@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** An attack that runs no code of a domain, so that the sandbox makes no difference. */
 export type DataAttack = {
@@ -24,7 +24,7 @@ export const rows =
 let root: string | undefined;
 /** A fresh folder that goes away with all others at the end. */
 export function scratch(): string {
-  root ??= mkdtempSync(join(tmpdir(), 'rehearsal-hostile-'));
+  root ??= temporaryFolder('rehearsal-hostile');
   return mkdtempSync(join(root, 'a-'));
 }
 

@@ -3,7 +3,6 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,13 +11,14 @@ import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { hashOf } from '../support/approval.ts';
 import { killIfRunning } from '../support/processes.ts';
 import { oneOfEachKind, sampled } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { type Attack, attacks, type Scene } from './attacks.ts';
 
 // Each attack is a domain that the command line loads for real, as `rehearsal tools DOMAIN`: once in the sandbox, once
 // without. attackTables.test.ts writes the table of docs/security-attacks.md.
 
 const program = inRoot('dist', 'rehearsal.mjs');
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-attacks-'));
+const root = temporaryFolder('rehearsal-attacks');
 const abstract = `rehearsal-${process.pid}`;
 const socket = join(root, 'socket');
 const servers: Server[] = [];

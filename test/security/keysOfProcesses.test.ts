@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
@@ -9,6 +8,7 @@ import { openSsh } from '../../src/cli/targets/farSide.ts';
 import { gpusHere } from '../../src/cli/targets/gpus.ts';
 import { withoutKeys } from '../../src/engine/shell/childEnvironment.ts';
 import { copyFolder } from '../../src/engine/shell/import/userCopy.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** Keys are in the environment of no process that does not need them. */
@@ -35,7 +35,7 @@ test('a key is known by its name, or by the origin that a person allowed for it'
 });
 
 describe.skipIf(process.platform === 'win32')('a process is started without keys', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-keys-'));
+  const scratch = temporaryFolder('rehearsal-keys');
   const seen = join(scratch, 'environments');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** An attacker changes a verdict or a reward in a recording, and computes its hash chain again. */
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-verdicts-'));
-afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = temporaryFolder('rehearsal-verdicts');
 const domain = 'domains/order-desk';
 const recording = join(root, 'lamp-variant.0.traj.jsonl');
 

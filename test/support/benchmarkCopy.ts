@@ -1,12 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { temporaryFolder } from './temporary.ts';
 import { rehearsal } from './terminal.ts';
 
 /** An empty folder that goes away with the test. */
 export function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-benchmark-'));
+  const folder = temporaryFolder('rehearsal-benchmark');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,6 +1,6 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from './temporary.ts';
 import { type Printed, rehearsal } from './terminal.ts';
 
 /** Values as JSON lines. */
@@ -16,7 +16,7 @@ export async function importChats(
   text: string,
   from: 'chats' | 'spans' = 'chats',
 ): Promise<Printed & { readonly run: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'chats-'));
+  const folder = temporaryFolder('chats');
   const file = join(folder, 'log.jsonl');
   writeFileSync(file, text);
   const run = join(folder, 'run');

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { taskIn } from '../../src/engine/core/underPersona.ts';
@@ -11,6 +9,7 @@ import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
 import { approveDomain } from './approval.ts';
+import { temporaryFolder } from './temporary.ts';
 
 export type Rehearsed = RolloutClosed & {
   readonly recording: string;
@@ -42,7 +41,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
     onEvent,
   } = options;
   const supervisor = await openSupervisor(loadDomain(approveDomain(folder)), log ? { log } : {});
-  const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
+  const out = temporaryFolder('rehearsed');
   try {
     const { domain, loaded } = supervisor;
     const database = baseHash(settingOf(loaded).world);

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from './temporary.ts';
 
 /** A tool of a small domain: its effect, and the body of its function, without arguments. */
 export type SmallTool = { readonly effect: 'read' | 'write'; readonly run: string };
 
 /** Writes a domain with these tools and tasks (YAML of `one.task.yaml`) to a fresh folder and gives its path. */
 export function smallDomain(tools: Readonly<Record<string, SmallTool>>, tasks: string, more = ''): string {
-  const folder = mkdtempSync(join(tmpdir(), 'small-domain-'));
+  const folder = temporaryFolder('small-domain');
   const declared = Object.entries(tools).map(
     ([name, { effect, run }]) =>
       `export const ${name} = tool({ description: '${name}', effect: '${effect}', input: z.object({}), run: () => { ${run} } });\n`,

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { sshd } from '../../scripts/ssh.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
 export type SshServer = {
@@ -25,7 +26,7 @@ export type SshServer = {
 
 /** Starts a server; `close` ends it with its sessions. */
 export async function startSshServer(): Promise<SshServer> {
-  const dir = mkdtempSync(join(tmpdir(), 'rehearsal-sshd-'));
+  const dir = temporaryFolder('rehearsal-sshd');
   const keys = ['host', 'own', 'other'].map((name) => join(dir, `${name}_key`));
   for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
   const [host = '', own = '', other = ''] = keys;

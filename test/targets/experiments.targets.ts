@@ -1,18 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { inRoot } from '../../scripts/repository.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { linesOf } from '../support/jsonLines.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-experiments-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
+const scratch = temporaryFolder('rehearsal-experiments');
 /** A process of its own, as the engine is: rejects with what it said where it does not end well. */
 const rehearsal = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, ['--no-warnings', commandLine, ...args], { cwd: scratch });

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomStream } from '../../src/engine/core/random.ts';
@@ -9,10 +8,11 @@ import { hashOf } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { linesOf } from '../support/jsonLines.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 const secret = 'hf-no-file-and-no-argument-holds-this';
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-targets-'));
+const scratch = temporaryFolder('rehearsal-targets');
 let server: SshServer;
 
 beforeAll(async () => {

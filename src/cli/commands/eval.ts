@@ -148,6 +148,9 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'
   };
 }
 
+/** To start a lane takes about as long as this many rollouts of seats without a model. */
+const rolloutsPerLane = 16;
+
 /** Runs what has no receipt yet. */
 async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<void> {
   const finished = new Set(finishedRollouts(join(plan.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
@@ -166,7 +169,8 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   // With tools in one Python process a second lane would only wait for it.
   const isOwn = hostedName(domain.file) === null;
-  const lanes = isOwn && isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
+  const useful = isOwn && isPure(plan.agent) && isPure(plan.user) ? Math.ceil(left / rolloutsPerLane) : 1;
+  const lanes = Math.max(1, Math.min(useful, availableParallelism()));
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   // A person answers one rollout after another, so that a line of the input belongs to one of them.
   const isTyped = [plan.agent, plan.user].some(({ type }) => type === 'human');

@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { approveAgent } from '../../support/approval.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { sharedSession as session } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -18,7 +18,7 @@ const script = [
 
 /** A copy of the example, with the address of its model. */
 function agentAt(url: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-'));
+  const folder = temporaryFolder('agent');
   const example = 'docs/examples/sdk-agent';
   copyFileSync(join(example, 'agent.mjs'), join(folder, 'agent.mjs'));
   const file = readFileSync(join(example, 'sdk.agent.yaml'), 'utf8');

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { lineOf, sharedSession as session, text } from './harness.ts';
 
-const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'help-line');
+const domain = join(temporaryFolder('rehearsal'), 'help-line');
 cpSync('domains/help-line', domain, { recursive: true });
 const tools = join(domain, 'tools.ts');
 const atRestart = lineOf(tools, 'export const restart_router');

@@ -1,5 +1,4 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -8,6 +7,7 @@ import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import type { Message } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
 import { isFullSuite } from '../../support/suite.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 
 // Whatever a client sends, and whenever: each request is answered once, and the session ends.
@@ -198,7 +198,7 @@ const sequence = fc.record({
 
 test(`property: in ${sequences} sequences no request goes unanswered, and the session always ends`, async () => {
   const original = await recorded;
-  const root = mkdtempSync(join(tmpdir(), 'rehearsal-fuzz-'));
+  const root = temporaryFolder('rehearsal-fuzz');
   const told: string[] = [];
   const log = console.error;
   console.error = (...words: unknown[]) => told.push(words.join(' '));

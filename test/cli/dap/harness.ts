@@ -1,14 +1,14 @@
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { onTestFinished } from 'vitest';
 import { ownEngine } from '../../../src/cli/dap/engine.ts';
 import type { ProtocolClient } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A copy of order-desk, so that its default folders for runs are not those of the repository. */
-export const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
+export const domain = join(temporaryFolder('rehearsal'), 'order-desk');
 cpSync('domains/order-desk', domain, { recursive: true });
 export const policy = join(domain, 'policy.md');
 appendFileSync(policy, '\n- Be friendly. {#small-talk}\n');
@@ -33,7 +33,7 @@ type Setting = {
 /** One debug session as an editor has it: a client, and a folder for its runs. */
 export class Session {
   readonly client: ProtocolClient;
-  readonly runs = mkdtempSync(join(tmpdir(), 'rehearsal-runs-'));
+  readonly runs = temporaryFolder('rehearsal-runs');
 
   constructor(client: ProtocolClient = new InProcessClient(ownEngine)) {
     this.client = client;

@@ -1,5 +1,4 @@
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
@@ -7,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../../src/engine/shell/isAlive.ts';
 import { InspectorClient } from '../../support/inspectorClient.ts';
 import { pidTitled } from '../../support/processes.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, reason, type Session, session, text, tools } from './harness.ts';
 
 const editor = { client: { supportsStartDebuggingRequest: true } };
@@ -114,7 +114,7 @@ describe('stepping into a tool', () => {
   });
 
   test('the rollout waits for the person: no time-out counts, and its recording is that of any other', async () => {
-    const hasty = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
+    const hasty = join(temporaryFolder('rehearsal'), 'order-desk');
     cpSync(domain, hasty, { recursive: true });
     const limitMs = 1000;
     appendFileSync(join(hasty, 'domain.yaml'), `toolTimeoutMs: ${limitMs}\n`);

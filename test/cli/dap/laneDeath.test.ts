@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { readRecording } from '../../../src/engine/shell/recording.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { lineOf, reason, type Session, session, text } from './harness.ts';
 
@@ -22,7 +22,7 @@ const tool = (run: string, timeoutMs = 500) =>
 
 /** A domain whose one task looks and then makes a call. */
 function domainOf(call: string, files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-broken-'));
+  const folder = temporaryFolder('rehearsal-broken');
   const script = ['look', call].map((name) => `[{ tool: ${name}, arguments: {} }]`).join(', ');
   const all = {
     'domain.yaml': 'name: chairs\nturnCap: 12\n',

@@ -1,16 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { type Rows, rowsOf, shownRows } from '../../../src/cli/dap/rows.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, type Session, session } from './harness.ts';
 
 const many = 12_000;
 
 /** A copy of the domain with a table of many rows, and a long list in one of them. */
 function largeDomain(): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-large-')), 'order-desk');
+  const folder = join(temporaryFolder('rehearsal-large'), 'order-desk');
   cpSync(domain, folder, { recursive: true });
   const file = join(folder, 'database.json');
   const database = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;

@@ -1,5 +1,4 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
@@ -7,6 +6,7 @@ import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { readRun } from '../../../src/engine/shell/runRecord.ts';
 import { InProcessClient } from '../../support/inProcessClient.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { domain, policy, reason, ruleLine, Session, sharedSession as session, sharedEngine, text } from './harness.ts';
 
@@ -20,7 +20,7 @@ const recorded = (async () => {
 })();
 
 async function recording(change: (lines: readonly string[]) => readonly string[] = (lines) => lines): Promise<string> {
-  const path = join(mkdtempSync(join(tmpdir(), 'rehearsal-recording-')), 'lamp-variant.0.traj.jsonl');
+  const path = join(temporaryFolder('rehearsal-recording'), 'lamp-variant.0.traj.jsonl');
   writeFileSync(path, `${change((await recorded).trim().split('\n')).join('\n')}\n`);
   return path;
 }
@@ -87,7 +87,7 @@ test.each([
 /** A finished run on the disk, made when it is first asked for. */
 let finished: Promise<string> | undefined;
 async function finishedRun(): Promise<string> {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-finished-')), 'run');
+  const folder = join(temporaryFolder('rehearsal-finished'), 'run');
   await rehearsal('run', domain, 'lamp-variant', '--out', folder);
   return folder;
 }
@@ -95,7 +95,7 @@ async function finishedRun(): Promise<string> {
 /** A copy of a finished run, whose recording is attached to and forked; the fork stands right after its edit. */
 async function forkedRun(change: (folder: string) => void = () => undefined) {
   finished ??= finishedRun();
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-forked-')), 'run');
+  const folder = join(temporaryFolder('rehearsal-forked'), 'run');
   cpSync(await finished, folder, { recursive: true });
   change(folder);
   const run = session();

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../support/commandLine.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, ruleLine, sharedSession as session } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
@@ -168,7 +166,7 @@ test('an adapter whose client is gone ends, however much it has to say', async (
     adapter.stdin.write(`Content-Length: ${text.length}\r\n\r\n${text}`);
   };
   send(1, 'initialize', { adapterID: 'rehearsal' });
-  send(2, 'launch', { domain, task: 'lamp-variant', runs: mkdtempSync(join(tmpdir(), 'rehearsal-gone-')) });
+  send(2, 'launch', { domain, task: 'lamp-variant', runs: temporaryFolder('rehearsal-gone') });
   await once(adapter.stdout, 'data');
   adapter.stdout.destroy();
   send(3, 'configurationDone', {});

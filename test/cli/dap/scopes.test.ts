@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
 import { calling } from '../../support/scriptedModel.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, policy, ruleLine, type Session, sharedSession as session } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
@@ -99,7 +99,7 @@ test('a recording shows the same, and its gold actions are played only when some
   await run.finish();
   expect(await shown(run, 'Verifiers', 1)).toMatch(/^reward: 0: rule confirm.*\ndatabase: violated: orders\.W1138/);
   expect(await run.value('Next request', 'none')).toMatch(/^no seat speaks next/);
-  const without = join(mkdtempSync(join(tmpdir(), 'rehearsal-without-')), 'order-desk');
+  const without = join(temporaryFolder('rehearsal-without'), 'order-desk');
   cpSync(domain, without, { recursive: true, filter: (path) => !path.endsWith('lamp-variant.task.yaml') });
   const other = session();
   await other.begin({ recording, domain: without });

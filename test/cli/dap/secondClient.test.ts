@@ -1,16 +1,16 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DebugClient } from '@vscode/debugadapter-testsupport';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../../support/commandLine.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, policy, ruleLine } from './harness.ts';
 
 const command = pathToFileURL(commandLine).href;
 
 test('a client that this project did not write goes to a breakpoint, a step back and into a fork', async () => {
-  const runs = mkdtempSync(join(tmpdir(), 'rehearsal-runs-'));
+  const runs = temporaryFolder('rehearsal-runs');
   // It starts a program without arguments.
   const program = join(runs, 'dap.mjs');
   writeFileSync(program, `process.argv.push('dap');\nawait import(${JSON.stringify(command)});\n`);

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepExperimentRecord, readExperimentRecord } from '../../../src/cli/experiment/experimentRecord.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'rehearsal-record-'));
+  const made = temporaryFolder('rehearsal-record');
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 describe.skipIf(process.platform === 'win32')('what would make a run on this machine fail is one message', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-local-'));
+  const scratch = temporaryFolder('rehearsal-local');
   const bin = join(scratch, 'bin');
   const python = join(scratch, 'python');
   mkdirSync(bin);

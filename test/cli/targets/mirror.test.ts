@@ -1,14 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { bytesOf } from '../../../src/cli/targets/byteReader.ts';
 import { had, mirror, own, weights } from '../../../src/cli/targets/mirror.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function runFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-mirror-'));
+  const folder = temporaryFolder('rehearsal-mirror');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

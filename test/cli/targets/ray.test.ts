@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import { rayTarget } from '../../../src/cli/targets/ray.ts';
 import { fetchFromRay, mostInLog } from '../../../src/cli/targets/rayFetch.ts';
@@ -23,9 +13,9 @@ import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
 import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/targets/rayPreflight.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { treeOf } from '../../../src/cli/targets/trees.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ray-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = temporaryFolder('rehearsal-ray');
 const folder = () => mkdtempSync(join(scratch, 'run-'));
 const environment = { RAY_AUTH_TOKEN: 'secret' };
 const { signal } = new AbortController();

@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sshObstacle } from '../../../scripts/ssh.ts';
 import { hashOf } from '../../support/approval.ts';
 import { commandLine } from '../../support/commandLine.ts';
 import { type SshServer, startSshServer } from '../../support/sshServer.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const obstacle = sshObstacle()?.reason;
 if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obstacle}`);
 
 describe.skipIf(obstacle)('what would make a run over SSH fail is one message, and nothing is copied', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-preflight-'));
+  const scratch = temporaryFolder('rehearsal-preflight');
   let server: SshServer;
   /** A hub of models that has none, and gives out none of ada's. */
   const hub = createServer(({ url = '' }, answer) => {

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/cli/targets/keys.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { broughtBy, treeOf } from '../../../src/cli/targets/trees.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-trees-'));
+  const folder = temporaryFolder('rehearsal-trees');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true });

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-usage-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
+const scratch = temporaryFolder('rehearsal-usage');
 const run = join(scratch, 'run');
 const begin = ['grpo', 'domains/parcel-desk', '--model', 'tiny', '--out', join(scratch, 'new')];
 

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
@@ -8,6 +7,7 @@ import { localTarget } from '../../../src/cli/targets/local.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { launchTrainer } from '../../../src/cli/training/trainerLaunch.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 /** A limit for waits that only a hung test reaches. */
@@ -15,7 +15,7 @@ const patience = { timeout: 240_000, interval: 10 };
 
 /** Resumes a run with a trainer that is a program for Node instead of Python. */
 function resumed(program: string, isDetached = true, config: Launch['config'] = {}) {
-  const run = mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
+  const run = temporaryFolder('rehearsal-run');
   const events = join(run, 'events.jsonl');
   writeFileSync(events, '{"type": "started"}\n');
   let out = '';
@@ -84,7 +84,7 @@ test('a trainer that refuses is quoted once as an error', async () => {
 });
 
 test('a server of tools that does not start is found before the trainer is', async () => {
-  const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-domain-')), 'desk');
+  const domain = join(temporaryFolder('rehearsal-domain'), 'desk');
   cpSync('domains/parcel-desk', domain, { recursive: true });
   const server = 'mcpServers:\n  desk: { command: sh, args: [-c, "echo no licence >&2; exit 3"] }\n';
   appendFileSync(join(domain, 'domain.yaml'), server);
@@ -140,7 +140,7 @@ const interpreter = spawnSync(
 ).stdout?.trim();
 
 describe.skipIf(!interpreter || process.platform === 'win32')('what the trainer itself refuses', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-refused-'));
+  const scratch = temporaryFolder('rehearsal-refused');
   const python = join(scratch, 'python');
   const script = `#!/bin/sh
 case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec "${interpreter}" "$@" ;; esac

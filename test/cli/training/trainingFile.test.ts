@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,9 +10,10 @@ import { trainingKinds } from '../../../src/engine/core/trainingKind.ts';
 import { explain, trainingKeys, trainingSchema } from '../../../src/engine/shell/trainingKeys.ts';
 import { approveAgent } from '../../support/approval.ts';
 import { serveModel } from '../../support/scriptedModel.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));
+const scratch = temporaryFolder('rehearsal-configuration');
 const desk = inRoot('domains', 'parcel-desk');
 
 function written(name: string, text: string): string {

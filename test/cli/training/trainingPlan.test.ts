@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planFor, withProfile } from '../../../src/cli/targets/gpus.ts';
 import { needsOf } from '../../../src/cli/targets/needs.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { expectedOf, planText } from '../../../src/cli/training/trainingPlan.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const launchOf = (config: Launch['config'], run = '/w/runs/now'): Launch => {
   return { kind: 'sft', run, config, isResumed: false, isDetached: false, python: undefined, disk: undefined };
@@ -32,7 +32,7 @@ test.each([
 });
 
 test('the time comes from earlier runs with the same kind, model and profile', () => {
-  const root = mkdtempSync(join(tmpdir(), 'plan-'));
+  const root = temporaryFolder('plan');
   const earlier = (name: string, config: object, seconds: readonly number[]) => {
     mkdirSync(join(root, name));
     writeFileSync(join(root, name, 'config.json'), JSON.stringify(config));

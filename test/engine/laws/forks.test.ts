@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,11 +15,11 @@ import { replayRecording } from '../../../src/engine/shell/replay.ts';
 import { verifyRecording } from '../../../src/engine/shell/verifyRun.ts';
 import { runs } from '../../support/runs.ts';
 import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDomains.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 // Laws of the debugger over every task of every sample domain: what was is never changed by going back or on.
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-forks-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('rehearsal-forks');
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,12 +18,12 @@ import { openSupervisor, type Supervisor } from '../../../src/engine/shell/super
 import { verifyRecording, verifyRun } from '../../../src/engine/shell/verifyRun.ts';
 import { runs } from '../../support/runs.ts';
 import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDomains.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 // Laws of rollouts over every task of every sample domain, in lanes, as a person's own run has them.
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-laws-'));
+const root = temporaryFolder('rehearsal-laws');
 const key = signingKey(join(root, 'key.pem'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 

@@ -12,10 +12,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { receiptOf, runBatch } from '../../../src/engine/shell/batch.ts';
@@ -27,19 +26,18 @@ import { type RunProblem, verifyRun } from '../../../src/engine/shell/verifyRun.
 import { markdownTable, withGenerated } from '../../support/markdownTable.ts';
 import { fileOf, linesOf, rechained, sha } from '../../support/recordLines.ts';
 import { runs } from '../../support/runs.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { tamperings } from './tamperings.ts';
 
 // Law: whatever is changed, dropped, swapped or added in the folder of a run, `verify` finds and names it.
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-tampering-'));
+const root = temporaryFolder('rehearsal-tampering');
 const [whole, other, damaged] = ['whole', 'other', 'damaged'].map((name) => join(root, name)) as [
   string,
   string,
   string,
 ];
 const key = signingKey(join(root, 'key.pem'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
 /** A run of two tasks with two trials, and a fork beside it, as a debug session leaves one. */
 async function run(folder: string, seed: string): Promise<void> {
   const domain = loadDomain(join(import.meta.dirname, '../../../domains/order-desk'));

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
@@ -17,6 +16,7 @@ import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { calling, type ModelRequest } from '../../support/scriptedModel.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { until } from '../../support/until.ts';
 
 const desk = 'domains/parcel-desk';
@@ -33,7 +33,7 @@ function seat(path: string, url?: string): AgentSeat {
 
 /** A file for the fixture in one of its modes. */
 function agentFile(mode: string, more = ''): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'agent-')), 'odd.agent.yaml');
+  const path = join(temporaryFolder('agent'), 'odd.agent.yaml');
   writeFileSync(path, `command: ${process.execPath}\nargs: [${fixture}, ${mode}, ${gateOf(path)}]\n${more}`);
   return path;
 }

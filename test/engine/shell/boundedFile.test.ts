@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -25,10 +15,11 @@ import { trainerOf } from '../../../src/engine/shell/trainerProcess.ts';
 import { tailLines } from '../../../src/extension/training/lineTail.ts';
 import { readRun } from '../../../src/extension/training/runReader.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bounded-'));
+  const folder = temporaryFolder('rehearsal-bounded');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }

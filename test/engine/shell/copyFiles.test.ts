@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RefusedFile } from '../../../src/engine/shell/boundedFile.ts';
 import { copyFiles } from '../../../src/engine/shell/copyFiles.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A domain with a start state, and a folder outside of it. */
 function folders() {
-  const scratch = mkdtempSync(join(tmpdir(), 'copy-'));
+  const scratch = temporaryFolder('copy');
   const [domain, secrets, to] = [join(scratch, 'domain'), join(scratch, 'secrets'), join(scratch, 'to')];
   mkdirSync(join(domain, 'start', 'sub'), { recursive: true });
   mkdirSync(secrets);

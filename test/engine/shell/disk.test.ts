@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeRunFolder } from '../../../src/engine/shell/disk.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-disk-'));
+  const folder = temporaryFolder('rehearsal-disk');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { domainBeside } from '../../../src/engine/shell/domainBeside.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function trained(config: (root: string) => object): string {
-  const root = mkdtempSync(join(tmpdir(), 'rehearsal-beside-'));
+  const root = temporaryFolder('rehearsal-beside');
   for (const name of ['one', 'two', 'out']) mkdirSync(join(root, name));
   writeFileSync(join(root, 'config.json'), JSON.stringify(config(root)));
   return root;

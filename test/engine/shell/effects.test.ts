@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DomainFile, domainFileSchema } from '../../../src/engine/core/domain.ts';
 import { describeEffects, effectsOfDomain, hashOfEffects } from '../../../src/engine/shell/effects.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 // Law: a hash approves exactly the effects that a person was shown.
 
@@ -33,7 +33,7 @@ const full = {
 };
 
 const parsed = (value: object): DomainFile => domainFileSchema.parse(value);
-const folder = mkdtempSync(join(tmpdir(), 'effects-'));
+const folder = temporaryFolder('effects');
 const effectsOf = (value: object, isConfined = true) => effectsOfDomain({ folder, file: parsed(value) }, isConfined);
 const hashOf = (value: object) => hashOfEffects(effectsOf(value));
 

@@ -1,13 +1,12 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { forkPointOf } from '../../../src/engine/shell/forkPoint.ts';
 import { openRecording, readRecording } from '../../../src/engine/shell/recording.ts';
 import { started, user } from '../../support/rolloutEvents.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearsal-forks-'));
+const folder = temporaryFolder('rehearsal-forks');
 
 /** A recording of so many messages, forked from another one after an event. */
 function recorded(

@@ -1,18 +1,17 @@
-import { mkdtempSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { boundFetch } from '../../../src/engine/shell/boundFetch.ts';
 import { allowKeys, keyDecision, rememberKey } from '../../../src/engine/shell/keyOrigins.ts';
 import { parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsalWith } from '../../support/terminal.ts';
 
 // Law: a key is sent only to the origin that it belongs to, or that a person allowed.
 
 const key = 'sk-planted-0b7e5d44';
-const home = () => mkdtempSync(join(tmpdir(), 'rehearsal-keys-'));
+const home = () => temporaryFolder('rehearsal-keys');
 const elsewhere = 'http://elsewhere.test:8000/v1';
 const decided = (environment: NodeJS.ProcessEnv, url = elsewhere, name = 'OPENAI_API_KEY') =>
   keyDecision({ name, url, namedBy: 'launch.json' }, { REHEARSAL_HOME: home(), ...environment });

@@ -1,5 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -9,6 +8,7 @@ import {
   readLedger,
   signingKey,
 } from '../../../src/engine/shell/ledger.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const receipt = (rollout: string): Receipt => ({
   rollout,
@@ -26,7 +26,7 @@ const receipt = (rollout: string): Receipt => ({
 });
 
 test('a receipt that was torn in the middle is none, and the next one stands on a line of its own', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-ledger-'));
+  const folder = temporaryFolder('rehearsal-ledger');
   const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
   openLedger(path, key).receive(receipt('one'));
   const whole = readFileSync(path, 'utf8');
@@ -40,7 +40,7 @@ test('a receipt that was torn in the middle is none, and the next one stands on 
 });
 
 test('the signing key is made once, whole, and leaves nothing beside it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-key-'));
+  const folder = temporaryFolder('rehearsal-key');
   const path = join(folder, 'deep', 'key.pem');
   const { publicKey } = signingKey(path);
   expect(signingKey(path).publicKey).toBe(publicKey);
@@ -49,7 +49,7 @@ test('the signing key is made once, whole, and leaves nothing beside it', () => 
 });
 
 test('two that sign into one ledger by turns follow each other', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-ledger-'));
+  const folder = temporaryFolder('rehearsal-ledger');
   const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
   const [one, other] = [openLedger(path, key), openLedger(path, key)];
   for (const [sign, rollout] of [
@@ -66,7 +66,7 @@ test('two that sign into one ledger by turns follow each other', () => {
 });
 
 function ledger() {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const folder = temporaryFolder('rehearsal');
   const key = signingKey(join(folder, 'key', 'signing-key.pem'));
   const path = join(folder, 'ledger.jsonl');
   const { receive } = openLedger(path, key);
@@ -101,6 +101,6 @@ test.each([
 
 test('another key verifies nothing', () => {
   const { path } = ledger();
-  const other = signingKey(join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'other.pem'));
+  const other = signingKey(join(temporaryFolder('rehearsal'), 'other.pem'));
   expect(readLedger(path, other.publicKey).problems).toHaveLength(3);
 });

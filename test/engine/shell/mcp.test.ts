@@ -1,5 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -7,6 +6,7 @@ import type { StdioServer } from '../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../src/engine/shell/toolSource.ts';
 import { version } from '../../../src/engine/shell/version.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
 const declared = (mode: string, more: Partial<StdioServer> = {}): StdioServer => ({
@@ -67,7 +67,7 @@ test('a state that Python printed is data', async () => {
 });
 
 test.skipIf(process.platform === 'win32')('a program that downloads a server gets longer than a call', async () => {
-  const command = join(mkdtempSync(join(tmpdir(), 'mcp-download-')), 'npx');
+  const command = join(temporaryFolder('mcp-download'), 'npx');
   writeFileSync(command, `#!/bin/sh\nsleep 1\nexec "${process.execPath}" "$@"\n`);
   chmodSync(command, 0o755);
   const { tools } = await start('good', { command, timeoutMs: 500 });
@@ -83,7 +83,7 @@ test('a server gets the files of certificates, and no other variable', async () 
 });
 
 test('a task sets up files, arguments and calls of a server', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcp-set-up-'));
+  const folder = temporaryFolder('mcp-set-up');
   mkdirSync(join(folder, 'start'));
   writeFileSync(join(folder, 'start', 'a.txt'), 'a');
   started = await startMcpServer('fixture', declared('good', { reader: { tool: 'state', arguments: {} } }), folder);

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 // A domain whose only tools are those of a published MCP server that this project did not write. The server keeps
@@ -15,7 +15,7 @@ const server = join(
   'dist',
   'index.js',
 );
-const folder = mkdtempSync(join(tmpdir(), 'rehearsal-memory-'));
+const folder = temporaryFolder('rehearsal-memory');
 const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), text);

@@ -1,16 +1,16 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { changedLines } from '../../../src/engine/shell/policyChange.ts';
 import { readRunFile } from '../../../src/engine/shell/runFile.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { lendingDesk } from './audit/lendingDesk.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 it('a run says how its policy differs from that of the last run of the domain, and verify shows it', async () => {
-  const [folder, runs] = [folderOf(lendingDesk), mkdtempSync(join(tmpdir(), 'rehearsal-runs-'))];
+  const [folder, runs] = [folderOf(lendingDesk), temporaryFolder('rehearsal-runs')];
   const play = async (name: string) => {
     const { code } = await rehearsal('eval', folder, '--out', join(runs, name));
     expect(code).toBe(0);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findPython } from '../../../scripts/pythonTests.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { listMcpTools } from '../../../src/engine/shell/mcp.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const python = findPython() ?? 'python3';
@@ -14,7 +14,7 @@ const [node, script] = [fixture('stubbornServer.mjs'), fixture('stubbornServer.p
 
 /** A folder of a test; a server that is started with its path can be found among the processes. */
 function mark(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-group-'));
+  const folder = temporaryFolder('rehearsal-group');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

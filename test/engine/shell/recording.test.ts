@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { openRecording, parseRecording, readRecording } from '../../../src/engine/shell/recording.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const events: readonly RolloutEvent[] = [
   { type: 'worldPrepared', writes: [] },
@@ -13,7 +13,7 @@ const events: readonly RolloutEvent[] = [
 ];
 
 function recorded(): { readonly path: string; readonly text: string } {
-  const path = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'a.traj.jsonl');
+  const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
   const file = openRecording(path);
   events.forEach((event, n) => {
     file.append({ n, event, state: 'a'.repeat(64) });
@@ -30,7 +30,7 @@ test('a recording reads back as it was written', () => {
 });
 
 test('a text that is there already is kept as it is, with the same chain', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'a.traj.jsonl');
+  const path = join(temporaryFolder('rehearsal'), 'a.traj.jsonl');
   const file = openRecording(path);
   file.append(
     ...events.map((event, n) => {

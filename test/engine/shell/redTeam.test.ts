@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -12,6 +11,7 @@ import { describeCodeTools } from '../../../src/engine/shell/describe.ts';
 import { completeDomain, loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { addPack, personaPacks } from '../../../src/engine/shell/personaPack.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { userTurns } from '../../support/userTurns.ts';
 
 const [pack] = personaPacks().filter(({ name }) => name === 'red-team');
@@ -40,7 +40,7 @@ describe.each([
   { name: 'parcel-desk', tasks: 8, knows: false },
   { name: 'help-line', tasks: 6, knows: true },
 ])('the red team in $name', ({ name, tasks, knows }) => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'red-team-')), name);
+  const folder = join(temporaryFolder('red-team'), name);
   beforeAll(() => {
     cpSync(inRoot('domains', name), folder, { recursive: true });
     if (pack)

@@ -1,12 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 const desk = 'domains/order-desk';
 const run = async (task: string, agent: string) => {
-  const out = mkdtempSync(join(tmpdir(), 'summary-'));
+  const out = temporaryFolder('summary');
   const { out: printed } = await rehearsal(
     'run',
     desk,

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { processStart } from '../../../src/engine/shell/processStart.ts';
 import { isRunLocked, lockRun } from '../../../src/engine/shell/runLock.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 function runFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-lock-'));
+  const folder = temporaryFolder('rehearsal-lock');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeNewRunFolder, removeEmptyRunFolder } from '../../../src/engine/shell/runName.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const now = new Date('2026-11-21T10:15:30Z');
-const place = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-names-')), '.rehearsal', 'runs');
+const place = () => join(temporaryFolder('rehearsal-names'), '.rehearsal', 'runs');
 
 test('runs of one second have folders of their own', () => {
   const runs = place();

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../../support/approval.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'same-as-gold-'));
+const folder = temporaryFolder('same-as-gold');
 const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), text);
@@ -65,7 +65,7 @@ test.each([
   ['{ in: agent, sameAs: gold }', 'task/unknown-source'],
   ['{ in: counter, sameAs: gold, equals: 1 }', 'task/assertion-twice'],
 ])('the assertion %s is reported as %s', async (assertion, code) => {
-  const place = mkdtempSync(join(tmpdir(), 'same-as-gold-'));
+  const place = temporaryFolder('same-as-gold');
   const task = `id: two\npersona: plain\nuser: { goal: Count., opening: Count. }\nassertions: [${assertion}]\nevaluate: [assertions]\n`;
   mkdirSync(join(place, 'tasks'));
   writeFileSync(

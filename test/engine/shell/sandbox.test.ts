@@ -1,15 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { confinedPid, findSandbox, type Sandbox, signalOf, spawnConfined } from '../../../src/engine/shell/sandbox.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-sandbox-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
-
+const scratch = temporaryFolder('rehearsal-sandbox');
 /** What a new process finds with other environment variables. */
 function foundWith(environment: NodeJS.ProcessEnv): Sandbox {
   const module = new URL('../../../src/engine/shell/sandbox.ts', import.meta.url).href;

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { programPath } from '../../../src/engine/shell/sandbox.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
@@ -19,7 +19,7 @@ ${more}  user: { goal: You want to know the time., opening: What time is it? }
 
 /** A domain whose server tells the time that it was given, and that of its clock. */
 function domainWith(server: string, ...tasks: string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'server-clock-'));
+  const folder = temporaryFolder('server-clock');
   const write = (name: string, text: string) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);

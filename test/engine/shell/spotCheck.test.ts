@@ -1,5 +1,4 @@
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
@@ -7,9 +6,10 @@ import { sampleOf } from '../../../src/engine/core/coldStart/sample.ts';
 import type { Selected } from '../../../src/engine/core/coldStart/settle.ts';
 import { decide, forksOf, spotCheckOf } from '../../../src/engine/shell/coldStart/spotCheck.ts';
 import { addGrade, readDecisions, readSelection } from '../../../src/engine/shell/coldStart/synthesisFolder.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-spot-check-'));
+const scratch = temporaryFolder('rehearsal-spot-check');
 const made = join(scratch, 'made');
 
 beforeAll(async () => {

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -9,8 +8,9 @@ import {
   rolloutOfLine,
   valueOfLine,
 } from '../../../src/engine/shell/trainingRun.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const folder = () => mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
+const folder = () => temporaryFolder('rehearsal-run');
 
 test('a number that JSON does not know was not measured, and a torn line is none', () => {
   expect(valueOfLine('{"loss": NaN, "kl": -Infinity, "note": "NaN"}')).toEqual({ loss: null, kl: null, note: 'NaN' });

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runArguments } from '../../../src/extension/assistant/runArguments.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const runs = mkdtempSync(join(tmpdir(), 'rehearsal-asked-'));
-afterAll(() => rmSync(runs, { recursive: true, force: true }));
+const runs = temporaryFolder('rehearsal-asked');
 const asked = (task: string, agent?: string) => runArguments({ folder: '/desk', runs, task, agent });
 
 test('a task is played in a run of its own, with the seat that was asked for', () => {

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type * as vscode from 'vscode';
 import type { Diagnostic } from '../../../src/engine/shell/diagnostic.ts';
 import { draftActions } from '../../../src/extension/authoring/acceptDraft.ts';
 import { openFindings, showRead } from '../../../src/extension/language/findings.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 type Entries = readonly (readonly [vscode.Uri, readonly vscode.Diagnostic[]])[];
 const problems = vi.hoisted(() => ({ shown: [] as unknown }));
@@ -46,7 +46,7 @@ vi.mock('vscode', () => ({
   },
 }));
 
-const folder = mkdtempSync(join(tmpdir(), 'accept-'));
+const folder = temporaryFolder('accept');
 writeFileSync(join(folder, 'domain.yaml'), 'name: desk\n');
 const file = join(folder, 'tasks', 'drill.task.yaml');
 const mark = (part: Partial<Diagnostic>): Diagnostic => ({

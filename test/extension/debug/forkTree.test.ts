@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../../../src/extension/debug/forkTree.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const seats = { agent: 'gold', user: 'agenda' };
 const started = (parent?: string, event = 7) => ({
@@ -13,7 +13,7 @@ const started = (parent?: string, event = 7) => ({
 
 /** A folder with recordings, each of a first event and others. */
 function folder(recordings: Readonly<Record<string, readonly object[] | string>>): string {
-  const path = mkdtempSync(join(tmpdir(), 'rehearsal-forks-'));
+  const path = temporaryFolder('rehearsal-forks');
   for (const [name, events] of Object.entries(recordings)) {
     const text =
       typeof events === 'string' ? events : events.map((event, n) => `${JSON.stringify({ n, event })}\n`).join('');

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuleVerdict } from '../../../src/engine/core/rule.ts';
@@ -7,8 +6,9 @@ import { openLedger, type Receipt, signingKey } from '../../../src/engine/shell/
 import { openRecording } from '../../../src/engine/shell/recording.ts';
 import { writeRunFile } from '../../../src/engine/shell/runFile.ts';
 import { LastResults } from '../../../src/extension/runs/lastResults.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const root = () => mkdtempSync(join(tmpdir(), 'rehearsal-results-'));
+const root = () => temporaryFolder('rehearsal-results');
 const key = signingKey(join(root(), 'key.pem'));
 const domain = '/desk';
 

@@ -1,5 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
@@ -10,9 +9,10 @@ import {
   readRunTasks,
   runFoldersIn,
 } from '../../../src/extension/runs/runFolder.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
-const root = join(mkdtempSync(join(tmpdir(), 'rehearsal-runs-')), 'runs');
+const root = join(temporaryFolder('rehearsal-runs'), 'runs');
 const gold = join(root, '20260102-030405-order-desk');
 const scripted = join(root, '20260101-000000-order-desk');
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 /** A copy of the run that a test may change. */
 function copied(name: string): string {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-run-')), name);
+  const folder = join(temporaryFolder('rehearsal-run'), name);
   cpSync(scripted, folder, { recursive: true });
   return folder;
 }
@@ -33,7 +33,7 @@ const utc = (time: Date) => time.toISOString();
 
 test('runs stand newest first, by their names, and a root that is not there has none', async () => {
   expect(await runFoldersIn([root, join(root, 'none')])).toEqual([gold, scripted]);
-  const odd = mkdtempSync(join(tmpdir(), 'rehearsal-odd-'));
+  const odd = temporaryFolder('rehearsal-odd');
   for (const name of ['20269999-999999-x', 'baseline']) mkdirSync(join(odd, name));
   expect((await runFoldersIn([odd])).length).toBe(2);
 });
@@ -99,7 +99,7 @@ test('the row of a rollout says its reward, who failed and why', async () => {
 });
 
 test('the end of a recording that is torn, empty or gone is not known', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-end-'));
+  const folder = temporaryFolder('rehearsal-end');
   mkdirSync(join(folder, 'sub'));
   writeFileSync(join(folder, 'a.traj.jsonl'), '{"n":0');
   for (const name of ['a.traj.jsonl', 'none.traj.jsonl', 'sub'])

@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -7,8 +6,9 @@ import { joinedCoverage } from '../../../src/engine/core/coverage.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { coveredPlaces } from '../../../src/extension/testing/coveredPlaces.ts';
 import { domainRow } from '../../../src/extension/testing/domainRow.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
-const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-explorer-')), 'order-desk');
+const folder = join(temporaryFolder('rehearsal-explorer'), 'order-desk');
 cpSync(inRoot('domains', 'order-desk'), folder, { recursive: true });
 afterAll(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 const read = () => loadDomain(folder, { soundness: false });

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
@@ -8,6 +7,7 @@ import { runExperiment } from '../../../src/extension/training/experiments.ts';
 import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoint.ts';
 import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
 import { evaluateCheckpoint } from '../../../src/extension/training/startTraining.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A person at the editor: what is said to them, and what they answer. */
 const editor = vi.hoisted(() => ({
@@ -84,7 +84,7 @@ vi.mock('vscode', () => {
 });
 
 /** A command line that writes its words and its folder into a file, and answers as the real one would. */
-const cli = join(mkdtempSync(join(tmpdir(), 'after-training-')), 'cli.mjs');
+const cli = join(temporaryFolder('after-training'), 'cli.mjs');
 const note = join(dirname(cli), 'note.json');
 writeFileSync(
   cli,
@@ -116,7 +116,7 @@ const limit = { timeout: 240_000 };
 
 beforeEach(() => {
   Object.assign(editor, {
-    workspace: mkdtempSync(join(tmpdir(), 'after-training-')),
+    workspace: temporaryFolder('after-training'),
     said: [],
     opened: [],
     compared: [],

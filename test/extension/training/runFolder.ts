@@ -1,11 +1,11 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** An empty run folder of its own for a test, gone when the test ends. */
 export function runFolder() {
-  const path = mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
+  const path = temporaryFolder('rehearsal-run');
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return {
     path,

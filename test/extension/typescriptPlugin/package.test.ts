@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { expect, it, onTestFinished } from 'vitest';
 import { addTypescriptPlugin, writeTypescriptPlugin } from '../../../scripts/typescriptPlugin.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 it('the plugin lies in the package where the TypeScript server looks for it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-vsix-'));
+  const folder = temporaryFolder('rehearsal-vsix');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const vsix = join(folder, 'rehearsal.vsix');
   const zip = new JSZip().file('extension/package.json', '{}');

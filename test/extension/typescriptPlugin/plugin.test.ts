@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { writeTypescriptPlugin } from '../../../scripts/typescriptPlugin.ts';
 import { codeServerEntry } from '../../../scripts/vscode/codeServer.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 import { LanguageServer } from './languageServer.ts';
 
 const tsserver = join(dirname(codeServerEntry), '../../lib/vscode/extensions/node_modules/typescript/lib/tsserver.js');
@@ -44,7 +44,7 @@ export const a = tool({
 
 describe.skipIf(obstacle !== undefined)('types in the editor', () => {
   let server: LanguageServer;
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-types-'));
+  const folder = temporaryFolder('rehearsal-types');
   const write = (path: string, text: string) => {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { recordingFile } from '../../../src/extension/views/recordingFile.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const remote: { stat: object } = vi.hoisted(() => ({ stat: {} }));
 
@@ -19,9 +19,7 @@ vi.mock('vscode', () => ({
   },
 }));
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-views-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
-
+const scratch = temporaryFolder('rehearsal-views');
 /** What the page is told of a recording that cannot be read. */
 async function problemOf(uri: object): Promise<unknown> {
   const posted: { readonly problem?: unknown }[] = [];

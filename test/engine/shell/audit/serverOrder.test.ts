@@ -1,18 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { approveDomain } from '../../../support/approval.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 // A server whose list has another order in every process, and whose schema says nothing of required arguments.
 const require = createRequire(import.meta.url);
 const sdk = (file: string) => JSON.stringify(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${file}`)).href);
-const folder = mkdtempSync(join(tmpdir(), 'server-order-'));
+const folder = temporaryFolder('server-order');
 /** Outside of the folder, whose programs are part of what a person approves. */
-const starts = join(mkdtempSync(join(tmpdir(), 'server-starts-')), 'starts');
+const starts = join(temporaryFolder('server-starts'), 'starts');
 const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), text);

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -14,9 +13,10 @@ import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/e
 import { openRecording, readRecording } from '../../../../src/engine/shell/recording.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';
 import { isFullSuite } from '../../../support/suite.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-draft-task-'));
+const scratch = temporaryFolder('rehearsal-draft-task');
 
 async function described(folder: string): Promise<LoadedDomain> {
   const loaded = loadDomain(folder);

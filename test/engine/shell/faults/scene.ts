@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
@@ -15,6 +14,7 @@ import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/su
 import { verifyRun } from '../../../../src/engine/shell/verifyRun.ts';
 import { approveDomain, hashOf } from '../../../support/approval.ts';
 import { commandLine } from '../../../support/commandLine.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 
 /** A fault of the table in docs/faults.md: how it is injected, what a person reads, and what is left. */
@@ -39,7 +39,7 @@ export type Struck = {
   readonly again?: () => Promise<unknown>;
 };
 
-export const root = realpathSync(mkdtempSync(join(tmpdir(), 'rehearsal-faults-')));
+export const root = realpathSync(temporaryFolder('rehearsal-faults'));
 let folders = 0;
 export const fresh = () => join(root, String(++folders));
 export const source = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));

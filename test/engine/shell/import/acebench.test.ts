@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -12,10 +11,11 @@ import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
 const fixture = fileURLToPath(new URL('../../../fixtures/acebench', import.meta.url));
-const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-acebench-')), 'domains');
+const out = join(temporaryFolder('rehearsal-acebench'), 'domains');
 const scripted = { user: { type: 'scripted' } } as const;
 const parts = ['multi_turn_en', 'multi_turn_zh', 'multi_step_en', 'multi_step_zh'];
 let imported: Printed;

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -9,10 +8,11 @@ import { callArguments } from '../../../../src/engine/core/message.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
 const fixture = fileURLToPath(new URL('../../../fixtures/bfcl', import.meta.url));
-const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-bfcl-')), 'domains');
+const out = join(temporaryFolder('rehearsal-bfcl'), 'domains');
 const scripted = { user: { type: 'scripted' } } as const;
 let imported: Printed;
 

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -11,11 +10,12 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
 /** A checkout laid out as tau-bench is. */
 const fixture = fileURLToPath(new URL('../../../fixtures/tau1', import.meta.url));
-const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-tau1-domains-')), 'domains');
+const out = join(temporaryFolder('rehearsal-tau1-domains'), 'domains');
 const bakery = join(out, 'retail');
 const retail = 'tau_bench/envs/retail';
 const scripted = { user: { type: 'scripted' } } as const;

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,10 +10,11 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, spoiled } from './tau2Copy.ts';
 
-const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-tau2-domains-')), 'domains');
+const out = join(temporaryFolder('rehearsal-tau2-domains'), 'domains');
 const [shed, lamp] = [join(out, 'mock'), join(out, 'telecom')];
 const scripted = { user: { type: 'scripted' } } as const;
 let imported: Printed;

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedResult } from '../../../../src/engine/shell/import/officialSimulation.ts';
 import { scratch } from '../../../support/benchmarkCopy.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, resultsFile, type Told, type Turn } from './tau2Copy.ts';
 
-const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-tau2-results-')), 'domains');
+const out = join(temporaryFolder('rehearsal-tau2-results'), 'domains');
 const shed = join(out, 'mock');
 const done = 'agent: Done.';
 

@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type LaneChild, laneChild, startLaneEarly } from '../../../../src/engine/shell/lane/laneChild.ts';
 import { type LaneProcess, startLane } from '../../../../src/engine/shell/lane/laneProcess.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 const folder = 'domains/parcel-desk';
 const started: { kill(): void }[] = [];
@@ -61,7 +61,7 @@ test('an early lane describes the same tools', async () => {
 });
 
 test("an asterisk in the folder's path, which Node's permissions read as a wildcard, is refused without a sandbox", () => {
-  const starred = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), '*');
+  const starred = join(temporaryFolder('rehearsal'), '*');
   cpSync(folder, starred, { recursive: true });
   process.env['REHEARSAL_SANDBOX'] = 'off';
   try {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
@@ -8,8 +7,9 @@ import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../../../src/engine/shell/recording.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'deaths-')));
+const root = realpathSync(temporaryFolder('deaths'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const tools = `import { defineTools } from 'rehearsal';

@@ -1,15 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandLine } from '../../../support/commandLine.ts';
 import { killIfRunning } from '../../../support/processes.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { until } from '../../../support/until.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'rehearsal-guard-'));
-afterAll(() => rmSync(root, { recursive: true }));
-
+const root = temporaryFolder('rehearsal-guard');
 const tools = `import { defineTools } from 'rehearsal';
 import * as z from 'zod';
 const { tool } = defineTools<{ agent: object }>();

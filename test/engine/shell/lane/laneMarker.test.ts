@@ -1,11 +1,11 @@
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { MarkWriter, readMark, readSpool } from '../../../../src/engine/shell/lane/laneMarker.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 test('the spool keeps what was not sent, until it was', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-mark-'));
+  const folder = temporaryFolder('rehearsal-mark');
   const file = openSync(join(folder, 'mark'), 'w+');
   onTestFinished(() => {
     closeSync(file);

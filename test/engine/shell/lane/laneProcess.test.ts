@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
@@ -11,8 +10,9 @@ import { type LaneOptions, type LaneProcess, startLane } from '../../../../src/e
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import * as desk from '../../../support/desk.ts';
 import { InspectorClient } from '../../../support/inspectorClient.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'lanes-')));
+const root = realpathSync(temporaryFolder('lanes'));
 const lanes: LaneProcess[] = [];
 afterEach(() => {
   for (const lane of lanes.splice(0)) lane.kill();

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { MarkWriter } from '../../../../src/engine/shell/lane/laneMarker.ts';
 import { Watchdog } from '../../../../src/engine/shell/lane/watchdog.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 test.runIf(process.platform === 'linux')(
   'a silent lane that a busy machine gives no processor time is waited for, up to a minute',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'watchdog-'));
+    const folder = temporaryFolder('watchdog');
     const marker = openSync(join(folder, 'mark'), 'w+');
     new MarkWriter(marker).beat();
     const idle = spawn('sleep', ['1000']);

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { agentFilesIn } from '../../../../src/engine/shell/load/agentFile.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { parseSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { desk, type Files, folderOf, load, shown, told } from './domainFolder.ts';
 
 const withAgent = (text: string, file = 'mine.agent.yaml'): Files => ({ [file]: text });
@@ -63,7 +63,7 @@ it('a folder that does not exist has no agents', () => {
 });
 
 it('the file that domain.yaml names is read wherever it lies, once, and one that is missing is told there', () => {
-  const outside = mkdtempSync(join(tmpdir(), 'agents-'));
+  const outside = temporaryFolder('agents');
   onTestFinished(() => rmSync(outside, { recursive: true }));
   mkdirSync(outside, { recursive: true });
   const file = join(outside, 'far.agent.yaml');

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
 import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 /** Files by path; null leaves a file of `desk` out. */
 export type Files = Readonly<Record<string, string | Uint8Array | null>>;
@@ -54,7 +54,7 @@ export const deskTools: readonly Tool[] = [tool('cancel_order', 'write'), tool('
 
 /** Writes files to a fresh folder that is gone after the test. */
 export function folderOf(files: Files): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-load-'));
+  const folder = temporaryFolder('rehearsal-load');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {
     if (text === null) continue;

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
 import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { hasOutsideTools } from '../../../../src/engine/shell/load/loadedDomain.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 const seed = 'misspellings';
@@ -42,7 +42,7 @@ const inFixtures = (name: string) => fileURLToPath(new URL(`../../../fixtures/${
 const subjects = new Map<string, Subject>();
 
 beforeAll(async () => {
-  const out = mkdtempSync(join(tmpdir(), 'rehearsal-misspellings-'));
+  const out = temporaryFolder('rehearsal-misspellings');
   await rehearsal('import', 'tau2', '--from', inFixtures('tau2'), '--out', join(out, 'tau2'));
   await rehearsal('import', 'tau1', '--from', inFixtures('tau1'), '--out', join(out, 'tau1'));
   const folders = [

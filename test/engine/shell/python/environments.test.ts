@@ -1,17 +1,17 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Rehearsed, rehearse, replayed } from '../../../support/rehearsed.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 const source = fileURLToPath(new URL('shop', import.meta.url));
 
 /** The shop with another kind of state. */
 function shop(state: 'snapshot' | 'replay' | 'none'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-shop-'));
+  const folder = temporaryFolder('rehearsal-shop');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(source, folder, { recursive: true });
   const file = join(folder, 'domain.yaml');

@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const library = fileURLToPath(new URL('library', import.meta.url));
@@ -276,7 +276,7 @@ test('the gold seat tries again after a seeded outage', async () => {
   const tasks = readFileSync(join(library, 'tasks/loans.task.yaml'), 'utf8');
   const faults =
     'faults: [{ type: outage, tool: extend_loan, calls: [1] }, { type: outage, tool: find_reader, times: 1 }]';
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-library-'));
+  const folder = temporaryFolder('rehearsal-library');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(library, folder, { recursive: true });
   writeFileSync(
