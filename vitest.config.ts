@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { runs } from './test/support/runs.ts';
 
+const isFullSuite = process.env['REHEARSAL_SUITE'] === 'full';
+
 /** Tests of code that runs from its source: they need neither dist/ nor another process of the product. */
 const fromSource = [
   'test/engine/core/**/*.test.ts',
@@ -17,7 +19,16 @@ const needsBuild = {
   globalSetup: ['test/support/build.ts'],
   env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
 };
-const outside = ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
+/** Long tests, of which only the full suite runs the whole file. */
+const long = [
+  'test/cli/{draftFromChats,experiment,kills,serverSession}.test.ts',
+  'test/engine/laws/tampering.test.ts',
+  'test/engine/shell/audit/{fixes,sampleFixes}.test.ts',
+  'test/engine/shell/faults.test.ts',
+  'test/engine/shell/import/{acebench,tau1,tau2}.test.ts',
+  'test/security/data.test.ts',
+];
+const outside = [...(isFullSuite ? [] : long), 'test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
 
 /** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
 export default defineConfig({

@@ -116,7 +116,7 @@ export function programPath(name: string): string | null {
 
 /** Returns bubblewrap as `REHEARSAL_BUBBLEWRAP` names it, else the one on the PATH, or null. */
 function bubblewrapPath(): string | null {
-  return process.env['REHEARSAL_BUBBLEWRAP'] ?? programPath('bwrap');
+  return process.env['REHEARSAL_BUBBLEWRAP'] || programPath('bwrap');
 }
 
 function probe(): Sandbox {

@@ -43,7 +43,7 @@ describe.runIf(process.platform === 'linux')('bubblewrap that does not work', ()
     ['echo "bwrap: Unknown option --disable-userns" >&2; exit 1', /Unknown option/, /0\.8 or newer/],
     ['exit 0', /does not start a process here/, /./],
   ])('%s', (script, reason, advice) => {
-    expect(foundWith({ PATH: planted(script), REHEARSAL_SANDBOX: '' })).toMatchObject({
+    expect(foundWith({ PATH: planted(script), REHEARSAL_BUBBLEWRAP: '', REHEARSAL_SANDBOX: '' })).toMatchObject({
       name: null,
       reason: expect.stringMatching(reason),
       advice: expect.stringMatching(advice),
