@@ -32,7 +32,7 @@ export function rounds(usual: number, once = 1): number {
   return isOnce ? once : usual;
 }
 
-/** Returns a Python that has tau2; throws `Skipped` where there is none. */
+/** Returns a Python that has tau2. Throws `Skipped` if no Python has it. */
 export function tau2Interpreter(): string {
   if (tau2Python.isReady()) return tau2Python.path();
   throw new Skipped({

@@ -99,7 +99,7 @@ type VitestFile = {
   assertionResults: { status: string; fullName: string; failureMessages: string[]; duration?: number }[];
 };
 
-/** Reads a report of vitest's JSON reporter; undefined where there is none. */
+/** Reads a report of vitest's JSON reporter if it exists. */
 export function readVitest(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as { testResults: VitestFile[] };
@@ -157,7 +157,7 @@ type BenchReport = {
   }[];
 };
 
-/** Reads a report of the bench, with one test for each part; undefined where there is none. */
+/** Reads a report of the bench, with one test for each part if it exists. */
 export function readBench(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const { seconds, absent } = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
@@ -175,7 +175,7 @@ export function readBench(file: string): Counts | undefined {
   };
 }
 
-/** Reads a report in JUnit's format, as pytest writes it; undefined where there is none. */
+/** Reads a report in JUnit's format, as pytest writes it if it exists. */
 export function readJunit(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');

@@ -38,7 +38,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
 /** The names of all commands. */
 export const commandNames: readonly string[] = Object.keys(loaders);
 
-/** Loads a command; undefined where there is none with this name. */
+/** Loads the command with this name, or returns undefined. */
 export async function loadCommand(name: string): Promise<Command | undefined> {
   return Object.hasOwn(loaders, name) ? loaders[name]?.() : undefined;
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, jsonOf } from './json.ts';
+import { isTooDeep } from './nesting.ts';
 
 /** Braces that open no object, after which a text is given up: each of them is followed to the end of the text. */
 const mostFailures = 200;
@@ -16,7 +17,7 @@ export function objectsInText(text: string): readonly JsonObject[] {
     const end = endOfObject(last, at);
     const value = end < 0 ? undefined : jsonOf(last.slice(at, end));
     if (value === undefined) failures += 1;
-    else found.push(value as JsonObject);
+    else if (!isTooDeep(value)) found.push(value as JsonObject);
     at = last.indexOf('{', value === undefined ? at + 1 : end);
   }
   return found;

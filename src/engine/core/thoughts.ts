@@ -12,20 +12,37 @@ const tags = [
 ] as const;
 
 /**
- * Separates the thoughts that a text begins with from what it says. The opening tag may be missing, because some chat
- * templates write it into the prompt. Without a closing tag, all of the text is a thought: the answer was cut off.
+ * Separates the thoughts that a text begins with from what it says. The first opening tag may be missing, because some
+ * chat templates write it into the prompt. Without a closing tag, all of the text is a thought: the answer was cut off.
  */
 export function withoutThoughts(text: string): Spoken {
-  const begin = text.trimStart();
-  for (const [open, close] of tags) {
-    const isOpened = begin.startsWith(open);
-    const end = begin.indexOf(close);
-    if (!isOpened && (end < 0 || begin.slice(0, end).includes(open))) continue;
-    const from = isOpened ? open.length : 0;
-    if (end < 0) return { content: '', thoughts: begin.slice(from).trim() };
-    const rest = withoutThoughts(begin.slice(end + close.length).trimStart());
-    const thoughts = [begin.slice(from, end).trim(), rest.thoughts].filter(Boolean).join('\n\n');
-    return { content: rest.content, thoughts };
+  const thoughts: string[] = [];
+  let content = text;
+  for (let next = unopenedThought(text) ?? openedThought(text); next; next = openedThought(next.rest)) {
+    thoughts.push(next.thought);
+    content = next.rest;
   }
-  return { content: text, thoughts: null };
+  return { content, thoughts: thoughts.filter(Boolean).join('\n\n') || null };
+}
+
+type Thought = { readonly thought: string; readonly rest: string };
+
+/** The thought that a text begins with, tags included, and what follows it. */
+function openedThought(text: string): Thought | null {
+  const begin = text.trimStart();
+  const [open, close] = tags.find(([each]) => begin.startsWith(each)) ?? [];
+  if (open === undefined) return null;
+  const end = begin.indexOf(close);
+  if (end < 0) return { thought: begin.slice(open.length).trim(), rest: '' };
+  return { thought: begin.slice(open.length, end).trim(), rest: begin.slice(end + close.length).trimStart() };
+}
+
+/** The thought before a closing tag that no tag opens in this text. */
+function unopenedThought(text: string): Thought | null {
+  for (const [open, close] of tags) {
+    const end = text.indexOf(close);
+    if (end < 0 || text.slice(0, end).includes(open)) continue;
+    return { thought: text.slice(0, end).trim(), rest: text.slice(end + close.length).trimStart() };
+  }
+  return null;
 }

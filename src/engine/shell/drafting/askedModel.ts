@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { objectsInText } from '../../core/jsonInText.ts';
 import { Fault } from '../fault.ts';
 import type { OnRetry } from '../seats/openai.ts';
 import type { ModelSeat } from '../seats/seatSpec.ts';
@@ -56,18 +57,13 @@ export async function askForData<T>(
   });
 }
 
-/** The value in a text that may have words or a fence around it. */
+/** The value in a text that may have words or a fence around it: the last object that fits. */
 function valueIn<T>(text: string, schema: z.ZodType<T>): { readonly value: T } | { readonly problem: string } {
-  const begin = text.indexOf('{');
-  const json = begin < 0 ? '' : text.slice(begin, text.lastIndexOf('}') + 1);
-  let data: unknown;
-  try {
-    data = JSON.parse(json);
-  } catch {
-    return { problem: `it holds no JSON object: "${text.replace(/\s+/g, ' ').slice(0, 120)}"` };
-  }
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return { value: parsed.data };
-  const [issue] = parsed.error.issues;
+  const parsed = objectsInText(text).map((each) => schema.safeParse(each));
+  const fitting = parsed.findLast(({ success }) => success);
+  if (fitting?.success) return { value: fitting.data };
+  const last = parsed.at(-1);
+  if (!last) return { problem: `it holds no JSON object: "${text.replace(/\s+/g, ' ').slice(0, 120)}"` };
+  const [issue] = last.error?.issues ?? [];
   return { problem: `${issue?.path.join('.') || 'the object'}: ${issue?.message ?? 'does not fit'}` };
 }

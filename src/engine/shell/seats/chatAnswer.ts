@@ -20,7 +20,11 @@ export type ChatAnswer = {
 /** A field that several servers write as null where it is absent. */
 const optional = <Value extends z.ZodType>(value: Value) => value.nullish().transform((given) => given ?? undefined);
 
-const partSchema = z.looseObject({ type: optional(z.string()), text: optional(z.string()), thinking: z.unknown().optional() });
+const partSchema = z.looseObject({
+  type: optional(z.string()),
+  text: optional(z.string()),
+  thinking: z.unknown().optional(),
+});
 const contentSchema = z.union([z.string(), z.array(partSchema)]);
 
 /** llama.cpp and Ollama send arguments as an object, and some gateways omit the type or send a numeric id. */
@@ -103,7 +107,8 @@ function textIn(thinking: unknown): string {
 function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: string): ToolCall {
   if (given === undefined || given === null) return { id, name, arguments: {} };
   if (typeof given === 'string') return { id, name, ...callArguments(given) };
-  const isPlain = typeof given === 'object' && !Array.isArray(given) && !isTooDeep(given);
+  if (isTooDeep(given)) return { id, name, arguments: 'nested too deeply to be read' };
+  const isPlain = typeof given === 'object' && !Array.isArray(given);
   return { id, name, arguments: isPlain ? (given as JsonObject) : JSON.stringify(given as Json) };
 }
 

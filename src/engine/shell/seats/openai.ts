@@ -197,7 +197,10 @@ async function wholeAnswer(response: Response): Promise<Response> {
 }
 
 const errorSchema = z.looseObject({ message: z.string(), code: z.union([z.string(), z.number()]).nullish() });
-const failedSchema = z.looseObject({ error: z.union([errorSchema, z.string()]).nullish(), choices: z.unknown().optional() });
+const failedSchema = z.looseObject({
+  error: z.union([errorSchema, z.string()]).nullish(),
+  choices: z.unknown().optional(),
+});
 
 /**
  * Returns the error that a provider reports in an answer with status 200, and an error for an answer without choices:

@@ -97,6 +97,13 @@ test.each(shapes)('%s', (_, message, expected) => {
   expect(answered(message)).toMatchObject(expected);
 });
 
+test('a hostile answer is read in time: a million thoughts, and arguments nested a million times', () => {
+  expect(answered({ content: `${'[THINK][/THINK]'.repeat(1_000_000)}Yes.` })).toMatchObject({ content: 'Yes.' });
+  const deep = JSON.parse(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`);
+  const call = { function: { name: 'find_parcel', arguments: deep } };
+  expect(answered({ tool_calls: [call] })).toMatchObject({ toolCalls: [{ arguments: expect.any(String) }] });
+});
+
 test('calls without an id get one', () => {
   const other = { ...call, id: 'c' };
   expect(named([call, other], 'call_3').map(({ id }) => id)).toEqual(['call_3_0', 'c']);
