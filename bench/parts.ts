@@ -1,6 +1,6 @@
 // The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
 import { spawn } from 'node:child_process';
-import { smallYoungHeap } from '../src/engine/shell/youngHeap.ts';
+import { rolloutFlags } from '../src/engine/shell/runtimeFlags.ts';
 import { isOnce, type Measured, rounds } from './measure.ts';
 
 export type Show = (row: Measured) => void;
@@ -36,7 +36,7 @@ export type Absence = { readonly absent: string; readonly isSkipped: boolean; re
 /** Runs a part of the bundled bench in its process and shows its rows as they come. Gives why it ended early, where it did. */
 export async function runPart(program: string, name: string, show: Show): Promise<Absence | null> {
   // As the command line runs.
-  const args = [smallYoungHeap, program, '--part', name, ...(isOnce ? ['--once'] : [])];
+  const args = [...rolloutFlags, program, '--part', name, ...(isOnce ? ['--once'] : [])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';
   let said = '';
