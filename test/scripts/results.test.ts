@@ -134,8 +134,8 @@ test('neither mocha nor pytest repeats a test', () => {
 });
 
 test('tests of the source build nothing before they start', () => {
-  const { test: all } = unitConfig as { test: { globalSetup?: unknown; projects: { test: object }[] } };
-  expect(all.globalSetup).toBeUndefined();
+  const { test: all } = unitConfig as { test: { globalSetup: unknown; projects: { test: object }[] } };
+  expect(all.globalSetup).toEqual(['test/support/temporary.ts']);
   const source = all.projects.find(({ test: project }) => 'name' in project && project.name === 'source');
   expect(source?.test).not.toHaveProperty('globalSetup');
 });
