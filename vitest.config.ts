@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { runs } from './test/support/runs.ts';
@@ -19,16 +20,19 @@ const needsBuild = {
   globalSetup: ['test/support/build.ts'],
   env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
 };
-/** Long tests, of which only the full suite runs the whole file. */
+/** Long test files. They run in the full suite, and where the command line names them. */
 const long = [
-  'test/cli/{draftFromChats,experiment,kills,serverSession}.test.ts',
+  ...['draftFromChats', 'experiment', 'kills', 'serverSession'].map((name) => `test/cli/${name}.test.ts`),
   'test/engine/laws/tampering.test.ts',
-  'test/engine/shell/audit/{fixes,sampleFixes}.test.ts',
+  ...['fixes', 'sampleFixes'].map((name) => `test/engine/shell/audit/${name}.test.ts`),
   'test/engine/shell/faults.test.ts',
-  'test/engine/shell/import/{acebench,tau1,tau2}.test.ts',
+  ...['acebench', 'tau1', 'tau2'].map((name) => `test/engine/shell/import/${name}.test.ts`),
   'test/security/data.test.ts',
 ];
-const outside = [...(isFullSuite ? [] : long), 'test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
+const filters = process.argv.slice(2).filter((arg) => !arg.startsWith('-'));
+const isNamed = (file: string) => filters.some((filter) => filter.includes(basename(file, '.test.ts')));
+const leftOut = isFullSuite ? [] : long.filter((file) => !isNamed(file));
+const outside = [...leftOut, 'test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
 
 /** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
 export default defineConfig({

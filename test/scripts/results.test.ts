@@ -13,7 +13,6 @@ import {
   withSecondRun,
 } from '../../scripts/results.ts';
 import { runVitest } from '../../scripts/vitest.ts';
-import unitConfig from '../../vitest.config.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('rehearsal-results');
@@ -131,13 +130,6 @@ test('neither mocha nor pytest repeats a test', () => {
   for (const file of readdirSync(inRoot('trainer', 'requirements')))
     expect(read('trainer', 'requirements', file)).not.toMatch(/rerun|flaky/);
   expect(read('trainer', 'pyproject.toml')).not.toMatch(/rerun|flaky/);
-});
-
-test('tests of the source build nothing before they start', () => {
-  const { test: all } = unitConfig as { test: { globalSetup?: unknown; projects: { test: object }[] } };
-  expect(all.globalSetup).toBeUndefined();
-  const source = all.projects.find(({ test: project }) => 'name' in project && project.name === 'source');
-  expect(source?.test).not.toHaveProperty('globalSetup');
 });
 
 test('pytest: errors count as failures, and each test has its duration', () => {
