@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { tau2Python } from '../scripts/benchmarks/tau2.ts';
+import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import type { Obstacle } from '../scripts/obstacle.ts';
 
 /** One number of the bench, as the README quotes it. */

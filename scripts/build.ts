@@ -20,7 +20,6 @@ import { type BuildOptions, type BuildResult, build, context, type Metafile, typ
 import { noticesFile, noticesOf } from './notices.ts';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
-import { writeSchemas } from './schemas.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
 import { typescriptPlugin, writeTypescriptPlugin } from './typescriptPlugin.ts';
 
@@ -236,6 +235,8 @@ export async function buildAll(production: boolean): Promise<void> {
   const metafiles = [...results.flatMap(({ metafile }) => metafile ?? []), pluginMetafile];
   writeFileSync(inRoot('dist', noticesFile), noticesOf(metafiles, root));
   finishCommandLine();
+  // Imported here, because it loads the engine, and most commands find that dist/ is built already.
+  const { writeSchemas } = await import('./schemas.ts');
   writeSchemas();
   copyShipped();
   writeStamp(stampFile, stamp);

@@ -2,7 +2,6 @@
 /** Builds for production and packs `dist/package/rehearsal-<version>.vsix` from the allow list in .vscodeignore. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createVSIX } from '@vscode/vsce';
 import { ensureBuilt } from './build.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
@@ -54,6 +53,8 @@ export async function packageExtension(): Promise<string> {
 
 async function pack(file: string): Promise<void> {
   mkdirSync(inRoot('dist', 'package'), { recursive: true });
+  // Imported here, because loading it takes half a second, and most commands find that the package is made already.
+  const { createVSIX } = await import('@vscode/vsce');
   const options = { dependencies: false, allowMissingRepository: true, skipLicense: true, rewriteRelativeLinks: false };
   await createVSIX({ cwd: root, packagePath: file, ...options });
   await addTypescriptPlugin(root, file);

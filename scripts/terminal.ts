@@ -18,9 +18,14 @@ export function warn(text: string): void {
   console.log(style('yellow', `! ${text}`));
 }
 
-/** Seconds since a `performance.now()` reading, for people. */
+/** Returns a time span in seconds or minutes. */
+export function formatDuration(ms: number): string {
+  return ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60_000).toFixed(1)} min`;
+}
+
+/** Returns the time since a `performance.now()` reading. */
 export function elapsed(since: number): string {
-  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+  return formatDuration(performance.now() - since);
 }
 
 /** A number of bytes, for people. */
@@ -50,7 +55,10 @@ export async function runMain(main: (args: string[]) => Promise<number | undefin
   try {
     process.exitCode = (await main(process.argv.slice(2))) ?? 0;
   } catch (error) {
-    console.error(style('red', error instanceof Failure ? error.message : String((error as Error).stack ?? error)));
+    const { message, stack, code = '' } = error as NodeJS.ErrnoException;
+    // `parseArgs` explains a wrong option by its message alone.
+    const isExplained = error instanceof Failure || code.startsWith('ERR_PARSE_ARGS');
+    console.error(style('red', isExplained ? message : (stack ?? message)));
     process.exitCode = 1;
   }
 }
