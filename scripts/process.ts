@@ -50,6 +50,13 @@ export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: n
   });
 }
 
+/** Returns a signal that aborts at the first Ctrl+C or SIGTERM of this process. The second one ends the process. */
+export function interruptionSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
 /** Runs npm in a folder, without the settings that an outer npm script puts into the environment. */
 export async function runNpm(folder: string, args: readonly string[]): Promise<Finished> {
   const env = Object.fromEntries(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bubblewrapDownloads, putBubblewrapOnPath } from './bubblewrap.ts';
 import { findLeftovers } from './leftovers.ts';
+import { interruptionSignal } from './process.ts';
 import { inRoot } from './repository.ts';
 import { noTests } from './results.ts';
 import { interrupted, runAgain, runSteps } from './runSteps.ts';
@@ -64,13 +65,6 @@ function makeTemporaryFolder(): string {
   // The cache of compiled code must outlive the run, so it is not in the temporary folder.
   process.env['NODE_COMPILE_CACHE'] ??= inRoot('dist', 'test', 'compile-cache');
   return folder;
-}
-
-/** Returns a signal that aborts at the first Ctrl+C or SIGTERM. The second one ends this process. */
-function interruptionSignal(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => controller.abort());
-  return controller.signal;
 }
 
 function secondsIn(text: string): number {
