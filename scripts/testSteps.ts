@@ -68,6 +68,7 @@ const watchingProcesses = [
   /^test_(kills|processes|vllm|own_agent)\.py$/,
 ];
 const watchesProcesses = (file: string) => watchingProcesses.some((pattern) => pattern.test(file));
+const endToEndConfig = 'test/e2e/vitest.config.ts';
 const inTurn = ['--maxWorkers', '1'];
 
 const bin = {
@@ -136,8 +137,8 @@ export const steps: readonly Step[] = [
     limitMinutes: 60,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
-    run: endToEnd,
-    secondRun: { isFor: () => true, run: (files) => runEndToEnd('e2e-again', [...inTurn, ...files]) },
+    run: runEndToEnd,
+    secondRun: { isFor: () => true, run: (files) => runVitest('e2e-again', [...inTurn, ...files], endToEndConfig) },
   },
   {
     name: 'targets',
@@ -184,7 +185,7 @@ export const steps: readonly Step[] = [
     obstacle: () => pythonObstacle() ?? codeServerObstacle(),
     run: () => {
       process.env.REHEARSAL_RECIPE_MODEL ??= 'smollm2';
-      return endToEnd(['recipe']);
+      return runEndToEnd(['recipe']);
     },
   },
   {
@@ -224,14 +225,10 @@ async function checkTypes(): Promise<Counts> {
   return sumCounts([everything, await gate(bin.tsc, '--project', 'tsconfig.core.json')]);
 }
 
-async function endToEnd(filters: readonly string[]): Promise<Counts> {
+/** Runs the end-to-end tests. Filters choose among all of them, also outside of the full suite. */
+function runEndToEnd(filters: readonly string[]): Promise<Counts> {
   if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
-  return runEndToEnd('e2e', filters);
-}
-
-async function runEndToEnd(report: string, args: readonly string[]): Promise<Counts> {
-  process.env.REHEARSAL_VSIX = await packageExtension();
-  return runVitest(report, args, 'test/e2e/vitest.config.ts');
+  return runVitest('e2e', filters, endToEndConfig);
 }
 
 function rayObstacle(): Obstacle | undefined {

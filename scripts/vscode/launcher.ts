@@ -11,6 +11,7 @@ import { Failure, runMain } from '../terminal.ts';
 import { launchBrowser } from './browser.ts';
 import { type Server, startServer } from './server.ts';
 import { testMark } from './testMark.ts';
+import { testSettings } from './testSettings.ts';
 
 /** The part of VS Code's command line that matters here. */
 export type LauncherOptions = { extensions: string[]; tests: string; folder: string | undefined };
@@ -87,7 +88,7 @@ async function main(args: string[]): Promise<number> {
       // VS Code for the browser develops one extension; the others are installed.
       extensions: options.extensions.slice(1),
       // In the browser the default is to save a second after each edit, which a desktop VS Code does not do.
-      settings: { 'files.autoSave': 'off' },
+      settings: { ...testSettings, 'files.autoSave': 'off' },
     });
     const page = await window.newPage();
     return await runInPage(page, server.address(testQuery(server.origin, options)));
