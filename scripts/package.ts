@@ -23,7 +23,7 @@ const sources = [
   'package-lock.json',
 ];
 
-/** Path of the package that this version of the repository makes. */
+/** Returns the path of this version's package. */
 export function packagePath(): string {
   const { name, version } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as {
     name: string;
@@ -33,8 +33,8 @@ export function packagePath(): string {
 }
 
 /**
- * Builds and packs the extension unless the package on disk was made from these very sources. Returns its path.
- * A package above the size limit is a Failure.
+ * Builds and packs the extension unless the package is up to date. Returns its path. Throws a `Failure` if the package
+ * is above the size limit.
  */
 export async function packageExtension(): Promise<string> {
   const file = packagePath();
@@ -65,7 +65,7 @@ function checkSize(file: string): void {
   if (size <= largestPackage) return;
   throw new Failure(
     `${file} has ${formatBytes(size)}; the limit is ${formatBytes(largestPackage)}. ` +
-      'List what is inside with `npx vsce ls --no-dependencies` and take out what is not needed.',
+      'List its files with `npx vsce ls --no-dependencies`, and exclude what is not needed.',
   );
 }
 

