@@ -1,9 +1,9 @@
 import { inRoot } from './repository.ts';
-import { type Counts, noTests, withSecondRun } from './results.ts';
+import { type Counts, withSecondRun } from './results.ts';
 import { runStepProcess } from './stepProcess.ts';
 import { announce, style, warn } from './terminal.ts';
 import type { Step } from './testSteps.ts';
-import { describeCounts, type Outcome, reasonOf } from './testSummary.ts';
+import { absent, describeCounts, type Outcome, reasonOf } from './testSummary.ts';
 
 /** What a run of steps needs to know. */
 export type StepsRun = {
@@ -26,19 +26,13 @@ export async function runSteps(steps: readonly Step[], run: StepsRun): Promise<r
 }
 
 async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outcome> {
-  const absent = (status: 'skipped' | 'not run', reason: string): Outcome => ({
-    step: step.name,
-    counts: noTests,
-    ms: 0,
-    absence: { status, reason },
-  });
-  if (run.interruption.aborted) return absent('not run', interrupted);
+  if (run.interruption.aborted) return absent(step.name, 'not run', interrupted);
   const heading = `\n${style('bold', `━━ ${step.name}`)} ${style('dim', step.title)}`;
   const obstacle = step.obstacle?.();
   if (obstacle) {
     console.log(heading);
     warn(`SKIPPED: ${reasonOf(obstacle)}`);
-    return absent('skipped', reasonOf(obstacle));
+    return absent(step.name, 'skipped', reasonOf(obstacle));
   }
   if (isLive) console.log(heading);
   else announce(`${step.name} started`);
@@ -46,7 +40,7 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
   const { output, counts } = await processOf(step, 'run', run.filters, run.interruption, isLive);
   const ms = performance.now() - started;
   if (!isLive) console.log(`${heading}\n${output.trim()}`);
-  if (!counts) return { ...absent('not run', interrupted), ms };
+  if (!counts) return absent(step.name, 'not run', interrupted);
   const verdict = counts.failed > 0 ? style('red', 'failed') : style('green', 'passed');
   console.log(`${verdict} ${step.name}: ${describeCounts(counts)}`);
   return { step: step.name, counts, ms };

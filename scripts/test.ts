@@ -8,13 +8,12 @@ import { bubblewrapDownloads, putBubblewrapOnPath } from './bubblewrap.ts';
 import { findLeftovers } from './leftovers.ts';
 import { interruptionSignal } from './process.ts';
 import { inRoot } from './repository.ts';
-import { noTests } from './results.ts';
 import { interrupted, runAgain, runSteps } from './runSteps.ts';
 import { reportRunningSteps } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style } from './terminal.ts';
 import { selectSteps } from './testSelection.ts';
 import { type Step, steps } from './testSteps.ts';
-import { findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
+import { absent, findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
 
 const usage = `Usage: npm test -- [options] [FILTER...]
        npm run test:full -- [options] [FILTER...]
@@ -106,14 +105,7 @@ async function main(args: string[]): Promise<number> {
   const ran = await runAgain(chosen, firstRuns, interruption);
   stopReports();
   const leftovers = await findLeftovers(temporary, settleMs);
-  const notRun = leftOut.map(
-    ({ step, reason }): Outcome => ({
-      step: step.name,
-      counts: noTests,
-      ms: 0,
-      absence: { status: 'not run', reason },
-    }),
-  );
+  const notRun = leftOut.map(({ step, reason }) => absent(step.name, 'not run', reason));
   const position = ({ step }: Outcome) => steps.findIndex(({ name }) => name === step);
   const outcomes = [...notRun, ...ran].toSorted((a, b) => position(a) - position(b));
   const { passed, failed } = totalOf(outcomes, leftovers, values.strict || values.full);

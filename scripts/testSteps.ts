@@ -46,7 +46,7 @@ export type Step = {
   obstacle?: () => Obstacle | undefined;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
-  /** Runs test files once more, alone, which failed while other things ran beside them. */
+  /** How test files that failed run once more, alone. */
   secondRun?: SecondRun;
 };
 
@@ -63,7 +63,7 @@ const watchingProcesses = [
   /^test\/cli\/training\/trainerLaunch\.test/,
   /^test\/engine\/shell\/(agentSeat|faults|httpMcp|mcp|processGroup|runLock|sandbox|trainerProcess)\.test/,
   /^test\/engine\/shell\/lane\//,
-  /^test\/scripts\/process\.test/,
+  /^test\/scripts\/(busyProcesses|process|stepProcess|strict)\.test/,
   /^test\/security\/domainCode\.test/,
   /^test_(kills|processes|vllm|own_agent)\.py$/,
 ];
@@ -155,7 +155,7 @@ export const steps: readonly Step[] = [
     limitMinutes: 40,
     isFull: true,
     downloads: verlDownloads,
-    obstacle: () => pythonObstacle() ?? rayObstacle(),
+    obstacle: () => pythonObstacle() ?? procObstacle(),
     run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
   },
   {
@@ -173,7 +173,7 @@ export const steps: readonly Step[] = [
     limitMinutes: 40,
     isFull: true,
     downloads: () => [...tau2Python.downloads()],
-    obstacle: benchObstacle,
+    obstacle: procObstacle,
     run: runBench,
   },
   {
@@ -231,16 +231,9 @@ function runEndToEnd(filters: readonly string[]): Promise<Counts> {
   return runVitest('e2e', filters, endToEndConfig);
 }
 
-function rayObstacle(): Obstacle | undefined {
-  return process.platform === 'linux'
-    ? undefined
-    : { reason: 'the tests count its engines in /proc, which exists on Linux only' };
-}
-
-function benchObstacle(): Obstacle | undefined {
-  return process.platform === 'linux'
-    ? undefined
-    : { reason: 'CPU time and memory come from /proc, which exists on Linux only' };
+/** Returns the obstacle of a step that reads /proc. */
+function procObstacle(): Obstacle | undefined {
+  return process.platform === 'linux' ? undefined : { reason: 'it reads /proc, which exists on Linux only' };
 }
 
 /** Runs every part of the bench once and counts the parts. A number that is worse than promised is not a failure. */

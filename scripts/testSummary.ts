@@ -1,5 +1,5 @@
 import type { Obstacle } from './obstacle.ts';
-import { type Counts, sumByFile, sumCounts } from './results.ts';
+import { type Counts, noTests, sumByFile, sumCounts } from './results.ts';
 import { formatDuration, style } from './terminal.ts';
 
 /** The result of a step. */
@@ -11,6 +11,11 @@ export type Outcome = {
   /** Why there is no result: `skipped` if this machine lacks something, otherwise `not run`. */
   readonly absence?: { readonly status: 'skipped' | 'not run'; readonly reason: string };
 };
+
+/** Returns the outcome of a step that did not run. */
+export function absent(step: string, status: 'skipped' | 'not run', reason: string): Outcome {
+  return { step, counts: noTests, ms: 0, absence: { status, reason } };
+}
 
 type Status = 'passed' | 'unsteady' | 'failed' | 'skipped' | 'not run';
 
