@@ -37,7 +37,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
   const whose = debuggee.isLive ? `the ${seat}'s seat` : `the ${seat}'s seat in a fork from here`;
   switch (spec.type) {
     case 'openai': {
-      const request = requestTo(spec, seat === 'agent' ? agentBody(view) : userBody(view));
+      const request = requestTo(spec, seat === 'agent' ? agentBody(view, spec) : userBody(view, spec));
       const body = JSON.stringify(request);
       return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(body), body)];
     }

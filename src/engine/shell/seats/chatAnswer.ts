@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutThoughts } from '../../core/thoughts.ts';
+import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
 /** What a model answered, as the engine takes it from every chat endpoint. */
 export type ChatAnswer = {
@@ -13,6 +14,8 @@ export type ChatAnswer = {
   readonly toolCalls: readonly ToolCall[];
   /** Identity that a gateway gives a message. */
   readonly messageId: string | null;
+  /** What its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
+  readonly cameWith: CameWith;
   /** Tokens of the request and of the answer; null where the endpoint does not count them. */
   readonly usage: { readonly input: number; readonly output: number } | null;
 };
@@ -78,17 +81,41 @@ export function readCompletion(completion: unknown): ChatAnswer | Misfit {
     ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
     ...(message.function_call ? [callOf(message.function_call, '')] : []),
   ];
-  const thoughts = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  const all = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  const thoughts = all.length > 0 ? all.join('\n\n') : null;
   return {
     content: text === null && toolCalls.length > 0 ? null : spoken.content,
-    thoughts: thoughts.length > 0 ? thoughts.join('\n\n') : null,
+    thoughts,
     toolCalls,
     messageId: message.rehearsal_id ?? null,
+    cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
     usage: tokensIn(data.usage),
   };
 }
 
 type Message = z.infer<typeof messageSchema>;
+
+/**
+ * The fields that go back. Thoughts that are recorded as they came need only the name of their field; those in the
+ * content go back with calls, and then as the content was.
+ */
+function cameWith(message: Message, inContent: string | null, thoughts: string | null): CameWith {
+  const calls = message.tool_calls ?? [];
+  const { reasoning_content: content, reasoning, ...rest } = unreadFields(message);
+  const reasoningIn = content !== undefined ? 'reasoning_content' : 'reasoning';
+  const given = content ?? reasoning;
+  const isRecorded = given !== undefined && given === thoughts;
+  const fields = {
+    ...rest,
+    ...(given !== undefined && !isRecorded ? { [reasoningIn]: given } : {}),
+    ...(inContent !== null && calls.length > 0 ? { content: message.content as Json } : {}),
+  };
+  return {
+    ...(isRecorded ? { reasoningIn } : {}),
+    message: fields,
+    calls: calls.map(unreadCallFields),
+  };
+}
 
 /** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */
 function contentOf(content: Message['content']): { readonly text: string | null; readonly thoughts: string | null } {

@@ -1,6 +1,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
+import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { cancelled, Fault } from '../fault.ts';
@@ -10,6 +11,7 @@ import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
@@ -41,8 +43,9 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view), onRetry);
-  return { reply: replyOf(answer, view.messages.length), call };
+  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
+  const providerFields = recordedFields(seat, answer.cameWith);
+  return { reply: { ...replyOf(answer, view.messages.length), ...providedBy({ providerFields }) }, call };
 }
 
 /**
