@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { brokenEnds } from './answerEnd.ts';
 import { toolCallSchema } from './message.ts';
 import { providerFieldsSchema } from './providerFields.ts';
 import { reportCardSchema } from './reportCard.ts';
@@ -116,6 +117,13 @@ const originSchema = z
 const bySchema = z.literal('user').optional().describe("The seat that made the call, where it was not the agent's.");
 
 const reasoningSchema = z.string().optional().describe('What the model thought before, where it tells.');
+
+const brokenEndSchema = z
+  .enum(brokenEnds)
+  .optional()
+  .describe(
+    'How the answer of the model ended, where it is not whole: cut off at the limit of tokens (`length`), withheld by a filter of the provider (`filter`), or refused (`refusal`; `content` is then the refusal).',
+  );
 
 const sentBackSchema = providerFieldsSchema
   .optional()
@@ -248,6 +256,7 @@ export const eventSchema = z.discriminatedUnion('type', [
         ),
       tools: offeredSchema.optional().describe('Tools that the agent is offered from here on, beside those before.'),
       reasoning: reasoningSchema,
+      brokenEnd: brokenEndSchema,
       providerFields: sentBackSchema,
       origin: originSchema,
     })
@@ -259,6 +268,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       reasoning: reasoningSchema,
       toolCalls: z.array(toolCallSchema).describe('The calls that it makes; none where it speaks.'),
       messageId: z.string().optional().describe('What the endpoint calls this message.'),
+      brokenEnd: brokenEndSchema,
       providerFields: sentBackSchema,
       origin: originSchema,
     })

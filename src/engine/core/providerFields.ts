@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { BrokenEnd } from './answerEnd.ts';
 import type { JsonObject } from './json.ts';
 
 const fieldsSchema = z.record(z.string(), z.json());
@@ -25,19 +26,23 @@ export type ProviderFields = {
   readonly omitted?: readonly string[] | undefined;
 };
 
-/** A message of a model with what goes back to its endpoint. */
+/** What a model's answer has beside its words and calls. */
 export type ProvidedMessage = {
   readonly reasoning?: string | undefined;
+  /** Absent where the answer is whole. */
+  readonly brokenEnd?: BrokenEnd | undefined;
   readonly providerFields?: ProviderFields | undefined;
 };
 
 /** Returns those of a reply's fields that its message keeps. */
-export function providedBy({ reasoning, providerFields }: ProvidedMessage): {
+export function providedBy({ reasoning, brokenEnd, providerFields }: ProvidedMessage): {
   readonly reasoning?: string;
+  readonly brokenEnd?: BrokenEnd;
   readonly providerFields?: ProviderFields;
 } {
   return {
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(brokenEnd === undefined ? {} : { brokenEnd }),
     ...(providerFields === undefined ? {} : { providerFields }),
   };
 }

@@ -30,20 +30,20 @@ export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
 }
 
 export function agentReplied({ content, toolCalls, messageId, ...reply }: AgentReply): RolloutEvent {
-  const { reasoning, providerFields } = providedIn(reply);
+  const { reasoning, ...provided } = providedIn(reply);
   return {
     type: 'agentReplied',
     content,
     ...(reasoning === undefined ? {} : { reasoning }),
     toolCalls: toolCalls as never,
     ...(messageId === undefined ? {} : { messageId }),
-    ...(providerFields === undefined ? {} : { providerFields }),
+    ...provided,
   };
 }
 
 /** The fields as an event has them, whose types are not read-only. */
 const providedIn = (reply: ProvidedMessage) =>
-  providedBy(reply) as Pick<EventOf<'agentReplied'>, 'reasoning' | 'providerFields'>;
+  providedBy(reply) as Pick<EventOf<'agentReplied'>, 'reasoning' | 'brokenEnd' | 'providerFields'>;
 
 /** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
 export function userReplied(reply: UserReply, tools: readonly Offered[]): RolloutEvent {

@@ -2,6 +2,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
+import type { ReasoningEffort } from 'openai/resources/shared';
 import { type Message, offeredNow } from '../../core/message.ts';
 import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
@@ -20,6 +21,8 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreate
     ...body,
     ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
     ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
+    ...(seat.reasoningEffort === undefined ? {} : { reasoning_effort: seat.reasoningEffort as ReasoningEffort }),
+    ...seat.extraBody,
   };
 }
 

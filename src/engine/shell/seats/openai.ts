@@ -9,7 +9,7 @@ import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
-import type { ModelCall } from './modelCall.ts';
+import { joined, type ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 
@@ -30,7 +30,7 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
   readonly domain: { readonly name: string };
 };
 
-type Asked = 'agent' | 'simulator' | 'judge' | 'author';
+type Asked = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -43,22 +43,61 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
+  const { answer, call } = await completeWhole(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
   const providerFields = recordedFields(seat, answer.cameWith);
-  return { reply: { ...replyOf(answer, view.messages.length), ...providedBy({ providerFields }) }, call };
+  const reply = replyOf(answer, view.messages.length);
+  return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
 }
 
 /**
  * A model's answer as the reply of the agent's seat.
  * @param at how many messages came before; names calls that came without an id
  */
-export function replyOf({ content, thoughts, toolCalls, messageId }: ChatAnswer, at: number): AgentReply {
+export function replyOf({ content, thoughts, toolCalls, messageId, brokenEnd }: ChatAnswer, at: number): AgentReply {
   return {
     content,
     toolCalls: named(toolCalls, `call_${at}`),
     ...(thoughts === null ? {} : { reasoning: thoughts }),
     ...(messageId === null ? {} : { messageId }),
+    ...(brokenEnd === null ? {} : { brokenEnd }),
   };
+}
+
+export type Completed = {
+  readonly answer: ChatAnswer;
+  /** As it came. */
+  readonly completion: unknown;
+  readonly call: ModelCall;
+};
+
+/** One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says. */
+export async function completeWhole(
+  seat: ModelSeat,
+  key: string,
+  who: Asked,
+  signal: AbortSignal,
+  body: ChatBody,
+  onRetry: OnRetry = () => undefined,
+): Promise<Completed> {
+  const first = await complete(seat, key, who, signal, body, onRetry);
+  if (first.answer.brokenEnd !== 'length') return first;
+  if (seat.onTruncation === 'fail') throw truncated(seat, who, first.call);
+  if (seat.onTruncation !== 'retry') return first;
+  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' });
+  const second = await complete(seat, key, who, signal, body, onRetry);
+  return { ...second, call: joined([first.call, second.call]) ?? second.call };
+}
+
+function truncated(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+  const isSeat = who === 'agent' || who === 'simulator';
+  return new Fault(
+    {
+      who: isSeat ? who : 'infrastructure',
+      code: 'model/truncated',
+      message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at max_tokens, and onTruncation is "fail". Raise maxTokens`,
+    },
+    { note },
+  );
 }
 
 /**
@@ -72,13 +111,14 @@ export async function complete(
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,
-) {
+): Promise<Completed> {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
     maxRetries: mostRetries,
     timeout: longestTimeoutMs,
+    defaultHeaders: seat.headers ?? {},
     fetch: attempts.fetch,
   });
   const request = requestTo(seat, body);
@@ -95,6 +135,7 @@ export async function complete(
       ms: Math.round(performance.now() - from),
       request,
       ...(usage ? { usage } : {}),
+      ...answer.note,
       ...(retries > 0 ? { retries } : {}),
     };
     return { answer, completion, call };

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts';
 import { named } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import { joined } from './modelCall.ts';
-import { type Answered, complete, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 
@@ -49,10 +49,11 @@ async function answered(
   problem: string | null,
   onRetry: OnRetry | undefined,
 ): Promise<Tried> {
-  const { answer, call } = await complete(seat, key, 'simulator', signal, userBody(view, seat, problem), onRetry);
+  const { answer, call } = await completeWhole(seat, key, 'simulator', signal, userBody(view, seat, problem), onRetry);
   const text = answer.content ?? '';
   const provided = providedBy({
     reasoning: answer.thoughts ?? undefined,
+    brokenEnd: answer.brokenEnd ?? undefined,
     providerFields: recordedFields(seat, answer.cameWith),
   });
   const hasTools = (view.started.userTools ?? []).length > 0;

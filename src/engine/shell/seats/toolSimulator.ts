@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { brokenEndText } from '../../core/answerEnd.ts';
 import type { Patch } from '../../core/database.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
@@ -7,7 +8,7 @@ import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { keysOfPointer, misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
-import { type Answered, complete, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
@@ -50,8 +51,10 @@ export async function askToolModel(
     { role: 'system' as const, content: simulatorInstructions(tool) },
     { role: 'user' as const, content: callText(asked) },
   ];
-  const { answer, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
-  return { reply: readAnswer(tool, answer.content ?? ''), call };
+  const { answer, call } = await completeWhole(seat, key, 'tool', signal, { messages }, onRetry);
+  const reply = readAnswer(tool, answer.content ?? '');
+  if (!('problem' in reply) || answer.brokenEnd === null) return { reply, call };
+  return { reply: { problem: `it was ${brokenEndText[answer.brokenEnd]}` }, call };
 }
 
 /** What the model is told of the tool that it simulates. */
