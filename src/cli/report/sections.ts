@@ -154,6 +154,13 @@ function brokenAnswers({ answers }: RunMetrics): Section {
   };
 }
 
+/** Returns a sentence for each field that an endpoint refuses. */
+export function adaptedLines({ adapted }: RunMetrics): readonly string[] {
+  return modelRoles.flatMap((role) =>
+    adapted[role].map((how) => `${role}: its endpoint refuses some fields of requests, so it was asked ${how}`),
+  );
+}
+
 /** Returns a sentence for each kind of answers that are not whole, such as "agent: 7 of 120 answers were ...". */
 export function brokenAnswerLines({ answers }: RunMetrics): readonly string[] {
   return modelRoles.flatMap((role) =>

@@ -23,6 +23,8 @@ export type Timing = {
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
   readonly provider?: string | undefined;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted?: readonly string[] | undefined;
 };
 
 /** What models are asked for: the seats, the judge, and the simulated tools. */
@@ -76,6 +78,8 @@ export type Measure = {
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>>;
   readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
   /** Answers by the provider that a router names. */
   readonly providers: Readonly<Record<string, number>>;
   readonly simulator: {
@@ -263,7 +267,7 @@ function answerCounts(timings: readonly Timing[]): AnswerCounts {
 function timesOf(
   events: readonly RolloutEvent[],
   timings: readonly Timing[],
-): Pick<Measure, 'latency' | 'tokens' | 'answers'> {
+): Pick<Measure, 'latency' | 'tokens' | 'answers' | 'adapted'> {
   // What a broken simulator used, and how long it took, stands at the end that it brought.
   const typeOf = ({ n, flaws }: Timing) =>
     events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
@@ -282,6 +286,9 @@ function timesOf(
   return {
     latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
     tokens: byRole((role) => tokens(eventOf[role])),
+    adapted: byRole((role) => [
+      ...new Set(timings.flatMap((timing) => (typeOf(timing) === eventOf[role] ? (timing.adapted ?? []) : []))),
+    ]),
     answers: byRole((role) => answerCounts(timings.filter((timing) => typeOf(timing) === eventOf[role]))),
   };
 }

@@ -74,6 +74,8 @@ export type RunMetrics = {
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>> & { readonly total: number };
   readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
   /** Answers by the provider that a router names. */
   readonly providers: Readonly<Record<string, number>>;
   /** Null where no price is known for a model that used tokens. */
@@ -129,6 +131,7 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     },
     tokens: { ...tokens, total: sum(Object.values(tokens).flatMap(({ input, output }) => [input, output])) },
     answers: byRole((role) => answersOf(measures, role)),
+    adapted: byRole((role) => [...new Set(measures.flatMap(({ adapted }) => adapted[role]))]),
     providers: providersOf(measures),
     money: moneyOf(tokens, prices),
     failedBy: failedByOf(measures),

@@ -56,7 +56,7 @@ export class LentModel {
     const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
     try {
       const { answer, completion, call } = await this.#ask((key, onRetry, lent = this.#model) =>
-        complete(lent, key, 'agent', signal, body, onRetry),
+        complete(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
       );
       const { messageId, toolCalls } = answer;
       if (messageId !== null && toolCalls.length === 0)

@@ -10,6 +10,7 @@ import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
 import { joined, type ModelCall } from './modelCall.ts';
+import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 
@@ -102,7 +103,9 @@ function truncated(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
 
 /**
  * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
- * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time.
+ * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time. A field
+ * that the endpoint refuses is left out from then on.
+ * @param fixed fields of the body that stay also where they are refused
  */
 export async function complete(
   seat: ModelSeat,
@@ -111,6 +114,7 @@ export async function complete(
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,
+  fixed: readonly string[] = [],
 ): Promise<Completed> {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
@@ -121,7 +125,7 @@ export async function complete(
     defaultHeaders: seat.headers ?? {},
     fetch: attempts.fetch,
   });
-  const request = requestTo(seat, body);
+  const { request, applied } = adapted(seat, requestTo(seat, body), fixed);
   const from = performance.now();
   try {
     const completion: unknown = await client.chat.completions.create(request, {
@@ -137,9 +141,16 @@ export async function complete(
       ...(usage ? { usage } : {}),
       ...answer.note,
       ...(retries > 0 ? { retries } : {}),
+      ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
     };
     return { answer, completion, call };
   } catch (error) {
+    const adaptation = adaptationFor(error, request, fixed);
+    if (adaptation) {
+      const reason = `it refuses ${adaptation.field}, and is asked ${describeAdaptation(adaptation)} from now on`;
+      if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason });
+      return complete(seat, key, who, signal, body, onRetry, fixed);
+    }
     const isLate = attempts.late.aborted && !signal.aborted;
     const isCut = attempts.isCut() && !signal.aborted;
     const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));
