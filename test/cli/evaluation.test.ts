@@ -64,6 +64,29 @@ test('a report counts what the guard refused of a model that plays the user', as
   expect(JSON.parse(out)).toMatchObject({ metrics: { simulator: { flaws: { 'role-flip': 2 }, broken: 1 } } });
 });
 
+test('a report counts answers that were cut off, and the reason of the rollout names them', async () => {
+  const { url } = await modelServer((_, nth) => ({ content: 'I am look', finish_reason: nth < 3 ? 'length' : 'stop' }));
+  const run = folder();
+  await evaluated(run, '--agent', `openai:m@${url}`, '--tasks', 'lamp-variant', '--turn-cap', '3');
+  const { out } = await rehearsal('report', run);
+  expect(out).toContain('agent: 2 of 3 answers were cut off at max_tokens\n');
+  expect(out).toMatch(
+    /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at max_tokens \(steps \d+, \d+\)\n/,
+  );
+});
+
+test('each seat is asked with its own settings', async () => {
+  const agent = await modelServer(() => 'No.');
+  const user = await modelServer((_, nth) => (nth === 1 ? 'Hello, I need help with a lamp.' : '###GIVE-UP###'));
+  const set = ['--set', 'user.temperature=0.4', '--set', 'user.extraBody.top_k=5'];
+  const seats = ['--agent', `openai:a@${agent.url}`, '--user', `openai:u@${user.url}`];
+  const given = ['--tasks', 'lamp-variant', '--turn-cap', '2', '--temperature', '0.9', '--max-tokens', '64'];
+  await evaluated(folder(), ...seats, ...given, ...set);
+  expect(agent.requests[0]).toMatchObject({ temperature: 0.9, max_tokens: 64 });
+  expect(user.requests[0]).toMatchObject({ temperature: 0.4, top_k: 5 });
+  expect(user.requests[0]).not.toHaveProperty('max_tokens');
+});
+
 inFullSuite('a run does not go on with other options', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'lamp-variant');

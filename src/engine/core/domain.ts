@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import { linearPattern } from './linearPattern.ts';
+import { seatSettingsSchema } from './modelSettings.ts';
 import type { Persona } from './persona.ts';
 import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
@@ -244,6 +245,9 @@ export const domainFileSchema = z.strictObject({
     ])
     .default('agenda')
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
+  models: seatSettingsSchema
+    .optional()
+    .describe('How models are asked, for each seat; the command line and a debug configuration can say it, too.'),
   dialect: z
     .enum(dialects)
     .default(usualDialect)

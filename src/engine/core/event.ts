@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { brokenEnds } from './answerEnd.ts';
 import { toolCallSchema } from './message.ts';
+import { providerFieldsSchema } from './providerFields.ts';
 import { reportCardSchema } from './reportCard.ts';
 import { ruleVerdictSchema } from './rule.ts';
 import { seededFaultSchema } from './seededFault.ts';
@@ -113,6 +115,19 @@ const originSchema = z
   .describe('How the event came into the recording when it did not come from its seat.');
 
 const bySchema = z.literal('user').optional().describe("The seat that made the call, where it was not the agent's.");
+
+const reasoningSchema = z.string().optional().describe('What the model thought before, where it tells.');
+
+const brokenEndSchema = z
+  .enum(brokenEnds)
+  .optional()
+  .describe(
+    'How the answer of the model ended, where it is not whole: cut off at the limit of tokens (`length`), withheld by a filter of the provider (`filter`), or refused (`refusal`; `content` is then the refusal).',
+  );
+
+const sentBackSchema = providerFieldsSchema
+  .optional()
+  .describe('What the endpoint needs back with this message, beside what every endpoint reads.');
 
 const offeredSchema = z.array(
   z.object({
@@ -240,6 +255,9 @@ export const eventSchema = z.discriminatedUnion('type', [
           "Calls of the user's own tools; the agent then hears nothing of this message, nor of what they return.",
         ),
       tools: offeredSchema.optional().describe('Tools that the agent is offered from here on, beside those before.'),
+      reasoning: reasoningSchema,
+      brokenEnd: brokenEndSchema,
+      providerFields: sentBackSchema,
       origin: originSchema,
     })
     .describe("The user's seat answered."),
@@ -247,9 +265,11 @@ export const eventSchema = z.discriminatedUnion('type', [
     .object({
       type: z.literal('agentReplied'),
       content: z.string().nullable().describe('What the agent says; beside calls it is kept and shown to nobody.'),
-      reasoning: z.string().optional().describe('What the model thought before, where it tells.'),
+      reasoning: reasoningSchema,
       toolCalls: z.array(toolCallSchema).describe('The calls that it makes; none where it speaks.'),
       messageId: z.string().optional().describe('What the endpoint calls this message.'),
+      brokenEnd: brokenEndSchema,
+      providerFields: sentBackSchema,
       origin: originSchema,
     })
     .describe("The agent's seat answered."),

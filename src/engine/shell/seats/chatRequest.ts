@@ -2,11 +2,14 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
+import type { ReasoningEffort } from 'openai/resources/shared';
 import { type Message, offeredNow } from '../../core/message.ts';
+import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { offered, sentCalls } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { withSentBack } from './sentBack.ts';
 
 /** What a request says beside who is asked. */
 export type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
@@ -18,22 +21,36 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreate
     ...body,
     ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
     ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
+    ...(seat.reasoningEffort === undefined ? {} : { reasoning_effort: seat.reasoningEffort as ReasoningEffort }),
+    ...seat.extraBody,
   };
 }
 
 /** What a model in the agent's seat is asked with. */
-export function agentBody(view: Pick<SeatView, 'started' | 'messages'>): ChatBody {
+export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: ModelSeat): ChatBody {
   const tools = offered(offeredNow(view.started.tools, view.messages));
-  return { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
+  const chat = chatOf(view);
+  const before = chat.length - view.messages.length;
+  const messages = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
+  return { messages, ...(tools.length > 0 ? { tools } : {}) };
+}
+
+function answerOf(message: Message | undefined): ProvidedMessage | undefined {
+  return message?.role === 'tool' ? undefined : message;
 }
 
 /**
  * What a model in the user's seat is asked with.
  * @param problem what was wrong with its answer, where it is asked again
  */
-export function userBody(view: UserView, problem: string | null = null): ChatBody {
+export function userBody(view: UserView, seat: ModelSeat, problem: string | null = null): ChatBody {
   const tools = offered(view.started.userTools ?? []);
-  return { messages: simulatorChat(view, problem).map(userMessage), ...(tools.length > 0 ? { tools } : {}) };
+  const chat = simulatorChat(view, problem);
+  const messages = withSentBack(chat.map(userMessage), seat, (at) => {
+    const message = chat[at];
+    return message?.role === 'assistant' ? message.answer : undefined;
+  });
+  return { messages, ...(tools.length > 0 ? { tools } : {}) };
 }
 
 /** The conversation as the agent's seat sees it, in OpenAI's format. */
@@ -43,6 +60,11 @@ export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messag
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
     ...messages.map(agentMessage),
   ];
+}
+
+/** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */
+export function userChatOf(view: UserView): ChatCompletionMessageParam[] {
+  return simulatorChat(view).map(userMessage);
 }
 
 function agentMessage(message: Message): ChatCompletionMessageParam {
