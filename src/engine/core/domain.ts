@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { benchmarks } from './benchmark.ts';
+import { isTimeZone } from './calendar.ts';
 import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
@@ -152,6 +153,11 @@ export const domainFileSchema = z.strictObject({
   name: z.string().describe('Name of the domain; recordings carry it.'),
   description: z.string().default('').describe('For people: what this domain is about.'),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'expected the name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe('The time zone in which rules and assertions count days, such as Europe/Berlin; UTC by default.'),
   turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),
   callCap: z
     .int()

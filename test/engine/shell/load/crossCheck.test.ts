@@ -148,6 +148,18 @@ describe('without running any code', () => {
       'no date and time',
     ],
     [
+      'a time that can be read in two ways',
+      task(`${good}now: 03/04/2026 10:00\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'no date and time',
+    ],
+    [
+      'a time zone that is not one',
+      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Nowhere\n' },
+      ['domain.yaml:2:11 error domain/wrong-value'],
+      'expected the name of a time zone, such as Europe/Berlin',
+    ],
+    [
       'a bad time of the domain',
       { 'domain.yaml': 'name: desk\nnow: soon\n' },
       ['domain.yaml:2:6 error domain/wrong-date'],
