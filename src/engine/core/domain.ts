@@ -3,6 +3,7 @@ import { benchmarks } from './benchmark.ts';
 import { isTimeZone } from './calendar.ts';
 import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
+import { fieldComparisonSchema } from './fieldComparison.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import { linearPattern } from './linearPattern.ts';
 import type { Persona } from './persona.ts';
@@ -236,6 +237,9 @@ export const domainFileSchema = z.strictObject({
     .record(z.string(), environmentSchema)
     .default({})
     .describe('Existing environments in Python whose tools the agent has, by name.'),
+  compare: fieldComparisonSchema
+    .optional()
+    .describe('Fields of the databases, states and results that are not compared exactly.'),
   agent: z
     .string()
     .default('gold')

@@ -2,6 +2,7 @@ import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { readings } from '../expression/readings.ts';
 import { conditionHolds, equalJson, evaluateExpression, parseExpression, type Scope, scopeOf } from '../expression.ts';
+import { exactly, type FieldComparison } from '../fieldComparison.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
@@ -44,8 +45,9 @@ export function assertionsVerdict(
   assertions: readonly Assertion[],
   state: RolloutState,
   volatileOf: VolatileOf = () => [],
+  compare: FieldComparison = exactly,
 ): Verdict {
-  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state, volatileOf) ?? []);
+  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state, volatileOf, compare) ?? []);
   const isUnclear = failed.length > 0 && failed.every(({ unclear }) => unclear);
   return {
     verifier: 'assertions',
@@ -67,7 +69,12 @@ function stateNamed(assertion: Assertion, state: RolloutState): Json | undefined
 /** What is wrong with an assertion; `unclear` where wrong data keeps it from being evaluated. */
 type Problem = { readonly text: string; readonly unclear: boolean };
 
-function assertionProblem(assertion: Assertion, state: RolloutState, volatileOf: VolatileOf): Problem | null {
+function assertionProblem(
+  assertion: Assertion,
+  state: RolloutState,
+  volatileOf: VolatileOf,
+  compare: FieldComparison,
+): Problem | null {
   const root = stateNamed(assertion, state);
   const prefix = assertion.in === 'agent' ? '' : `${sourceKey(assertion)}${assertion.call ? ' ' : ':'}`;
   if (root === undefined)
@@ -79,19 +86,24 @@ function assertionProblem(assertion: Assertion, state: RolloutState, volatileOf:
   const gold = state.sources[goldKey(assertion.in)];
   if (gold === undefined)
     return violated(`${prefix}${assertion.path ?? ''}: there is no state of "${assertion.in}" after gold`);
-  const difference = goldProblem(assertion, root, gold, volatileOf(assertion.in));
+  const difference = goldProblem(assertion, [root, gold], volatileOf(assertion.in), compare);
   return difference === null ? null : violated(difference);
 }
 
 const violated = (text: string): Problem => ({ text, unclear: false });
 
 /** The first difference between the state at the end and the state after the gold actions, or null. */
-function goldProblem({ in: source, path }: Assertion, root: Json, gold: Json, volatile: readonly string[]) {
-  const [own = '', expected = ''] = [root, gold].map((state) => {
+function goldProblem(
+  { in: source, path }: Assertion,
+  states: readonly [Json, Json],
+  volatile: readonly string[],
+  compare: FieldComparison,
+) {
+  const [own = '', expected = ''] = states.map((state) => {
     const found = path === undefined ? state : (at(state, path) ?? null);
-    return comparable([found], volatile).texts[0];
+    return comparable([found], volatile, compare).texts[0];
   });
-  const found = firstDifference(own, expected);
+  const found = firstDifference(own, expected, compare);
   if (!found) return null;
   const where = [source, ...(path === undefined ? [] : [path]), ...found.path].join(' › ');
   return `${where} is ${show(found.before)}; after the gold actions it is ${show(found.after)}`;

@@ -16,7 +16,7 @@ import {
   undecided,
 } from './goldReplay.ts';
 import { openStage, type Stage } from './stage.ts';
-import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried, volatileOf } from './toolRepeats.ts';
+import { changesSource, comparedFields, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
 /** Rollouts at once; each is a few milliseconds of a lane. */
 const width = 16;
@@ -131,7 +131,7 @@ async function playAll(
               sample,
               one,
               other,
-              changes: await changesSource(stage, sample, volatileOf(loaded.file, sample.tool)),
+              changes: await changesSource(stage, sample, comparedFields(loaded.file, sample.tool)),
             });
           tell(`${sample.tool.name} twice`);
         },
@@ -211,7 +211,7 @@ function isFaulty(
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
   return (
-    own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, volatileOf(domain), !isOfDomain, note)
+    own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, comparedFields(domain), !isOfDomain, note)
   );
 }
 
