@@ -34,6 +34,7 @@ test.each([
   ['03/04/2025', 'is ambiguous: write the year first, as in 2026-01-05'],
   ['3.4.2025', 'is ambiguous: write the year first, as in 2026-01-05'],
   ['03-04-25 10:00', 'is ambiguous: write the year first, as in 2026-01-05'],
+  ['2025-03-01T10:00:00+99:99', 'is not a date'],
   ['2025', 'is not a date'],
   ['2025-03', 'is not a date'],
   ['1', 'is not a date'],
