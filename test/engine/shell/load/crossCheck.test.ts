@@ -322,6 +322,26 @@ result: { type: object, properties: { sky: { type: string } } }
       '',
     ],
   ];
+  it.each([
+    ['Look it up, then use find_order.', ['policy.md:6:22 warning policy/user-tool'], {}],
+    ['Ask the customer to find the order.', [], {}],
+    ['Look it up, then use cancel_order.', [], {}],
+    [
+      'Look it up, then use find_order.',
+      [],
+      { environments: { shop: { adapter: 'tau2', settings: {}, state: 'database' } } },
+    ],
+  ])('a policy that says %j to an agent without find_order', (line, found, more) => {
+    const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, owner: 'user' as const } : each));
+    const files = {
+      'policy.md': `${desk['policy.md']}\n${line}\n`,
+      'domain.yaml': `name: desk\nuserDatabase: user.json\n${Object.keys(more).length > 0 ? JSON.stringify(more).slice(1, -1) : ''}\n`,
+      'user.json': '{}',
+    };
+    const codes = shown(load(files, tools)).filter((each) => each.includes('policy/user-tool'));
+    expect(codes).toEqual(found);
+  });
+
   it.each(cases)('%s', (_, files, findings, words) => {
     const loaded = load(files, deskTools);
     expect(shown(loaded)).toEqual(findings);
