@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { benchmarks } from './benchmark.ts';
+import { isTimeZone } from './calendar.ts';
 import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
+import { fieldComparisonSchema } from './fieldComparison.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import { linearPattern } from './linearPattern.ts';
 import { seatSettingsSchema } from './modelSettings.ts';
@@ -153,6 +155,11 @@ export const domainFileSchema = z.strictObject({
   name: z.string().describe('Name of the domain; recordings carry it.'),
   description: z.string().default('').describe('For people: what this domain is about.'),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'expected the name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe('The time zone in which rules and assertions count days, such as Europe/Berlin; UTC by default.'),
   turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),
   callCap: z
     .int()
@@ -231,6 +238,9 @@ export const domainFileSchema = z.strictObject({
     .record(z.string(), environmentSchema)
     .default({})
     .describe('Existing environments in Python whose tools the agent has, by name.'),
+  compare: fieldComparisonSchema
+    .optional()
+    .describe('Fields of the databases, states and results that are not compared exactly.'),
   agent: z
     .string()
     .default('gold')

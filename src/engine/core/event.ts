@@ -165,6 +165,7 @@ export const rolloutStartedSchema = z
       .describe('Any text: every random number is drawn from it, the task, the trial and what it is for.'),
     trial: z.int().describe('Which repetition of the task in its run, from 0.'),
     now: z.string().describe('The date and time at which the task happens, ISO 8601; not when it was played.'),
+    timeZone: z.string().optional().describe('The time zone in which days are counted; UTC where it is absent.'),
     basis: z.enum(['evaluate', 'train']).describe('Which of the two bases of the task decides the reward.'),
     turnCap: z.int().describe('Responses of the agent after which it ends.'),
     toolErrorCap: z.int().describe('Failed calls of the agent, in all, after which it ends.'),
