@@ -1,4 +1,5 @@
-import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
+import { brokenEndText } from '../engine/core/answerEnd.ts';
+import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
 import { beforeLastWords } from '../engine/shell/lastWords.ts';
@@ -40,6 +41,17 @@ export function lineText({ speaker, text }: TranscriptLine, colour: boolean): st
   return colour ? `\u001b[${colours[speaker]}m${label}\u001b[0m${plain}` : `${label}${plain}`;
 }
 
+function saidBy({ content, toolCalls }: EventOf<'agentReplied'>): readonly TranscriptLine[] {
+  if (!content) return [];
+  return [toolCalls.length === 0 ? line('agent', content) : line('note', `the agent thinks aloud: ${content}`)];
+}
+
+/** How an answer ended, where it is not whole. */
+function endOf({ type, brokenEnd }: EventOf<'agentReplied' | 'userReplied'>): readonly TranscriptLine[] {
+  const seat = type === 'agentReplied' ? 'agent' : 'user';
+  return brokenEnd === undefined ? [] : [line('note', `this answer of the ${seat} was ${brokenEndText[brokenEnd]}`)];
+}
+
 /** What a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */
 export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
   switch (event.type) {
@@ -61,14 +73,11 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       if (event.toolCalls) return event.content ? [line('note', `the user thinks: ${event.content}`)] : [];
       return [
         line('user', event.content),
+        ...endOf(event),
         ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : []),
       ];
     case 'agentReplied':
-      return event.content && event.toolCalls.length === 0
-        ? [line('agent', event.content)]
-        : event.content
-          ? [line('note', `the agent thinks aloud: ${event.content}`)]
-          : [];
+      return [...saidBy(event), ...endOf(event)];
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { transcriptOf } from '../../src/cli/transcript.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -73,6 +74,14 @@ test('a report counts answers that were cut off, and the reason of the rollout n
   expect(out).toMatch(
     /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at max_tokens \(steps \d+, \d+\)\n/,
   );
+});
+
+test('a transcript says which answers were cut off', () => {
+  const event = { type: 'agentReplied', content: 'I am look', toolCalls: [], brokenEnd: 'length' } as const;
+  expect(transcriptOf({ ...event, toolCalls: [] })).toEqual([
+    { speaker: 'agent', text: 'I am look' },
+    { speaker: 'note', text: 'this answer of the agent was cut off at max_tokens' },
+  ]);
 });
 
 test('each seat is asked with its own settings', async () => {

@@ -4,10 +4,10 @@ import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { agentRepliesIn, previewPersona } from '../../engine/shell/personaPreview.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { parseSeat, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, seatName, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
-import { openDomain, taskNamed, wholeNumber } from '../rolloutOptions.ts';
+import { openDomain, settledModel, taskNamed, wholeNumber } from '../rolloutOptions.ts';
 
 export const preview: Command = {
   name: 'preview',
@@ -52,7 +52,10 @@ Exit code 0 when it was played, 2 when it could not be.
     const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording), domain.domain.name);
     const isOwn = given.values['own-user'] === true;
     const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (text(given, 'user') ?? 'agenda');
-    const seat = userSeat(named, isOwn ? 'domain' : 'person', io);
+    const asked = { role: 'user', chosen: isOwn ? undefined : named, own: named, settings: {} } as const;
+    const seat = withModel(userSeat(named, isOwn ? 'domain' : 'person', io), (model) =>
+      settledModel(model, asked, domain.file, io.environment),
+    );
     const seats = [{ type: 'gold' }, seat] as const;
     const outside = outsideOf(...seats, (name) => io.environment[name], askNobody);
     const messages = await previewPersona(domain, {

@@ -135,7 +135,8 @@ const bySize = (names: readonly string[]) => names.toSorted((one, other) => othe
 
 /** Whether a text names a field, in snake case or camel case. */
 function mentions(text: string, field: string): boolean {
-  const words = field.split('_').map((word) => word.replace(/[^a-z0-9]/gi, ''));
+  if (!/^[a-z0-9_]*[a-z0-9][a-z0-9_]*$/i.test(field)) return text.includes(field);
+  const words = field.split('_');
   return new RegExp(`(?<![a-z0-9_])${words.join('_?')}(?![a-z0-9_])`, 'i').test(text);
 }
 

@@ -138,6 +138,7 @@ test.each([
     'The reasoning_content in the thinking mode must be passed back to the API. Unknown error',
   ],
   ['tools', {}, 'tools is not supported'],
+  ['a field of other letters', { extraBody: { __: 1, 数: 2 } }, 'Unsupported request'],
   ['nothing by name', { temperature: 1 }, 'Unsupported request'],
 ])('%s is not left out', async (_, settings, message) => {
   const { ask, bodies } = await asked(settings, () => error(message));
