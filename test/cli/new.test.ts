@@ -141,7 +141,7 @@ describe('from an MCP server', () => {
     const folder = join(scratch, 'odd');
     const made = await rehearsalApproved('new', folder, '--mcp', `"${process.execPath}" "${server}"`);
     expect(made).toMatchObject({ code: 0, out: expect.stringContaining('1 tool, 1 draft task') });
-    expect(made.err).toContain('"create-item.v2" can be no name of a tool; it is left out\n');
+    expect(made.err).toMatch(/^The tool "create-item\.v2" cannot be offered: .*; it is left out$/m);
     expect((await rehearsal('check', folder)).out).toMatch(/info tool\/bad-name "create-item\.v2" .* left out/);
     expect((await rehearsal('tools', folder)).out).toMatch(/^create-item\(\): [^\n]*\n$/);
     expect((await rehearsal('run', folder, 'create-item', '--out', join(scratch, 'odd-run'))).code).toBe(0);
@@ -293,7 +293,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'a tool whose name would be more of domain.yaml',
       [fresh, '--mcp', `${node} ${hostile}`],
-      /has no tool that a model can be offered: a name is "look_all\\nmcpServers/,
+      /has no tool that a model can be offered\. The tool "look_all\\nmcpServers/,
     ],
     ['two tools of one name', [fresh, '--mcp', `${node} ${twice}`], /the domain has errors/],
     ['a schema that is none', [fresh, '--mcp', `${node} ${schemaless}`], /the domain has errors/],

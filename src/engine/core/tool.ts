@@ -49,9 +49,9 @@ export type ToolOrigin =
 /** Whether providers of models take a tool under this name. */
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
-/** Whether a tool is left out of its domain: what a server calls its tools the domain's author can't change. */
-export const isLeftOut = ({ name, source }: Pick<Tool, 'name' | 'source'>): boolean =>
-  source.type === 'mcp' && !isToolName(name);
+/** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
+export const isLeftOut = ({ name, source, leftOut }: Pick<Tool, 'name' | 'source' | 'leftOut'>): boolean =>
+  leftOut !== undefined || (source.type === 'mcp' && !isToolName(name));
 
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
@@ -76,6 +76,8 @@ export type Tool = {
   readonly idempotencyKey?: string;
   readonly cache?: boolean;
   readonly retries?: number;
+  /** Why no seat is offered the tool, such as a description by its server that cannot be read. */
+  readonly leftOut?: string;
 };
 
 /** A tool as a seat is shown it. */

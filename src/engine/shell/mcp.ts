@@ -1,19 +1,17 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { Ajv } from 'ajv';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
-import { declaredLimits, type Tool } from '../core/tool.ts';
+import type { Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
@@ -22,8 +20,10 @@ import { Fault, messageOf } from './fault.ts';
 import { withoutPage } from './htmlPage.ts';
 import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
-import { schemaSettings } from './load/schemaPatterns.ts';
 import { inside } from './load/source.ts';
+import { callTool } from './mcp/result.ts';
+import { TolerantClient } from './mcp/tolerantClient.ts';
+import { type ListedTool, listTools } from './mcp/toolList.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { type ProcessGroup, startGroup } from './processGroup.ts';
 import { redactedValue } from './secrets.ts';
@@ -31,18 +31,11 @@ import { watchedFetch } from './streamWatch.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
 import { version } from './version.ts';
 
-/** Checks what a tool answers against its output schema, whose patterns are the server's. */
-const jsonSchemaValidator = new AjvJsonSchemaValidator(
-  new Ajv({ ...schemaSettings, validateSchema: false, allErrors: true }),
-);
-
 /** The name of the folder of an instance in declarations, calls and results. */
 const instanceFolder = '${instanceFolder}';
 const broken = 'the connection broke before the answer';
 /** Milliseconds for a first start that downloads the server. */
 const downloadMs = 120_000;
-/** More pages of tools than any server has. */
-const mostPages = 1000;
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
@@ -70,9 +63,6 @@ export async function startMcpServer(
   return instance;
 }
 
-/** A tool as a server lists it, with what the server says of its effect: undefined where it says nothing. */
-export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
-
 /** The tools of a server, of all pages of its list. It is started for that, and ends again. */
 export async function listMcpTools(
   name: string,
@@ -83,13 +73,11 @@ export async function listMcpTools(
   const instance = new McpInstance(name, server, folder, options);
   await instance.open();
   await instance.close();
-  return instance.tools.map((tool) => ({ tool, isReadOnly: instance.readOnlyHints.get(tool.name) }));
+  return instance.listed;
 }
 
 class McpInstance implements ToolSource {
-  tools: readonly Tool[] = [];
-  /** What the server says of its tools, by name. */
-  readonly readOnlyHints = new Map<string, boolean | undefined>();
+  listed: readonly ListedTool[] = [];
   readonly snapshot?: () => Promise<Json>;
   readonly restore?: (saved: Json) => Promise<void>;
   readonly #name: string;
@@ -129,8 +117,12 @@ class McpInstance implements ToolSource {
     }
   }
 
+  get tools(): readonly Tool[] {
+    return this.listed.map(({ tool }) => tool);
+  }
+
   async open(): Promise<void> {
-    const client = new Client({ name: 'rehearsal', version }, { jsonSchemaValidator });
+    const client = new TolerantClient({ name: 'rehearsal', version });
     client.onerror = (error) => {
       if (isTooLong(error)) this.#endTooLong(client.transport);
       if (error instanceof SyntaxError || error.name === 'ZodError')
@@ -140,9 +132,9 @@ class McpInstance implements ToolSource {
     try {
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
-      const connected = client.connect(transport, { timeout: startLimitOf(server) }).then(() => this.#listed(client));
+      const connected = client.connect(transport, { timeout: startLimitOf(server) }).then(() => this.#list(client));
       // A server may echo what it was given in a description or a schema.
-      this.tools = redactedValue(withTexts(await this.#unlessCut(connected), (text) => this.#masked(text)));
+      this.listed = redactedValue(withTexts(await this.#unlessCut(connected), (text) => this.#masked(text)));
       this.#client = client;
     } catch (error) {
       await client.close().catch(() => undefined);
@@ -151,21 +143,9 @@ class McpInstance implements ToolSource {
     }
   }
 
-  /** The tools of all pages of the server's list. */
-  async #listed(client: Client): Promise<readonly Tool[]> {
-    const found: Tool[] = [];
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: this.#server.timeoutMs });
-      found.push(...page.tools.map((tool) => described(this.#name, this.#server, tool)));
-      for (const { name, annotations } of page.tools) this.readOnlyHints.set(name, saidReadOnly(annotations));
-      cursor = page.nextCursor;
-      if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
-        throw this.#fault('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
-      if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined);
-    return found;
+  #list(client: Client): Promise<readonly ListedTool[]> {
+    const server = { name: this.#name, declared: this.#server };
+    return listTools(client, server, this.#server.timeoutMs, (code, what) => this.#fault(code, what));
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
@@ -228,12 +208,12 @@ class McpInstance implements ToolSource {
     const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
+    const request = { name, arguments: keyed, ...meta };
     try {
       if (!this.#client) throw new Error('its connection is closed');
-      const answer = this.#client.callTool(request, undefined, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
-      const result = await this.#unlessCut(answer);
-      return { content: this.#masked(this.#filled.redact(textOf(result))), isError: result.isError === true };
+      const answer = callTool(this.#client, request, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
+      const { content, isError } = await this.#unlessCut(answer);
+      return { content: this.#masked(this.#filled.redact(content)), isError };
     } catch (error) {
       if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
         return { content: `Error: ${this.#masked(this.#filled.redact(error.message))}`, isError: true };
@@ -494,45 +474,4 @@ class StdioTransport implements Transport {
       }
     }
   }
-}
-
-type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
-
-/** What a server says of a tool's effect. `destructiveHint` is about a tool that changes something, so it says that it does. */
-function saidReadOnly(said: Listed['annotations']): boolean | undefined {
-  return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
-}
-
-function described(server: string, declared: McpServer, tool: Listed): Tool {
-  const limits = declared.tools[tool.name] ?? {};
-  const isWrite = declared.writes.includes(tool.name) || saidReadOnly(tool.annotations) === false;
-  const isIdempotent = declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true;
-  return {
-    name: tool.name,
-    description: tool.description ?? '',
-    parameters: withoutKey(tool.inputSchema as unknown as JsonObject, limits.idempotencyKey),
-    effect: isWrite ? 'write' : 'read',
-    owner: 'agent',
-    source: { type: 'mcp', server },
-    timeoutMs: limits.timeoutMs ?? declared.timeoutMs,
-    idempotent: limits.idempotent ?? isIdempotent,
-    ...declaredLimits(limits),
-  };
-}
-
-/** The schema without the argument that the engine fills. */
-function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
-  if (key === undefined) return schema;
-  const { [key]: _, ...properties } = (schema.properties ?? {}) as JsonObject;
-  const required = Array.isArray(schema.required) ? { required: schema.required.filter((name) => name !== key) } : {};
-  return { ...schema, properties, ...required };
-}
-
-/** What the agent sees of a result; structured content where a server does not also say it as a text, as it should. */
-function textOf({ content, structuredContent }: Awaited<ReturnType<Client['callTool']>>): string {
-  const given = Array.isArray(content) ? (content as readonly { type: string; text?: string }[]) : [];
-  const hasText = given.some(({ type, text }) => type === 'text' && text);
-  const isNeeded = structuredContent !== undefined && structuredContent !== null && !hasText;
-  const parts = isNeeded ? [{ type: 'text', text: JSON.stringify(structuredContent) }, ...given] : given;
-  return parts.map((part) => (part.type === 'text' ? (part.text ?? '') : JSON.stringify(part))).join('\n');
 }

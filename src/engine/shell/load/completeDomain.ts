@@ -21,7 +21,7 @@ export function completeDomain(
   outsideTools: readonly Tool[] | null = [],
   { soundness = true }: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
-  const misnamed = (outsideTools ?? []).filter(isLeftOut);
+  const unusable = (outsideTools ?? []).filter(isLeftOut);
   const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
   const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
@@ -30,7 +30,7 @@ export function completeDomain(
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
   const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
-  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools), ...leftOut(loaded, misnamed)];
+  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools), ...leftOut(loaded, unusable)];
   const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
     ...loaded,
@@ -57,15 +57,27 @@ function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-/** A server keeps its other tools. */
-function leftOut({ parts }: LoadedDomain, misnamed: readonly Tool[]): readonly Diagnostic[] {
-  return misnamed.map((tool) => ({
-    ...placeOfTool(parts, tool),
-    code: 'tool/bad-name',
-    severity: 'info',
-    message: `${JSON.stringify(tool.name)} can be no name of a tool; it is left out.`,
-    hint: 'Models are offered names of at most 64 letters, digits, dashes and underscores.',
-  }));
+/** Returns a finding for each tool that is left out. Its server keeps the other ones. */
+function leftOut({ parts }: LoadedDomain, unusable: readonly Tool[]): readonly Diagnostic[] {
+  return unusable.map((tool) => {
+    const name = JSON.stringify(tool.name);
+    const at = placeOfTool(parts, tool);
+    if (tool.leftOut !== undefined)
+      return {
+        ...at,
+        code: 'tool/unreadable',
+        severity: 'warning',
+        message: `The tool ${name} is left out: ${tool.leftOut}.`,
+        hint: 'Report it to the author of the server. Its other tools can be used.',
+      };
+    return {
+      ...at,
+      code: 'tool/bad-name',
+      severity: 'info',
+      message: `${name} can be no name of a tool; it is left out.`,
+      hint: 'Models are offered names of at most 64 letters, digits, dashes and underscores.',
+    };
+  });
 }
 
 function duplicateNames(

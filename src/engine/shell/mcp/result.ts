@@ -1,0 +1,40 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import * as z from 'zod';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+
+type CallParams = {
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly _meta?: Readonly<Record<string, string>>;
+};
+type CallOptions = { readonly timeout: number; readonly signal?: AbortSignal };
+
+/** What the agent sees of a call's result. */
+export type ReadResult = { readonly content: string; readonly isError: boolean };
+
+/**
+ * Calls a tool with a plain request and reads the result. The SDK's own call refuses a result that it does not expect,
+ * although the tool has done its work.
+ */
+export async function callTool(client: Client, params: CallParams, options: CallOptions): Promise<ReadResult> {
+  const result = await client.request({ method: 'tools/call', params: { ...params } }, z.looseObject({}), options);
+  return readResult(result as JsonObject);
+}
+
+/** Reads a result: what is null counts as absent, and a part of an unknown kind is shown as JSON. */
+function readResult({ content, structuredContent, toolResult, isError }: JsonObject): ReadResult {
+  const given = [content ?? []].flat().filter((part) => part !== null);
+  const data = structuredContent ?? toolResult;
+  const hasText = given.some((part) => textOf(part));
+  // Data is shown only where the server does not also write it as a text, as it should.
+  const isNeeded = data !== undefined && data !== null && !hasText;
+  const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
+  return { content: parts.map((part) => textOf(part) ?? JSON.stringify(part)).join('\n'), isError: isError === true };
+}
+
+/** Returns the text of a part; undefined for a part of another kind. */
+function textOf(part: Json): string | undefined {
+  if (typeof part === 'string') return part;
+  if (!isObject(part) || part['type'] !== 'text') return undefined;
+  return typeof part['text'] === 'string' ? part['text'] : '';
+}
