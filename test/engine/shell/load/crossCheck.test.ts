@@ -324,12 +324,18 @@ result: { type: object, properties: { sky: { type: string } } }
     const complete = completeDomain(
       loaded,
       [...deskTools],
-      [remote, { ...remote, name: 'a b' }, { ...remote, name: 'list', parameters: { type: 'array' } }],
+      [
+        remote,
+        { ...remote, name: 'a b' },
+        { ...remote, name: 'list', parameters: { type: 'object', $ref: '#/none' } },
+        { ...remote, name: 'odd', leftOut: 'it has no name' },
+      ],
     );
     expect(shown(complete)).toEqual([
       'domain.yaml:3:3 info tool/bad-name',
-      'domain.yaml:3:3 error tool/bad-schema',
       'domain.yaml:3:3 error tool/duplicate-name',
+      'domain.yaml:3:3 warning tool/unchecked-schema',
+      'domain.yaml:3:3 warning tool/unreadable',
     ]);
     expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'list']);
   });
