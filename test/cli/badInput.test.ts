@@ -213,10 +213,10 @@ mcpServers:
     expect(err.trim().split('\n')).toHaveLength(1);
   });
 
-  test('whose tool no model can be offered', async () => {
+  test('whose tool has a name that no model can be offered', async () => {
     const { code, out } = await rehearsal('check', server('misnamed'));
     expect(code).toBe(0);
-    expect(out).toMatch(/domain\.yaml:\d+:\d+ info tool\/bad-name "look up" can be no name of a tool; it is left out/);
+    expect(out).toMatch(/domain\.yaml:\d+:\d+ info tool\/renamed The tool "look up" is called look_up/);
   });
 });
 

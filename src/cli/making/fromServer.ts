@@ -88,8 +88,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
 
 /** Says why a tool is left out. */
 function leftOutText({ name, leftOut }: Tool): string {
-  const why = leftOut ?? 'a name has at most 64 letters, digits, dashes and underscores';
-  return `The tool ${JSON.stringify(name)} cannot be offered: ${why}`;
+  return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
 }
 
 type Observed = {

@@ -9,7 +9,7 @@ import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
 import { timeLimitSchema } from './timeLimit.ts';
-import { callLimitsSchema, type Tool } from './tool.ts';
+import { callLimitsSchema, isToolName, type Tool } from './tool.ts';
 
 const outsideStates = ['snapshot', 'replay', 'none'] as const;
 
@@ -60,6 +60,17 @@ const serverKeys = {
     .describe(
       'A read tool whose result is the state of this server; assertions look into it. A result in JSON, or as Python prints lists and dictionaries, is read as data.',
     ),
+  rename: z
+    .record(z.string(), z.string().refine(isToolName, 'expected at most 64 letters, digits, dashes and underscores'))
+    .optional()
+    .describe(
+      'Names for tools of this server, by their names on the server, such as { search: find_order }. Everything else in the domain and in recordings uses the new name; the server gets its own.',
+    ),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'expected at most 32 letters, digits, dashes and underscores')
+    .optional()
+    .describe('Put before the name of each tool of this server that is not under `rename`, such as shop_.'),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   volatile: z
     .array(z.string().min(1))

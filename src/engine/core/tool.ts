@@ -34,7 +34,8 @@ export type ToolOrigin =
   | { readonly type: 'code' }
   /** Of tools.py, or of an environment that works on the domain's database. */
   | { readonly type: 'python'; readonly environment?: string }
-  | { readonly type: 'mcp'; readonly server: string }
+  /** `tool` is its name on the server, where that is another one. */
+  | { readonly type: 'mcp'; readonly server: string; readonly tool?: string }
   | { readonly type: 'environment'; readonly environment: string }
   | {
       readonly type: 'simulated';
@@ -50,8 +51,11 @@ export type ToolOrigin =
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
 /** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
-export const isLeftOut = ({ name, source, leftOut }: Pick<Tool, 'name' | 'source' | 'leftOut'>): boolean =>
-  leftOut !== undefined || (source.type === 'mcp' && !isToolName(name));
+export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
+
+/** Returns the name of a tool on its server. */
+export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
+  (source.type === 'mcp' ? source.tool : undefined) ?? name;
 
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
@@ -76,8 +80,8 @@ export type Tool = {
   readonly idempotencyKey?: string;
   readonly cache?: boolean;
   readonly retries?: number;
-  /** Why no seat is offered the tool, such as a description by its server that cannot be read. */
-  readonly leftOut?: string;
+  /** Why no seat is offered the tool, such as a description by its server that cannot be read, and what to do. */
+  readonly leftOut?: { readonly reason: string; readonly hint: string };
 };
 
 /** A tool as a seat is shown it. */

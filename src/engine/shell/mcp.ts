@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
-import type { Tool } from '../core/tool.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
@@ -143,13 +143,17 @@ class McpInstance implements ToolSource {
     }
   }
 
+  #tool(name: string): Tool | undefined {
+    return this.tools.find((tool) => tool.name === name && !isLeftOut(tool));
+  }
+
   #list(client: Client): Promise<readonly ListedTool[]> {
     const server = { name: this.#name, declared: this.#server };
     return listTools(client, server, this.#server.timeoutMs, (code, what) => this.#fault(code, what));
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
-    const tool = this.tools.find((each) => each.name === name);
+    const tool = this.#tool(name);
     const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true };
     // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
@@ -204,22 +208,29 @@ class McpInstance implements ToolSource {
 
   async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
-    const argument = this.tools.find((tool) => tool.name === name)?.idempotencyKey;
+    const tool = this.#tool(name);
+    const argument = tool?.idempotencyKey;
     const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const request = { name, arguments: keyed, ...meta };
+    // The engine's own calls may name a tool that no seat is offered.
+    const request = { name: tool ? nameOnServer(tool) : name, arguments: keyed, ...meta };
     try {
       if (!this.#client) throw new Error('its connection is closed');
       const answer = callTool(this.#client, request, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
       const { content, isError } = await this.#unlessCut(answer);
-      return { content: this.#masked(this.#filled.redact(content)), isError };
+      return { content: this.#shown(content), isError };
     } catch (error) {
       if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
-        return { content: `Error: ${this.#masked(this.#filled.redact(error.message))}`, isError: true };
+        return { content: `Error: ${this.#shown(error.message)}`, isError: true };
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
+  }
+
+  /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
+  #shown(text: string): string {
+    return this.#masked(this.#filled.redact(text));
   }
 
   /** A text of the server with the placeholder in place of the folder of this instance. */
@@ -250,7 +261,7 @@ class McpInstance implements ToolSource {
   }
 
   #takesText({ tool, argument }: { readonly tool: string; readonly argument: string }): boolean {
-    const { properties } = this.tools.find(({ name }) => name === tool)?.parameters ?? {};
+    const { properties } = this.#tool(tool)?.parameters ?? {};
     return ((properties as JsonObject | undefined)?.[argument] as JsonObject | undefined)?.type === 'string';
   }
 

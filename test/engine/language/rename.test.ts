@@ -118,7 +118,7 @@ it('refuses what can not be renamed here, and says where it can', () => {
   const task =
     'id: a\npersona: plain\nuser: { goal: G. }\nactions:\n  - { tool: ship|_order, arguments: { order: W1 } }\n';
   expect(refusal(marked('tasks/a.task.yaml', task, office, [...deskTools, remote]))).toBe(
-    "ship_order is a tool of the server post, which names it: it can't be renamed here.",
+    'ship_order is a tool of the server post. Write rename: { "ship_order": NAME } under the server in domain.yaml.',
   );
   expect(refusal(markedAt('tasks/second.task.yaml', 'W2, status', 1))).toMatch(/key of a row/);
   expect(refusal(markedAt('tasks/second.task.yaml', 'order: W2 } }', 1))).toMatch(/schema of its tool/);

@@ -1,6 +1,7 @@
 import { describeSimulated } from '../../core/simulatedTool.ts';
-import { isLeftOut, type Tool } from '../../core/tool.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
+import { checkServerTools } from './checkServerTools.ts';
 import { placeOfTool } from './checkSources.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
 import { withDraftsNamed } from './drafts.ts';
@@ -21,7 +22,6 @@ export function completeDomain(
   outsideTools: readonly Tool[] | null = [],
   { soundness = true }: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
-  const unusable = (outsideTools ?? []).filter(isLeftOut);
   const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
   const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
@@ -30,7 +30,12 @@ export function completeDomain(
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
   const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
-  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools), ...leftOut(loaded, unusable)];
+  const everything = [
+    ...found,
+    ...unsound,
+    ...duplicateNames(loaded, all, tools),
+    ...checkServerTools(loaded.parts, outsideTools ?? []),
+  ];
   const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
     ...loaded,
@@ -57,29 +62,6 @@ function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-/** Returns a finding for each tool that is left out. Its server keeps the other ones. */
-function leftOut({ parts }: LoadedDomain, unusable: readonly Tool[]): readonly Diagnostic[] {
-  return unusable.map((tool) => {
-    const name = JSON.stringify(tool.name);
-    const at = placeOfTool(parts, tool);
-    if (tool.leftOut !== undefined)
-      return {
-        ...at,
-        code: 'tool/unreadable',
-        severity: 'warning',
-        message: `The tool ${name} is left out: ${tool.leftOut}.`,
-        hint: 'Report it to the author of the server. Its other tools can be used.',
-      };
-    return {
-      ...at,
-      code: 'tool/bad-name',
-      severity: 'info',
-      message: `${name} can be no name of a tool; it is left out.`,
-      hint: 'Models are offered names of at most 64 letters, digits, dashes and underscores.',
-    };
-  });
-}
-
 function duplicateNames(
   { parts }: LoadedDomain,
   all: readonly Tool[],
@@ -91,6 +73,9 @@ function duplicateNames(
     code: 'tool/duplicate-name',
     severity: 'error',
     message: `Two tools are named ${tool.name}.`,
-    hint: 'Rename one of them.',
+    hint:
+      tool.source.type === 'mcp'
+        ? `Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } or prefix: under mcpServers.${tool.source.server} in domain.yaml.`
+        : 'Rename one of them.',
   }));
 }

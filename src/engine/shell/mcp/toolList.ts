@@ -3,7 +3,8 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { McpServer } from '../../core/domain.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { declaredLimits, type Tool } from '../../core/tool.ts';
+import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
+import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
 import type { Fault } from '../fault.ts';
 
 /** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
@@ -52,8 +53,33 @@ export async function listTools(
       throw faultOf('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
-  return found;
+  return withoutClashes(server, found);
 }
+
+/** Leaves out each tool whose adapted name another one has, and each one that is listed again. */
+function withoutClashes({ declared }: ListedServer, all: readonly ListedTool[]): readonly ListedTool[] {
+  const usable = all.filter(({ tool }) => tool.leftOut === undefined);
+  const taken = new Set(usable.flatMap(({ tool }) => (isAdapted(nameOnServer(tool), declared) ? [] : [tool.name])));
+  const seen = new Set<string>();
+  return all.map((each) => {
+    const { tool } = each;
+    if (tool.leftOut) return each;
+    const own = nameOnServer(tool);
+    const isRepeated = seen.has(own);
+    const isTaken = isAdapted(own, declared) && taken.has(tool.name);
+    seen.add(own);
+    taken.add(tool.name);
+    if (isRepeated) return { ...each, tool: { ...tool, leftOut: repeated } };
+    return isTaken ? { ...each, tool: { ...tool, leftOut: clashOf(own, tool.name) } } : each;
+  });
+}
+
+const report = 'Report it to the author of the server. Its other tools can be used.';
+const repeated = { reason: 'the server lists another tool with this name', hint: report };
+const clashOf = (own: string, name: string) => ({
+  reason: `its name would become ${name}, which another tool of the server has`,
+  hint: `Write rename: { ${JSON.stringify(own)}: NAME } under its server in domain.yaml.`,
+});
 
 /** Returns a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
 async function pageOf(client: Client, cursor: string | undefined, timeout: number): Promise<unknown> {
@@ -75,7 +101,8 @@ function listed(server: ListedServer, written: unknown, place: number): ListedTo
   const read = toolSchema.safeParse(written);
   if (!read.success) return { tool: leftOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
   const { name, inputSchema, annotations } = read.data;
-  const parameters = parametersOf(inputSchema);
+  // A name of several lines could pass for more of a file or a message that quotes it.
+  const parameters = /\p{Cc}/u.test(name) ? 'its name has a control character' : parametersOf(inputSchema);
   const tool =
     typeof parameters === 'string' ? leftOut(server, name, parameters) : described(server, read.data, parameters);
   return { tool, isReadOnly: saidReadOnly(annotations) };
@@ -100,16 +127,17 @@ function saidReadOnly(said: WrittenTool['annotations']): boolean | undefined {
 }
 
 function described({ name: server, declared }: ListedServer, tool: WrittenTool, parameters: JsonObject): Tool {
-  const limits = declared.tools[tool.name] ?? {};
-  const isWrite = declared.writes.includes(tool.name) || saidReadOnly(tool.annotations) === false;
-  const isIdempotent = declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true;
+  const name = serverToolName(tool.name, declared);
+  const limits = (Object.hasOwn(declared.tools, name) ? declared.tools[name] : undefined) ?? {};
+  const isWrite = declared.writes.includes(name) || saidReadOnly(tool.annotations) === false;
+  const isIdempotent = declared.idempotent.includes(name) || tool.annotations?.idempotentHint === true;
   return {
-    name: tool.name,
+    name,
     description: tool.description ?? '',
     parameters: withoutKey(parameters, limits.idempotencyKey),
     effect: isWrite ? 'write' : 'read',
     owner: 'agent',
-    source: { type: 'mcp', server },
+    source: { type: 'mcp', server, ...(name === tool.name ? {} : { tool: tool.name }) },
     timeoutMs: limits.timeoutMs ?? declared.timeoutMs,
     idempotent: limits.idempotent ?? isIdempotent,
     ...declaredLimits(limits),
@@ -126,7 +154,7 @@ function leftOut({ name: server, declared }: ListedServer, name: string, reason:
     source: { type: 'mcp', server },
     timeoutMs: declared.timeoutMs,
     idempotent: false,
-    leftOut: reason,
+    leftOut: { reason, hint: report },
   };
 }
 

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
 import { declaredHttp, type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
-const connect = async (script: McpScript) => {
+const connect = async (script: McpScript, more: Partial<HttpServer> = {}) => {
   const { url } = await scriptedMcpServer(script);
-  return startMcpServer('shop', declaredHttp(url), process.cwd());
+  return startMcpServer('shop', declaredHttp(url, more), process.cwd());
 };
 
 const nothing = { type: 'object', properties: {} };
@@ -51,9 +52,66 @@ it.each<[unknown, string, string]>([
     'bad',
     'its inputSchema has the type string, and arguments are an object',
   ],
-])('the tool %j is left out, and the others can be used', async (written, name, leftOut) => {
+  [{ name: 'a\nb' }, 'a\nb', 'its name has a control character'],
+])('the tool %j is left out, and the others can be used', async (written, name, reason) => {
   const server = await connect({ list: { tools: [written, { name: 'look', inputSchema: { type: 'object' } }] } });
-  expect(server.tools).toMatchObject([{ name, leftOut }, { name: 'look' }]);
+  expect(server.tools).toMatchObject([{ name, leftOut: { reason } }, { name: 'look' }]);
+});
+
+const long = 'a'.repeat(70);
+it.each<[string, string, Partial<HttpServer>]>([
+  ['search', 'search', {}],
+  ['search', 'find_order', { rename: { search: 'find_order' } }],
+  ['search', 'shop_search', { prefix: 'shop_' }],
+  ['search', 'find_order', { rename: { search: 'find_order' }, prefix: 'shop_' }],
+  ['admin.users/list', 'admin_users_list', {}],
+  ['admin.users/list', 'users', { rename: { 'admin.users/list': 'users' } }],
+  ['admin.users', 'shop_admin_users', { prefix: 'shop_' }],
+  [long, `${'a'.repeat(55)}_6bd5e503`, {}],
+  ['查询', '__bcd6771e', {}],
+  ['constructor', 'constructor', { rename: {} }],
+])('the tool %s is called %s', async (own, name, naming) => {
+  const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: own }] } });
+  const declared = declaredHttp(url, { ...naming, writes: [name], tools: { [name]: { timeoutMs: 1234 } } });
+  const server = await startMcpServer('shop', declared, process.cwd());
+  expect(server.tools).toMatchObject([{ name, effect: 'write', timeoutMs: 1234 }]);
+  await server.call(name, {});
+  expect(calls).toMatchObject([{ name: own }]);
+  if (name !== own) expect(await server.call(own, {})).toMatchObject({ isError: true });
+});
+
+it('a reader and a snapshot are called by either name', async () => {
+  const naming = {
+    prefix: 'shop_',
+    snapshot: { tool: 'state', arguments: {} },
+    reader: { tool: 'shop_state', arguments: {} },
+  };
+  const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: 'state' }] } });
+  const server = await startMcpServer('shop', declaredHttp(url, naming), process.cwd());
+  await server.read();
+  await server.snapshot?.();
+  expect(calls.map(({ name }) => name)).toEqual(['state', 'state']);
+});
+
+it.each<[string, readonly string[], object]>([
+  [
+    'two adapted names that are the same',
+    ['a.b', 'a/b'],
+    [{ name: 'a_b' }, { leftOut: { reason: expect.stringContaining('would become a_b') } }],
+  ],
+  [
+    'an adapted name before a tool with it',
+    ['a.b', 'a_b'],
+    [{ leftOut: { hint: expect.stringContaining('rename: { "a.b": NAME }') } }, { name: 'a_b' }],
+  ],
+  [
+    'a tool that is listed twice',
+    ['a', 'a'],
+    [{ name: 'a' }, { leftOut: { reason: 'the server lists another tool with this name' } }],
+  ],
+])('%s: one of them is left out', async (_, names, expected) => {
+  const server = await connect({ list: { tools: names.map((name) => ({ name })) } });
+  expect(server.tools).toMatchObject(expected);
 });
 
 it.each([
