@@ -65,6 +65,8 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;
+  /** The JSON Schema that an MCP server declares for the tool's results; nothing is refused by it. */
+  readonly outputSchema?: JsonObject;
   readonly effect: 'read' | 'write';
   readonly owner: Side;
   readonly source: ToolOrigin;

@@ -21,6 +21,7 @@ import { withoutPage } from './htmlPage.ts';
 import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
+import { mismatchOf } from './mcp/outputSchema.ts';
 import { callTool } from './mcp/result.ts';
 import { TolerantClient } from './mcp/tolerantClient.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
@@ -218,8 +219,13 @@ class McpInstance implements ToolSource {
     try {
       if (!this.#client) throw new Error('its connection is closed');
       const answer = callTool(this.#client, request, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
-      const { content, isError } = await this.#unlessCut(answer);
-      return { content: this.#shown(content), isError };
+      const result = await this.#unlessCut(answer);
+      const mismatch = tool && mismatchOf(tool, result);
+      return {
+        content: this.#shown(result.content),
+        isError: result.isError,
+        ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
+      };
     } catch (error) {
       if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
         return { content: `Error: ${this.#shown(error.message)}`, isError: true };

@@ -12,7 +12,12 @@ import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
 
 type Asked<Type extends Question['type']> = Extract<Question, { readonly type: Type }>;
-type Answered<T> = { readonly answer: T; readonly attempts: number };
+type Answered<T> = {
+  readonly answer: T;
+  readonly attempts: number;
+  /** How the result differs from the output schema of its tool. */
+  readonly mismatch?: string | undefined;
+};
 
 /** The tools outside the lane as one rollout has them: its own instance of every source. */
 export class RolloutTools {
@@ -70,10 +75,11 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError } = result;
-    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer: { content, isError }, attempts };
+    const { content, isError, mismatch } = result;
+    const answer = { content, isError };
+    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer, attempts, mismatch };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
-    return { answer: { content, isError, saved: { source: name, snapshot } }, attempts };
+    return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
   }
 
   /** A call of a tool in Python that works on the engine's database. */

@@ -4,6 +4,8 @@ import type { Tool } from '../core/tool.ts';
 export type SourceResult = {
   readonly content: string;
   readonly isError: boolean;
+  /** How it differs from the output schema of its tool. */
+  readonly mismatch?: string;
   /** The state after the call, where the source gives it along. */
   readonly snapshot?: Json;
 };

@@ -70,6 +70,7 @@ function EntryRow(props: EntryRowProps): JSX.Element {
         </Head>
         <Body entry={entry} steps={steps} isOpen={isOpen} actions={actions} inTabOrder={isCurrent} />
         <Refused entry={entry} notes={notes} />
+        <Mismatches entry={entry} notes={notes} />
         {evidence.length > 0 && (
           <p class="evidence">
             <span aria-hidden="true">⚑</span> Evidence of {evidence.join(', ')}
@@ -207,6 +208,19 @@ function Refused({ entry, notes }: Pick<EntryRowProps, 'entry' | 'notes'>): JSX.
       ))}
     </ul>
   );
+}
+
+function Mismatches({ entry, notes }: Pick<EntryRowProps, 'entry' | 'notes'>): JSX.Element[] {
+  return entry.steps.flatMap(({ n }) => {
+    const mismatch = notes.get(n)?.mismatch;
+    return mismatch === undefined
+      ? []
+      : [
+          <p key={n} class="evidence">
+            Output schema: {mismatch}
+          </p>,
+        ];
+  });
 }
 
 /** The steps behind an entry; the debugger can stand at each of them. */

@@ -9,8 +9,13 @@ type CallParams = {
 };
 type CallOptions = { readonly timeout: number; readonly signal?: AbortSignal };
 
-/** What the agent sees of a call's result. */
-export type ReadResult = { readonly content: string; readonly isError: boolean };
+export type ReadResult = {
+  /** What the agent sees. */
+  readonly content: string;
+  readonly isError: boolean;
+  /** The structured content, where there is some. */
+  readonly data?: Json;
+};
 
 /**
  * Calls a tool with a plain request and reads the result. The SDK's own call refuses a result that it does not expect,
@@ -24,12 +29,16 @@ export async function callTool(client: Client, params: CallParams, options: Call
 /** Reads a result: what is null counts as absent, and a part of an unknown kind is shown as JSON. */
 function readResult({ content, structuredContent, toolResult, isError }: JsonObject): ReadResult {
   const given = [content ?? []].flat().filter((part) => part !== null);
-  const data = structuredContent ?? toolResult;
+  const data = structuredContent ?? toolResult ?? undefined;
   const hasText = given.some((part) => textOf(part));
   // Data is shown only where the server does not also write it as a text, as it should.
-  const isNeeded = data !== undefined && data !== null && !hasText;
+  const isNeeded = data !== undefined && !hasText;
   const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
-  return { content: parts.map((part) => textOf(part) ?? JSON.stringify(part)).join('\n'), isError: isError === true };
+  return {
+    content: parts.map((part) => textOf(part) ?? JSON.stringify(part)).join('\n'),
+    isError: isError === true,
+    ...(data === undefined ? {} : { data }),
+  };
 }
 
 /** Returns the text of a part; undefined for a part of another kind. */

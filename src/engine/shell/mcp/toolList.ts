@@ -26,6 +26,7 @@ const toolSchema = z.object({
   name: z.string().min(1),
   description: z.string().nullish().catch(undefined),
   inputSchema: z.unknown().optional(),
+  outputSchema: z.record(z.string(), z.unknown()).nullish().catch(undefined),
   annotations: z.object({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint }).nullish().catch(undefined),
 });
 type WrittenTool = z.infer<typeof toolSchema>;
@@ -135,6 +136,7 @@ function described({ name: server, declared }: ListedServer, tool: WrittenTool, 
     name,
     description: tool.description ?? '',
     parameters: withoutKey(parameters, limits.idempotencyKey),
+    ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonObject } : {}),
     effect: isWrite ? 'write' : 'read',
     owner: 'agent',
     source: { type: 'mcp', server, ...(name === tool.name ? {} : { tool: tool.name }) },
