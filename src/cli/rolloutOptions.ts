@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import { userSeatFor } from '../engine/core/domain.ts';
+import { type Modality, modalities } from '../engine/core/media.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
@@ -26,6 +27,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
+  modalities: { type: 'string' },
   timeout: { type: 'string' },
   out: { type: 'string' },
 };
@@ -44,6 +46,8 @@ export const rolloutHelp = (
   --turn-cap N       agent responses at most (default: the domain's)
   --temperature X    for models (default: the endpoint's)
   --max-tokens N     tokens of one response of a model
+  --modalities LIST  media that the models take in results of tools: image, audio or image,audio (default: none;
+                     a line such as [image/png, 34 kB] replaces each)
   --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
@@ -147,11 +151,13 @@ function seat(
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
   const timeoutMs = timeoutOf(given);
+  const taken = modalitiesOf(given);
   return withModel(chosenSeat(which, chosen, own, folder, io), (model) => ({
     ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(taken === undefined ? {} : { modalities: taken }),
   }));
 }
 
@@ -183,6 +189,17 @@ function timeoutOf(given: Given): number | undefined {
   if (seconds * 1000 > longestMs)
     throw new UsageError(`--timeout is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
   return seconds * 1000;
+}
+
+function modalitiesOf(given: Given): readonly Modality[] | undefined {
+  const value = text(given, 'modalities');
+  if (value === undefined) return undefined;
+  return value.split(',').map((name) => {
+    const modality = modalities.find((each) => each === name.trim());
+    if (modality === undefined)
+      throw new UsageError(`--modalities is a list of ${modalities.join(' and ')}, not "${value}"`);
+    return modality;
+  });
 }
 
 function temperatureOf(given: Given): number | undefined {

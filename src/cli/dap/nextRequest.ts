@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/core/json.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
-import { agentBody, chatOf, requestTo, userBody } from '../../engine/shell/seats/chatRequest.ts';
+import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
 import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -37,7 +37,8 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
   const whose = debuggee.isLive ? `the ${seat}'s seat` : `the ${seat}'s seat in a fork from here`;
   switch (spec.type) {
     case 'openai': {
-      const request = requestTo(spec, seat === 'agent' ? agentBody(view) : userBody(view));
+      const asked = seat === 'agent' ? agentBody(view, spec.modalities) : userBody(view);
+      const request = withoutMedia(requestTo(spec, asked));
       const body = JSON.stringify(request);
       return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(body), body)];
     }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
+import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { Offered, Side } from './tool.ts';
 
@@ -54,6 +55,8 @@ export type Message =
       readonly name: string;
       readonly content: string;
       readonly isError: boolean;
+      /** Pictures, sounds and files of the result. `content` has a line in place of each. */
+      readonly media?: readonly Media[];
       /** The seat that made the call and sees the result, where it is not the agent's. */
       readonly by?: 'user';
     };

@@ -224,6 +224,9 @@ class McpInstance implements ToolSource {
       return {
         content: this.#shown(result.content),
         isError: result.isError,
+        ...(result.media
+          ? { media: result.media.map(({ mimeType, data }) => ({ mimeType, data: this.#filled.redact(data) })) }
+          : {}),
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
       };
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { RolloutEvent, Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Media } from '../core/media.ts';
 import { offeredNow } from '../core/message.ts';
 import { personaSchema } from '../core/persona.ts';
 import { taskSchema } from '../core/task.ts';
@@ -20,6 +21,8 @@ export type ScratchResult = {
   readonly isError: boolean;
   /** What the caller reads. */
   readonly content: string;
+  /** Pictures, sounds and files of the result. */
+  readonly media?: readonly Media[];
   /** What the call changed, and what `sync` did after it. */
   readonly writes: Writes;
 };
@@ -167,8 +170,8 @@ export class ScratchTools {
       made.reject(why ?? infrastructure('the call was not answered'));
       return;
     }
-    const { isError, content } = returned;
-    made.resolve({ isError, content, writes: this.#since.flatMap(writesOf) });
+    const { isError, content, media } = returned;
+    made.resolve({ isError, content, ...(media ? { media } : {}), writes: this.#since.flatMap(writesOf) });
   }
 
   /** A call that hands over has its result although it is the last one. */

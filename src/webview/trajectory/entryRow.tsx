@@ -159,7 +159,7 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
   const isCalled = entry.steps.some(({ event }) => event.type === 'toolCalled');
   return (
     <>
-      {steps.map(({ n, text, reasoning, code, changes, verdicts }, index) => {
+      {steps.map(({ n, text, reasoning, code, pictures, changes, verdicts }, index) => {
         // The call itself stands below with its arguments.
         const isBegun = index === 0 && isCalled && entry.steps[0]?.event.type !== 'toolCalled';
         return (
@@ -182,6 +182,9 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
             {!isBegun &&
               (isOpen || !isSpoken(entry)) &&
               code?.map(({ label, text: body }) => <Code key={label} label={label} text={body} whole={isOpen} />)}
+            {pictures?.map(({ source, text: words }, at) => (
+              <img key={at} class="picture" src={source} alt={words} />
+            ))}
             {changes && changes.length > 0 && <Changes changes={changes} whole={isOpen} />}
             {verdicts && <Verdicts verdicts={verdicts} all={isOpen} actions={actions} inTabOrder={inTabOrder} />}
           </div>

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { type Media, mediaText } from '../../core/media.ts';
 
 type CallParams = {
   readonly name: string;
@@ -13,6 +14,8 @@ export type ReadResult = {
   /** What the agent sees. */
   readonly content: string;
   readonly isError: boolean;
+  /** Pictures, sounds and files; the content has a line in place of each. */
+  readonly media?: readonly Media[];
   /** The structured content, where there is some. */
   readonly data?: Json;
 };
@@ -30,15 +33,38 @@ export async function callTool(client: Client, params: CallParams, options: Call
 function readResult({ content, structuredContent, toolResult, isError }: JsonObject): ReadResult {
   const given = [content ?? []].flat().filter((part) => part !== null);
   const data = structuredContent ?? toolResult ?? undefined;
+  const media = given.flatMap((part) => mediaOf(part) ?? []);
   const hasText = given.some((part) => textOf(part));
   // Data is shown only where the server does not also write it as a text, as it should.
   const isNeeded = data !== undefined && !hasText;
   const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
   return {
-    content: parts.map((part) => textOf(part) ?? JSON.stringify(part)).join('\n'),
+    content: parts.map(shown).join('\n'),
     isError: isError === true,
+    ...(media.length === 0 ? {} : { media }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/** Returns a part as the agent sees it. */
+function shown(part: Json): string {
+  const media = mediaOf(part);
+  return media ? mediaText(media) : (textOf(part) ?? JSON.stringify(part));
+}
+
+/** Returns the picture, sound or file of a part; undefined for a part of another kind. */
+function mediaOf(part: Json): Media | undefined {
+  if (!isObject(part)) return undefined;
+  if (part['type'] === 'image' || part['type'] === 'audio') return mediaFrom(part['data'], part['mimeType']);
+  if (part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
+  return mediaFrom(part['resource']['blob'], part['resource']['mimeType']);
+}
+
+/** Neither a type nor data can end the line that the content has in place of the media. */
+function mediaFrom(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
+  if (typeof data !== 'string') return undefined;
+  const isType = typeof mimeType === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(mimeType);
+  return { mimeType: isType ? mimeType : 'application/octet-stream', data };
 }
 
 /** Returns the text of a part; undefined for a part of another kind. */

@@ -1,7 +1,9 @@
 import type {
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
+import { type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
 import { type Message, offeredNow } from '../../core/message.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
@@ -21,10 +23,16 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreate
   };
 }
 
-/** What a model in the agent's seat is asked with. */
-export function agentBody(view: Pick<SeatView, 'started' | 'messages'>): ChatBody {
+/**
+ * What a model in the agent's seat is asked with.
+ * @param taken kinds of media that the model takes
+ */
+export function agentBody(
+  view: Pick<SeatView, 'started' | 'messages'>,
+  taken: readonly Modality[] | undefined = [],
+): ChatBody {
   const tools = offered(offeredNow(view.started.tools, view.messages));
-  return { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
+  return { messages: chatOf(view, taken), ...(tools.length > 0 ? { tools } : {}) };
 }
 
 /**
@@ -36,13 +44,64 @@ export function userBody(view: UserView, problem: string | null = null): ChatBod
   return { messages: simulatorChat(view, problem).map(userMessage), ...(tools.length > 0 ? { tools } : {}) };
 }
 
-/** The conversation as the agent's seat sees it, in OpenAI's format. */
-export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+/**
+ * The conversation as the agent's seat sees it, in OpenAI's format.
+ * @param taken kinds of media that are sent; of others only the line that stands for them is
+ */
+export function chatOf(
+  { started, messages }: Pick<SeatView, 'started' | 'messages'>,
+  taken: readonly Modality[] = [],
+): ChatCompletionMessageParam[] {
   return [
     ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
-    ...messages.map(agentMessage),
+    ...messages.flatMap((message, at) => [agentMessage(message), ...mediaAfter(messages, at, taken)]),
   ];
+}
+
+/**
+ * The media of the results of a response, in a message behind the last of them: in OpenAI's format the message of a result
+ * has text alone.
+ */
+function mediaAfter(
+  messages: readonly Message[],
+  at: number,
+  taken: readonly Modality[],
+): readonly ChatCompletionMessageParam[] {
+  if (taken.length === 0 || messages[at]?.role !== 'tool' || messages[at + 1]?.role === 'tool') return [];
+  const first = messages.slice(0, at + 1).findLastIndex(({ role }) => role !== 'tool') + 1;
+  const parts = messages.slice(first, at + 1).flatMap((message) => {
+    const media = message.role === 'tool' ? (message.media ?? []) : [];
+    return media.flatMap((each) => (taken.some((modality) => modality === modalityOf(each)) ? [mediaPart(each)] : []));
+  });
+  if (parts.length === 0) return [];
+  return [{ role: 'user', content: [{ type: 'text', text: 'The media of the results above:' }, ...parts] }];
+}
+
+function mediaPart(media: Media): ChatCompletionContentPart {
+  const { mimeType, data } = media;
+  if (modalityOf(media) === 'image')
+    return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
+  return { type: 'input_audio', input_audio: { data, format: mimeType === 'audio/wav' ? 'wav' : 'mp3' } };
+}
+
+/** Returns a request as the sidecar keeps it: the recording has the bytes of media already. */
+export function withoutMedia<Request extends ChatBody>(request: Request): Request {
+  const messages = request.messages.map((message) => {
+    if (message.role !== 'user' || typeof message.content === 'string') return message;
+    return { ...message, content: message.content.map(shortPart) };
+  });
+  return { ...request, messages };
+}
+
+function shortPart(part: ChatCompletionContentPart): ChatCompletionContentPart {
+  if (part.type === 'input_audio') {
+    const { data, format } = part.input_audio;
+    return { type: 'input_audio', input_audio: { data: mediaText({ mimeType: `audio/${format}`, data }), format } };
+  }
+  const [, mimeType, data] = (part.type === 'image_url' && /^data:([^;]+);base64,(.*)$/.exec(part.image_url.url)) || [];
+  if (mimeType === undefined || data === undefined) return part;
+  return { type: 'image_url', image_url: { url: mediaText({ mimeType, data }) } };
 }
 
 function agentMessage(message: Message): ChatCompletionMessageParam {

@@ -7,7 +7,7 @@ import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
-import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
+import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -41,7 +41,7 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view), onRetry);
+  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view, seat.modalities), onRetry);
   return { reply: replyOf(answer, view.messages.length), call };
 }
 
@@ -79,6 +79,7 @@ export async function complete(
     fetch: attempts.fetch,
   });
   const request = requestTo(seat, body);
+  const recorded = withoutMedia(request);
   const from = performance.now();
   try {
     const completion: unknown = await client.chat.completions.create(request, {
@@ -90,7 +91,7 @@ export async function complete(
     const retries = attempts.retries();
     const call: ModelCall = {
       ms: Math.round(performance.now() - from),
-      request,
+      request: recorded,
       ...(usage ? { usage } : {}),
       ...(retries > 0 ? { retries } : {}),
     };
@@ -101,7 +102,7 @@ export async function complete(
     const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
-    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
+    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request: recorded } });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Modality } from '../../core/media.ts';
 import { throwUnlessApproved } from '../approvals.ts';
 import { effectsOfAgent } from '../effects.ts';
 import { throwUnlessAllowed } from '../keyOrigins.ts';
@@ -46,6 +47,8 @@ export type ModelSeat = {
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
+  /** Kinds of media that it takes; of others it is sent a line of text. */
+  readonly modalities?: readonly Modality[];
   /** A language model of the editor: its rollouts are previews, and no training learns from them. */
   readonly isPreview?: true;
   /** Weights of a training run, or another model that the trainer's gateway serves. */
