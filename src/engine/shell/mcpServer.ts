@@ -16,7 +16,12 @@ export type ShownTools = {
   readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
-  readonly call: (name: string, args: JsonObject) => Promise<{ readonly content: string; readonly isError: boolean }>;
+  /** @param signal aborts when the client cancels the call */
+  readonly call: (
+    name: string,
+    args: JsonObject,
+    signal?: AbortSignal,
+  ) => Promise<{ readonly content: string; readonly isError: boolean }>;
 };
 
 /**
@@ -59,8 +64,8 @@ function serverOf(shown: ShownTools): Server {
       ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
     })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const { content, isError } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject);
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { content, isError } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject, signal);
     return { content: [{ type: 'text' as const, text: content }], isError };
   });
   return server;
