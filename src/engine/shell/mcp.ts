@@ -23,7 +23,7 @@ import { misfitOf } from './load/arguments.ts';
 import { schemaSettings } from './load/schemaPatterns.ts';
 import { inside } from './load/source.ts';
 import { McpConnection } from './mcp/connection.ts';
-import { ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { Disconnected, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { longestMessage, StdioTransport } from './mcp/stdioTransport.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
@@ -99,6 +99,8 @@ class McpInstance implements ToolSource {
   /** Its paths, as a server may write them: the folder of temporary files can be a link. */
   readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch])];
   #connection: McpConnection | null = null;
+  /** Whether a call may have changed what the server keeps for this rollout. */
+  #hasChanged = false;
   #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
@@ -163,8 +165,7 @@ class McpInstance implements ToolSource {
     const tool = this.tools.find((each) => each.name === name);
     const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true };
-    // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
-    if (!this.#connection && this.#server.state === 'none') await this.open();
+    if (!this.#connection && this.#mayStartAgain) await this.open();
     return this.#send(name, args, options);
   }
 
@@ -201,6 +202,7 @@ class McpInstance implements ToolSource {
     for (const { tool, arguments: given } of calls) {
       const { content, isError } = await this.call(tool, given as JsonObject);
       if (isError) throw this.#setUpFault(`${tool} failed: ${content}`);
+      this.#hasChanged = true;
     }
   }
 
@@ -221,8 +223,7 @@ class McpInstance implements ToolSource {
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
     const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
     try {
-      if (!this.#connection) throw new Error('its connection is closed');
-      const result = (await this.#connection.callTool(request, { timeoutMs, signal })) as CallResult;
+      const result = await this.#called(request, options);
       return { content: this.#masked(this.#filled.redact(textOf(result))), isError: result.isError === true };
     } catch (error) {
       if (error instanceof ServerError)
@@ -230,6 +231,36 @@ class McpInstance implements ToolSource {
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
+  }
+
+  /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
+  async #called(request: { readonly name: string }, options: SourceCallOptions): Promise<CallResult> {
+    const { timeoutMs = this.#server.timeoutMs, signal } = options;
+    const isWrite = this.tools.some(({ name, effect }) => name === request.name && effect === 'write');
+    const make = async () => {
+      if (!this.#connection) throw new Disconnected('its connection is closed');
+      const { resetTimeoutOnProgress = false } = this.#server;
+      const result = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
+      return result as CallResult;
+    };
+    let isExecuted = true;
+    try {
+      return await make().catch(async (error: unknown) => {
+        isExecuted = !(error instanceof SessionLost);
+        if (isExecuted || !this.#mayStartAgain) throw error;
+        await this.#drop();
+        await this.open();
+        isExecuted = true;
+        return make();
+      });
+    } finally {
+      this.#hasChanged ||= isWrite && isExecuted;
+    }
+  }
+
+  /** Whether a fresh server can take the place of this one: nothing of the rollout would be lost with it. */
+  get #mayStartAgain(): boolean {
+    return this.#server.state === 'none' && !this.#hasChanged;
   }
 
   /** A text of the server with the placeholder in place of the folder of this instance. */
@@ -309,7 +340,8 @@ class McpInstance implements ToolSource {
         'mcp/start',
         `could not be started: it did not answer within ${startLimitOf(server) / 1000} s. ${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`,
       );
-    const why = error instanceof ServerError ? error.text : messageOf(error);
+    const why =
+      error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
     return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
   }
 
@@ -345,7 +377,7 @@ class McpInstance implements ToolSource {
     if (error instanceof SessionLost && tool !== null)
       return this.#fault(
         'mcp/session',
-        `${what}it no longer knows this session, so what it kept for the rollout is gone`,
+        `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
       );
     if (status !== undefined && status > 0)
       return this.#fault('mcp/error', `${what}it answers ${status} (${withoutPage(messageOf(error))})`);
@@ -381,6 +413,8 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
 
 /** Returns whether a command may download the server before it starts it. */
 function downloads({ command }: StdioServer): boolean {
