@@ -80,6 +80,10 @@ const serverKeys = {
     ),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
   timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
+  resetTimeoutOnProgress: z
+    .boolean()
+    .optional()
+    .describe('Whether each progress notification of a call starts its time limit again. Not by default.'),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
 

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { linearPattern } from '../core/linearPattern.ts';
@@ -21,20 +19,19 @@ import { withoutPage } from './htmlPage.ts';
 import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
+import { McpConnection } from './mcp/connection.ts';
+import { Disconnected, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
-import { callTool } from './mcp/result.ts';
-import { TolerantClient } from './mcp/tolerantClient.ts';
+import { type ReadResult, readResult } from './mcp/result.ts';
+import { longestMessage, StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
-import { type ProcessGroup, startGroup } from './processGroup.ts';
 import { redactedValue } from './secrets.ts';
-import { watchedFetch } from './streamWatch.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
-import { version } from './version.ts';
 
 /** The name of the folder of an instance in declarations, calls and results. */
 const instanceFolder = '${instanceFolder}';
-const broken = 'the connection broke before the answer';
 /** Milliseconds for a first start that downloads the server. */
 const downloadMs = 120_000;
 
@@ -89,9 +86,9 @@ class McpInstance implements ToolSource {
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
   /** Its paths, as a server may write them: the folder of temporary files can be a link. */
   readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch])];
-  /** Rejections of the calls under way, for a connection that breaks without the client noticing. */
-  readonly #pending = new Set<(error: Error) => void>();
-  #client: Client | null = null;
+  #connection: McpConnection | null = null;
+  /** Whether a call may have changed what the server keeps for this rollout. */
+  #hasChanged = false;
   #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
@@ -123,22 +120,17 @@ class McpInstance implements ToolSource {
   }
 
   async open(): Promise<void> {
-    const client = new TolerantClient({ name: 'rehearsal', version });
-    client.onerror = (error) => {
-      if (isTooLong(error)) this.#endTooLong(client.transport);
-      if (error instanceof SyntaxError || error.name === 'ZodError')
-        this.#rubbish = '; it prints text that is no MCP message on its standard output';
-      if (/^Maximum reconnection attempts/.test(error.message)) this.#cut();
-    };
+    const connection = new McpConnection();
     try {
       const server = this.#server;
-      const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
-      const connected = client.connect(transport, { timeout: startLimitOf(server) }).then(() => this.#list(client));
+      const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
+      await connection.open(transport, startLimitOf(server));
+      const listed = await connection.unlessCut(this.#list(connection.client));
       // A server may echo what it was given in a description or a schema.
-      this.listed = redactedValue(withTexts(await this.#unlessCut(connected), (text) => this.#masked(text)));
-      this.#client = client;
+      this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
+      this.#connection = connection;
     } catch (error) {
-      await client.close().catch(() => undefined);
+      await connection.close();
       await this.close();
       throw error instanceof Fault ? this.#named(error) : this.#startFault(error);
     }
@@ -157,8 +149,7 @@ class McpInstance implements ToolSource {
     const tool = this.#tool(name);
     const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true };
-    // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
-    if (!this.#client && this.#server.state === 'none') await this.open();
+    if (!this.#connection && this.#mayStartAgain) await this.open();
     return this.#send(name, args, options);
   }
 
@@ -195,6 +186,7 @@ class McpInstance implements ToolSource {
     for (const { tool, arguments: given } of calls) {
       const { content, isError } = await this.call(tool, given as JsonObject);
       if (isError) throw this.#setUpFault(`${tool} failed: ${content}`);
+      this.#hasChanged = true;
     }
   }
 
@@ -217,9 +209,7 @@ class McpInstance implements ToolSource {
     // The engine's own calls may name a tool that no seat is offered.
     const request = { name: tool ? nameOnServer(tool) : name, arguments: keyed, ...meta };
     try {
-      if (!this.#client) throw new Error('its connection is closed');
-      const answer = callTool(this.#client, request, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
-      const result = await this.#unlessCut(answer);
+      const result = await this.#called(request, tool, options);
       const mismatch = tool && mismatchOf(tool, result);
       return {
         content: this.#shown(result.content),
@@ -230,11 +220,39 @@ class McpInstance implements ToolSource {
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
       };
     } catch (error) {
-      if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
-        return { content: `Error: ${this.#shown(error.message)}`, isError: true };
+      if (error instanceof ServerError) return { content: `Error: ${this.#shown(error.text)}`, isError: true };
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
+  }
+
+  /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
+  async #called(request: object, tool: Tool | undefined, options: SourceCallOptions): Promise<ReadResult> {
+    const { timeoutMs = this.#server.timeoutMs, signal } = options;
+    const isWrite = tool?.effect === 'write';
+    const make = async () => {
+      if (!this.#connection) throw new Disconnected('its connection is closed');
+      const { resetTimeoutOnProgress = false } = this.#server;
+      return readResult(await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress }));
+    };
+    let isExecuted = true;
+    try {
+      return await make().catch(async (error: unknown) => {
+        isExecuted = !(error instanceof SessionLost);
+        if (isExecuted || !this.#mayStartAgain) throw error;
+        await this.#drop();
+        await this.open();
+        isExecuted = true;
+        return make();
+      });
+    } finally {
+      this.#hasChanged ||= isWrite && isExecuted;
+    }
+  }
+
+  /** Whether a fresh server can take the place of this one: nothing of the rollout would be lost with it. */
+  get #mayStartAgain(): boolean {
+    return this.#server.state === 'none' && !this.#hasChanged;
   }
 
   /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
@@ -245,17 +263,6 @@ class McpInstance implements ToolSource {
   /** A text of the server with the placeholder in place of the folder of this instance. */
   #masked(text: string): string {
     return this.#scratchPaths.reduce((masked, path) => masked.replaceAll(path, instanceFolder), text);
-  }
-
-  /** An answer, unless the connection that it comes over breaks first. */
-  async #unlessCut<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    const cut = Promise.withResolvers<never>();
-    this.#pending.add(cut.reject);
-    try {
-      return await Promise.race([answer, cut.promise]);
-    } finally {
-      this.#pending.delete(cut.reject);
-    }
   }
 
   /** A call of the engine's own, whose result is data. */
@@ -298,50 +305,47 @@ class McpInstance implements ToolSource {
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
     };
-    return new StdioTransport(program, (text) => {
-      this.#lastWords = (this.#lastWords + text).slice(-400);
+    return new StdioTransport(program, {
+      onStderr: (text) => {
+        this.#lastWords = (this.#lastWords + text).slice(-400);
+      },
+      onNoise: () => {
+        this.#rubbish = '; it prints text that is no MCP message on its standard output';
+      },
+      onTooLong: () => {
+        this.#rubbish = `; it printed more than ${longestMessage / 1024 / 1024} MB without a line feed`;
+      },
     });
   }
 
-  #http(server: HttpServer): Transport {
+  #http(server: HttpServer, connection: McpConnection): Transport {
     const { fill } = this.#filled;
     const at = this.#at ? `${this.#at.file}:${this.#at.line}` : 'domain.yaml';
     const sent = { url: server.url, namedBy: `${at}: a header of the MCP server "${this.#name}"` };
     const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value, sent)]));
     return new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers },
-      fetch: watchedFetch((error) => this.#cut(error)),
+      fetch: mcpFetch((error) => connection.cut(error)),
     }) as Transport;
-  }
-
-  /** Ends a server that writes without a line feed at once: the client would read on until the server obeys. */
-  #endTooLong(transport: Transport | undefined): void {
-    this.#rubbish = `; it printed more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024} MB without a line feed`;
-    if (transport instanceof StdioTransport) transport.kill();
-  }
-
-  #cut(error: Error = new Error(broken)): void {
-    for (const reject of this.#pending) reject(error);
   }
 
   #startFault(error: unknown): Fault {
     const server = this.#server;
     if (server.type === 'http') return this.#httpFault(null, error);
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout && downloads(server))
+    if (error instanceof TimeLimitExceeded && downloads(server))
       return this.#fault(
         'mcp/start',
         `could not be started: it did not answer within ${startLimitOf(server) / 1000} s. ${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`,
       );
-    return this.#fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
+    const why =
+      error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
+    return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#named(error);
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+    if (error instanceof TimeLimitExceeded)
       return this.#fault('mcp/timeout', `${tool} did not answer within ${timeoutMs / 1000} s`);
-    // The server said so itself: the connection is whole.
-    if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed)
-      return this.#fault('mcp/error', `${tool} has no result (${messageOf(error)})`);
     if (this.#server.type === 'http') {
       const fault = this.#httpFault(tool, error);
       // A session outlives its connections: only a server that does not know it any more has lost it.
@@ -357,8 +361,9 @@ class McpInstance implements ToolSource {
     const what = tool === null ? '' : `${tool} has no result: `;
     const status = error instanceof StreamableHTTPError ? error.code : undefined;
     const variables = this.#filled.variables();
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+    if (error instanceof TimeLimitExceeded)
       return this.#fault('mcp/timeout', `it did not answer within ${this.#server.timeoutMs / 1000} s`);
+    if (error instanceof ServerError) return this.#fault('mcp/error', `${what}it answers with ${error.text}`);
     if (status === 401 || status === 403) {
       const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
       return this.#fault(
@@ -366,10 +371,10 @@ class McpInstance implements ToolSource {
         `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`,
       );
     }
-    if (status === 404 && tool !== null)
+    if (error instanceof SessionLost && tool !== null)
       return this.#fault(
         'mcp/session',
-        `${what}it no longer knows this session, so what it kept for the rollout is gone`,
+        `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
       );
     if (status !== undefined && status > 0)
       return this.#fault('mcp/error', `${what}it answers ${status} (${withoutPage(messageOf(error))})`);
@@ -380,7 +385,10 @@ class McpInstance implements ToolSource {
         `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
       );
     const isBroken = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
-    return this.#fault('mcp/died', `${what}${isBroken ? broken : withoutPage(messageOf(error))}`);
+    return this.#fault(
+      'mcp/died',
+      `${what}${isBroken ? 'the connection broke before the answer' : withoutPage(messageOf(error))}`,
+    );
   }
 
   /** An answer that is too long is the failure of this server. */
@@ -397,11 +405,13 @@ class McpInstance implements ToolSource {
   }
 
   async #drop(): Promise<void> {
-    const client = this.#client;
-    this.#client = null;
-    await client?.close().catch(() => undefined);
+    const connection = this.#connection;
+    this.#connection = null;
+    await connection?.close();
   }
 }
+
+const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
 
 /** Returns whether a command may download the server before it starts it. */
 function downloads({ command }: StdioServer): boolean {
@@ -420,78 +430,4 @@ function rowsIn(text: string, lines: string): Json {
     const row = pattern.groups(line);
     return row ? [row] : [];
   });
-}
-
-/** Whether a server printed more than the client keeps of one line. */
-const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceeded');
-
-type Message = Parameters<Transport['send']>[0];
-
-/** A server on standard input and output. The SDK's own transport does not end what a wrapper such as npx started. */
-class StdioTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: Message) => void;
-  readonly #program: Parameters<typeof startGroup>[0];
-  readonly #onStderr: (text: string) => void;
-  readonly #received = new ReadBuffer();
-  #group: ProcessGroup | null = null;
-
-  constructor(program: Parameters<typeof startGroup>[0], onStderr: (text: string) => void) {
-    this.#program = program;
-    this.#onStderr = onStderr;
-  }
-
-  start(): Promise<void> {
-    this.#group = startGroup(this.#program);
-    const { child } = this.#group;
-    child.stderr.on('data', (chunk: Buffer) => this.#onStderr(chunk.toString()));
-    child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
-    for (const stream of [child.stdin, child.stdout, child.stderr])
-      stream.on('error', (error) => this.onerror?.(error));
-    child.once('exit', () => void this.close());
-    return new Promise((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
-  }
-
-  send(message: Message): Promise<void> {
-    const stdin = this.#group?.child.stdin;
-    if (!stdin) return Promise.reject(new Error('the server has ended'));
-    return new Promise((resolve) => {
-      if (stdin.write(serializeMessage(message))) resolve();
-      else stdin.once('drain', () => resolve());
-    });
-  }
-
-  async close(): Promise<void> {
-    const group = this.#group;
-    this.#group = null;
-    if (!group) return;
-    await group.end();
-    this.onclose?.();
-  }
-
-  /** Kills the server at once. */
-  kill(): void {
-    this.#group?.kill();
-  }
-
-  #receive(chunk: Buffer): void {
-    try {
-      this.#received.append(chunk);
-    } catch (error) {
-      this.onerror?.(error as Error);
-    }
-    for (let more = true; more; ) {
-      try {
-        const message = this.#received.readMessage();
-        more = message !== null;
-        if (message) this.onmessage?.(message);
-      } catch (error) {
-        this.onerror?.(error as Error);
-      }
-    }
-  }
 }

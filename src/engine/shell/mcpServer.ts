@@ -19,7 +19,8 @@ export type ShownTools = {
   readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
-  readonly call: (name: string, args: JsonObject) => Promise<ShownResult>;
+  /** @param signal aborts when the client cancels the call */
+  readonly call: (name: string, args: JsonObject, signal?: AbortSignal) => Promise<ShownResult>;
 };
 
 /**
@@ -71,8 +72,8 @@ function serverOf(shown: ShownTools): Server {
       ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
     })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const { content, isError, media } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject);
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { content, isError, media } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject, signal);
     return { content: partsOf(content, media).map(contentPart), isError };
   });
   return server;

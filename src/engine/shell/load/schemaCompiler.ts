@@ -98,7 +98,11 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
 function tolerated(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(tolerated);
   if (!isObject(schema)) return schema;
-  const { nullable, $async: _, ...plain } = Object.fromEntries(
+  const {
+    nullable,
+    $async: _,
+    ...plain
+  } = Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (isSchemaData(key)) return [[key, value]];
       if (value === null) return [];

@@ -1,15 +1,7 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { type Media, mediaText } from '../../core/media.ts';
 
-type CallParams = {
-  readonly name: string;
-  readonly arguments: JsonObject;
-  readonly _meta?: Readonly<Record<string, string>>;
-};
-type CallOptions = { readonly timeout: number; readonly signal?: AbortSignal };
-
+/** The result of a call. */
 export type ReadResult = {
   /** What the agent sees. */
   readonly content: string;
@@ -20,17 +12,9 @@ export type ReadResult = {
   readonly data?: Json;
 };
 
-/**
- * Calls a tool with a plain request and reads the result. The SDK's own call refuses a result that it does not expect,
- * although the tool has done its work.
- */
-export async function callTool(client: Client, params: CallParams, options: CallOptions): Promise<ReadResult> {
-  const result = await client.request({ method: 'tools/call', params: { ...params } }, z.looseObject({}), options);
-  return readResult(result as JsonObject);
-}
-
-/** Reads a result: what is null counts as absent, and a part of an unknown kind is shown as JSON. */
-function readResult({ content, structuredContent, toolResult, isError }: JsonObject): ReadResult {
+/** Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. */
+export function readResult(sent: object): ReadResult {
+  const { content, structuredContent, toolResult, isError } = sent as JsonObject;
   const given = [content ?? []].flat().filter((part) => part !== null);
   const data = structuredContent ?? toolResult ?? undefined;
   const media = given.flatMap((part) => mediaOf(part) ?? []);

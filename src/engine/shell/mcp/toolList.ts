@@ -1,11 +1,12 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { McpServer } from '../../core/domain.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
 import type { Fault } from '../fault.ts';
+import { meaningOf, ServerError } from './errors.ts';
 
 /** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -88,7 +89,8 @@ async function pageOf(client: Client, cursor: string | undefined, timeout: numbe
   try {
     return await client.request({ method: 'tools/list', params }, z.looseObject({}), { timeout });
   } catch (error) {
-    const isUnknown = error instanceof McpError && error.code === ErrorCode.MethodNotFound;
+    const meant = meaningOf(error);
+    const isUnknown = meant instanceof ServerError && meant.code === ErrorCode.MethodNotFound;
     if (isUnknown && !client.getServerCapabilities()?.tools) return { tools: [] };
     throw error;
   }

@@ -1,0 +1,78 @@
+import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { readLines } from '../boundedLines.ts';
+import { type ProcessGroup, startGroup } from '../processGroup.ts';
+import { readMessage } from './message.ts';
+
+type Message = Parameters<Transport['send']>[0];
+type Program = Parameters<typeof startGroup>[0];
+
+/** The longest message of a server on its standard output, in characters. */
+export const longestMessage = 10 * 1024 * 1024;
+
+type StdioEvents = {
+  readonly onStderr: (text: string) => void;
+  /** Called for a line that is not an MCP message. */
+  readonly onNoise: () => void;
+  /** Called once for a message that is too long. The server is killed then. */
+  readonly onTooLong: () => void;
+};
+
+/** A server on standard input and output. The SDK's own transport does not end what a wrapper such as npx started. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: Message) => void;
+  readonly #program: Program;
+  readonly #events: StdioEvents;
+  #group: ProcessGroup | null = null;
+
+  constructor(program: Program, events: StdioEvents) {
+    this.#program = program;
+    this.#events = events;
+  }
+
+  start(): Promise<void> {
+    const group = startGroup(this.#program);
+    this.#group = group;
+    const { child } = group;
+    child.stderr.on('data', (chunk: Buffer) => this.#events.onStderr(chunk.toString()));
+    const onTooLong = () => {
+      this.#events.onTooLong();
+      group.kill();
+    };
+    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, longest: longestMessage });
+    for (const stream of [child.stdin, child.stdout, child.stderr])
+      stream.on('error', (error) => this.onerror?.(error));
+    child.once('exit', () => void this.close());
+    return new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  }
+
+  send(message: Message): Promise<void> {
+    const stdin = this.#group?.child.stdin;
+    if (!stdin) return Promise.reject(new Error('the server has ended'));
+    return new Promise((resolve) => {
+      if (stdin.write(serializeMessage(message))) resolve();
+      else stdin.once('drain', () => resolve());
+    });
+  }
+
+  async close(): Promise<void> {
+    const group = this.#group;
+    this.#group = null;
+    if (!group) return;
+    await group.end();
+    this.onclose?.();
+  }
+
+  #receive(line: string): void {
+    try {
+      this.onmessage?.(readMessage(line));
+    } catch {
+      this.#events.onNoise();
+    }
+  }
+}
