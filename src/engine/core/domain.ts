@@ -84,6 +84,14 @@ const serverKeys = {
     .boolean()
     .optional()
     .describe('Whether each progress notification of a call starts its time limit again. Not by default.'),
+  maxResultLength: z
+    .int()
+    .min(1000)
+    .max(50 * 1024 * 1024)
+    .optional()
+    .describe(
+      'Characters of the longest result of a call, as the server writes it: by default 10 MiB (10485760). A longer one is an error that the agent sees.',
+    ),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
 

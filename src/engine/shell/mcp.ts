@@ -11,6 +11,7 @@ import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
+import { longestLine } from './boundedLines.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
@@ -20,11 +21,11 @@ import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
 import { McpConnection } from './mcp/connection.ts';
-import { Disconnected, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { Disconnected, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
 import { type ReadResult, readResult } from './mcp/result.ts';
-import { longestMessage, StdioTransport } from './mcp/stdioTransport.ts';
+import { StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { redactedValue } from './secrets.ts';
@@ -220,7 +221,8 @@ class McpInstance implements ToolSource {
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
       };
     } catch (error) {
-      if (error instanceof ServerError) return { content: `Error: ${this.#shown(error.text)}`, isError: true };
+      if (error instanceof ServerError || error instanceof ResultTooLong)
+        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true };
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
@@ -233,7 +235,8 @@ class McpInstance implements ToolSource {
     const make = async () => {
       if (!this.#connection) throw new Disconnected('its connection is closed');
       const { resetTimeoutOnProgress = false } = this.#server;
-      return readResult(await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress }));
+      const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
+      return readResult(sent, longestResultOf(this.#server));
     };
     let isExecuted = true;
     try {
@@ -305,7 +308,7 @@ class McpInstance implements ToolSource {
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
     };
-    return new StdioTransport(program, {
+    return new StdioTransport(program, longestResultOf(server), {
       onStderr: (text) => {
         this.#lastWords = (this.#lastWords + text).slice(-400);
       },
@@ -313,7 +316,7 @@ class McpInstance implements ToolSource {
         this.#rubbish = '; it prints text that is no MCP message on its standard output';
       },
       onTooLong: () => {
-        this.#rubbish = `; it printed more than ${longestMessage / 1024 / 1024} MB without a line feed`;
+        this.#rubbish = `; it printed more than ${longestLine / 1024 / 1024} MB without a line feed`;
       },
     });
   }
@@ -410,6 +413,9 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+/** Returns how many characters a result may have, as the server writes it. */
+const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
 
 const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
 

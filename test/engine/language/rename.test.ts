@@ -130,6 +130,17 @@ it('refuses what can not be renamed here, and says where it can', () => {
   ).toMatch(/quotes the policy/);
 });
 
+it('renames a tool of a server where rename: names it, and in the files that use it', () => {
+  const domain = `${office['domain.yaml']}mcpServers:\n  post: { command: x, rename: { "ship.order": ship|_order } }\n`;
+  const task =
+    'id: b\npersona: plain\nuser: { goal: G. }\nactions:\n  - { tool: ship_order, arguments: { order: W1 } }\n';
+  const tool: Tool = { ...remote, source: { type: 'mcp', server: 'post', tool: 'ship.order' } };
+  const files = { ...office, 'tasks/b.task.yaml': task };
+  const { paths } = renamed(marked('domain.yaml', domain, files, [...deskTools, tool]), 'send_order');
+  expect(paths['domain.yaml']).toContain('rename: { "ship.order": send_order }');
+  expect(paths['tasks/b.task.yaml']).toContain('tool: send_order');
+});
+
 it.each([
   ['tools.ts', 'cancel_order', 'find_order', /There is a tool find_order already/],
   ['tools.ts', 'cancel_order', 'stop order', /can't name a tool/],

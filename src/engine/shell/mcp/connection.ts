@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as z from 'zod';
 import { version } from '../version.ts';
-import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } from './errors.ts';
+import { Disconnected, meaningOf, ResultTooLong, ServerError, SessionLost, withServerError } from './errors.ts';
 import { saysSessionIsLost } from './httpFetch.ts';
 import { TolerantClient } from './tolerantClient.ts';
 
@@ -27,8 +27,9 @@ export class McpConnection {
   #transport: Transport | null = null;
 
   constructor() {
-    this.client.onerror = ({ message }) => {
-      if (/^Maximum reconnection attempts/.test(message)) this.cut();
+    this.client.onerror = (error) => {
+      if (error instanceof ResultTooLong) this.cut(error);
+      if (/^Maximum reconnection attempts/.test(error.message)) this.cut();
     };
   }
 

@@ -35,6 +35,18 @@ export class SessionLost extends Error {
   override readonly name = 'SessionLost';
 }
 
+/** The result of a call is longer than its server may answer. The connection still works. */
+export class ResultTooLong extends Error {
+  override readonly name = 'ResultTooLong';
+
+  constructor(longest: number) {
+    const size = longest >= mebi ? `${Number((longest / mebi).toFixed(1))} MiB` : `${longest} characters`;
+    super(`the result is longer than ${size}, which is the maxResultLength of the server`);
+  }
+}
+
+const mebi = 1024 * 1024;
+
 /** Returns a message of a server in which its error can be told from the errors that the SDK makes itself. */
 export function withServerError<Message extends object>(message: Message): Message {
   if (!('error' in message)) return message;

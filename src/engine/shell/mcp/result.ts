@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { type Media, mediaText } from '../../core/media.ts';
+import { ResultTooLong } from './errors.ts';
 
 /** The result of a call. */
 export type ReadResult = {
@@ -12,8 +13,11 @@ export type ReadResult = {
   readonly data?: Json;
 };
 
-/** Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. */
-export function readResult(sent: object): ReadResult {
+/**
+ * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
+ * `ResultTooLong` where it has more characters than `longest`.
+ */
+export function readResult(sent: object, longest: number): ReadResult {
   const { content, structuredContent, toolResult, isError } = sent as JsonObject;
   const given = [content ?? []].flat().filter((part) => part !== null);
   const data = structuredContent ?? toolResult ?? undefined;
@@ -22,8 +26,11 @@ export function readResult(sent: object): ReadResult {
   // Data is shown only where the server does not also write it as a text, as it should.
   const isNeeded = data !== undefined && !hasText;
   const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
+  const text = parts.map(shown).join('\n');
+  if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
+    throw new ResultTooLong(longest);
   return {
-    content: parts.map(shown).join('\n'),
+    content: text,
     isError: isError === true,
     ...(media.length === 0 ? {} : { media }),
     ...(data === undefined ? {} : { data }),

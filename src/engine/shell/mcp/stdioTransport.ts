@@ -2,19 +2,17 @@ import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { readLines } from '../boundedLines.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
+import { ResultTooLong } from './errors.ts';
 import { readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
 type Program = Parameters<typeof startGroup>[0];
 
-/** The longest message of a server on its standard output, in characters. */
-export const longestMessage = 10 * 1024 * 1024;
-
 type StdioEvents = {
   readonly onStderr: (text: string) => void;
   /** Called for a line that is not an MCP message. */
   readonly onNoise: () => void;
-  /** Called once for a message that is too long. The server is killed then. */
+  /** Called once for a line without an end. The server is killed then. */
   readonly onTooLong: () => void;
 };
 
@@ -24,11 +22,14 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: Message) => void;
   readonly #program: Program;
+  readonly #longest: number;
   readonly #events: StdioEvents;
   #group: ProcessGroup | null = null;
 
-  constructor(program: Program, events: StdioEvents) {
+  /** @param longest characters of a message: a longer one is skipped, and `onerror` gets a `ResultTooLong` */
+  constructor(program: Program, longest: number, events: StdioEvents) {
     this.#program = program;
+    this.#longest = longest;
     this.#events = events;
   }
 
@@ -41,7 +42,9 @@ export class StdioTransport implements Transport {
       this.#events.onTooLong();
       group.kill();
     };
-    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, longest: longestMessage });
+    const longest = this.#longest;
+    const onSkipped = () => this.onerror?.(new ResultTooLong(longest));
+    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, onSkipped, longest });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (error) => this.onerror?.(error));
     child.once('exit', () => void this.close());

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
-import { declaredHttp, type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+import { declaredHttp } from '../../../support/rawMcpServer.ts';
+import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
 const connect = async (script: McpScript, more: Partial<HttpServer> = {}) => {
   const { url } = await scriptedMcpServer(script);
@@ -132,6 +133,19 @@ it.each([
 ])('a server with %s can be used', async (_, start) => {
   const server = await connect({ start, list: { tools: [{ name: 'look' }] } });
   expect(server.tools).toHaveLength(1);
+});
+
+it('a result that is too long is an error for the agent, and the next call works', async () => {
+  const results = ['x'.repeat(2000), 'seen'];
+  const server = await connect(
+    { list: { tools: [{ name: 'look' }] }, call: () => ({ content: [{ type: 'text', text: results.shift() }] }) },
+    { maxResultLength: 1000 },
+  );
+  expect(await server.call('look', {})).toEqual({
+    content: 'Error: the result is longer than 1000 characters, which is the maxResultLength of the server',
+    isError: true,
+  });
+  expect(await server.call('look', {})).toEqual({ content: 'seen', isError: false });
 });
 
 it.each<[string, unknown, { readonly content: string; readonly isError: boolean }]>([
