@@ -54,7 +54,7 @@ type McpStart = {
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets a session of its own. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
- * in. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
+ * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
  * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
@@ -111,11 +111,13 @@ class McpInstance implements ToolSource {
     this.#folder = folder;
     this.#at = at;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
-    this.#filled = fillPlaceholders(values, environment, (missing) =>
-      this.#fault(
-        'mcp/variable',
-        `it needs the environment variable ${missing}, which is not set. Set it, and start again`,
-      ),
+    this.#filled = fillPlaceholders(values, environment, (problem) =>
+      problem.type === 'unknown'
+        ? this.#fault('mcp/placeholder', problem.message)
+        : this.#fault(
+            'mcp/variable',
+            `it needs the environment variable ${problem.variable}, which is not set. Set it, and start again`,
+          ),
     );
     const { snapshot, restore } = server;
     if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
@@ -322,11 +324,17 @@ class McpInstance implements ToolSource {
   }
 
   #http(server: HttpServer, connection: McpConnection): Transport {
-    const { fill } = this.#filled;
+    const { fill, fillUrl } = this.#filled;
     const at = this.#at ? `${this.#at.file}:${this.#at.line}` : 'domain.yaml';
-    const sent = { url: server.url, namedBy: `${at}: a header of the MCP server "${this.#name}"` };
-    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value, sent)]));
-    return new StreamableHTTPClientTransport(new URL(server.url), {
+    const sentIn = (part: string) => ({
+      url: server.url,
+      namedBy: `${at}: ${part} of the MCP server "${this.#name}"`,
+    });
+    const url = new URL(fillUrl(server.url, sentIn('the url')));
+    const headers = Object.fromEntries(
+      Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]),
+    );
+    return new StreamableHTTPClientTransport(url, {
       requestInit: { headers },
       fetch: mcpFetch((error) => connection.cut(error)),
     }) as Transport;
@@ -401,7 +409,7 @@ class McpInstance implements ToolSource {
 
   #fault(code: string, what: string): Fault {
     const server = this.#server;
-    const where = server.type === 'http' ? server.url : [server.command, ...server.args].join(' ');
+    const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
     const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
     return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
@@ -412,6 +420,12 @@ class McpInstance implements ToolSource {
     this.#connection = null;
     await connection?.close();
   }
+}
+
+/** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
+function withoutQuery(url: string): string {
+  const shown = new URL(url);
+  return `${shown.origin}${shown.pathname}`;
 }
 
 const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
