@@ -26,6 +26,7 @@ import { McpConnection } from './mcp/connection.ts';
 import { Disconnected, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { longestMessage, StdioTransport } from './mcp/stdioTransport.ts';
+import { isLegacySse, taskRefusal } from './mcp/unsupported.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { redactedValue } from './secrets.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -101,6 +102,8 @@ class McpInstance implements ToolSource {
   #connection: McpConnection | null = null;
   /** Whether a call may have changed what the server keeps for this rollout. */
   #hasChanged = false;
+  /** Where an HTTP server is, with the keys that are sent there. */
+  #address: { readonly url: URL; readonly headers: Readonly<Record<string, string>> } | null = null;
   #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
@@ -142,7 +145,7 @@ class McpInstance implements ToolSource {
     } catch (error) {
       await connection.close();
       await this.close();
-      throw error instanceof Fault ? this.#named(error) : this.#startFault(error);
+      throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
     }
   }
 
@@ -165,10 +168,18 @@ class McpInstance implements ToolSource {
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.tools.find((each) => each.name === name);
-    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
+    const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
     return this.#send(name, args, options);
+  }
+
+  /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
+  #noTool(name: string): string {
+    const changed = this.#connection?.hasChangedTools
+      ? '. The server has changed its list of tools since, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole'
+      : '';
+    return `there is no tool named "${name}"${changed}`;
   }
 
   async read(): Promise<Json> {
@@ -226,6 +237,8 @@ class McpInstance implements ToolSource {
     const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
     try {
       const result = await this.#called(request, options);
+      const refusal = taskRefusal(name, result);
+      if (refusal !== null) return { content: refusal, isError: true };
       return { content: this.#masked(this.#filled.redact(textOf(result))), isError: result.isError === true };
     } catch (error) {
       if (error instanceof ServerError)
@@ -334,15 +347,16 @@ class McpInstance implements ToolSource {
     const headers = Object.fromEntries(
       Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]),
     );
+    this.#address = { url, headers };
     return new StreamableHTTPClientTransport(url, {
       requestInit: { headers },
       fetch: mcpFetch((error) => connection.cut(error)),
     }) as Transport;
   }
 
-  #startFault(error: unknown): Fault {
+  async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
-    if (server.type === 'http') return this.#httpFault(null, error);
+    if (server.type === 'http') return (await this.#legacyFault(error)) ?? this.#httpFault(null, error);
     if (error instanceof TimeLimitExceeded && downloads(server))
       return this.#fault(
         'mcp/start',
@@ -351,6 +365,17 @@ class McpInstance implements ToolSource {
     const why =
       error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
     return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
+  }
+
+  /** What to do about a server with the older transport, which refuses what is posted to its address. */
+  async #legacyFault(error: unknown): Promise<Fault | null> {
+    const isRefused = error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
+    if (!isRefused || !this.#address || !(await isLegacySse(this.#address.url, this.#address.headers))) return null;
+    const bridge = `command: npx, args: [-y, mcp-remote, ${withoutQuery(this.#address.url.href)}, --transport, sse-only]`;
+    return this.#fault(
+      'mcp/legacy-sse',
+      `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: http and url: ${bridge}`,
+    );
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
