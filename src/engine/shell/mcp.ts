@@ -8,6 +8,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { Ajv } from 'ajv';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments, exactJson, losesDigits, rawJson } from '../core/largeIntegers.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
@@ -126,7 +127,7 @@ class McpInstance implements ToolSource {
     if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
     if (restore) {
       this.restore = async (saved) => {
-        const value = this.#takesText(restore) && typeof saved !== 'string' ? JSON.stringify(saved) : saved;
+        const value = this.#takesText(restore) ? textOfSnapshot(saved) : valueOfSnapshot(saved);
         await this.#ask('restore', restore.tool, { [restore.argument]: value });
       };
     }
@@ -234,7 +235,8 @@ class McpInstance implements ToolSource {
     const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
+    const parameters = this.tools.find((tool) => tool.name === name)?.parameters ?? {};
+    const request = { name, arguments: exactArguments(parameters, keyed), ...meta };
     try {
       const result = await this.#called(request, options);
       const refusal = taskRefusal(name, result);
@@ -287,8 +289,10 @@ class McpInstance implements ToolSource {
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
     const { content, isError } = await this.#send(tool, args, {});
     if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
+    // A snapshot goes back to the server, so it stays the text that it was where a number would change.
+    if (purpose === 'snapshot' && losesDigits(content)) return content;
     try {
-      return JSON.parse(content) as Json;
+      return exactJson(content);
     } catch {
       return content;
     }
@@ -446,6 +450,12 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSON.stringify(saved));
+
+/** A snapshot with a number that is too large is the text that the server gave. */
+const valueOfSnapshot = (saved: Json) =>
+  typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
 
 /** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
 function withoutQuery(url: string): string {

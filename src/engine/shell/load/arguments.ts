@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf } from './note.ts';
@@ -23,7 +24,7 @@ const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
 /** How arguments differ from the tool's JSON Schema. A schema that ajv can't compile finds nothing. */
 export function argumentProblems(tool: Tool, given: JsonObject): readonly ArgumentProblem[] {
   const validate = compiled.get(tool.parameters) ?? compile(tool.parameters);
-  if (!validate || validate(given)) return [];
+  if (!validate || validate(approximated(tool.parameters, given))) return [];
   return (validate.errors ?? []).flatMap((error) => problemOf(tool, error, given));
 }
 
