@@ -138,7 +138,7 @@ export const serverAttacks = [
       'a catastrophic regular expression in the schema of a result',
       () =>
         withServer('result pattern', (server) =>
-          expect(server.call('look', {})).resolves.toMatchObject({ isError: true }),
+          expect(server.call('look', {})).resolves.toMatchObject({ isError: false }),
         ),
     ],
     [

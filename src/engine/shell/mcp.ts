@@ -348,6 +348,11 @@ class McpInstance implements ToolSource {
       namedBy: `${at}: ${part} of the MCP server "${this.#name}"`,
     });
     const url = new URL(fillUrl(server.url, sentIn('the url')));
+    if (url.username !== '' || url.password !== '')
+      throw this.#fault(
+        'mcp/url',
+        'its url has a user name or a password, which cannot be sent. Write headers: { Authorization: "Basic ${env:NAME}" } in domain.yaml, where NAME holds both in base64',
+      );
     const headers = Object.fromEntries(
       Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]),
     );

@@ -39,8 +39,12 @@ test.each([
   expect(sessions.size).toBe(0);
 });
 
-test('a fault shows no key that was written into the url', async () => {
-  const fault = await connectTo('http://user:pass-word@127.0.0.1:47998/mcp?key=sk-literal').catch(String);
+test.each([
+  ['http://127.0.0.1:47998/mcp?key=sk-literal', "can't be reached"],
+  ['http://user:pass-word@127.0.0.1:47998/mcp?key=sk-literal', 'its url has a user name or a password'],
+])('a fault shows no key of the url %s', async (url, says) => {
+  const fault = await connectTo(url).catch(String);
   expect(fault).toContain('http://127.0.0.1:47998/mcp)');
+  expect(fault).toContain(says);
   expect(fault).not.toMatch(/sk-literal|pass-word/);
 });
