@@ -11,6 +11,10 @@ export type RawRequest = {
   readonly method: string;
   readonly params: { readonly name?: string; readonly _meta?: { readonly progressToken?: number } };
   readonly headers: IncomingMessage['headers'];
+  /** The whole request, as it arrived. */
+  readonly text: string;
+  /** The path of the request, with its query. */
+  readonly path: string | undefined;
 };
 
 /** What a server sends for a request: a text in place of its whole body, or what it does with the response. */
@@ -25,6 +29,8 @@ export type RawServer = {
   readonly sessions: Set<string>;
   /** The name of each called tool, in order. */
   readonly calls: string[];
+  /** The last call, as it arrived. */
+  lastCall: string;
 };
 
 type Raw = {
@@ -32,6 +38,10 @@ type Raw = {
   readonly reply?: (request: RawRequest, server: RawServer) => RawReply;
   /** The reply to a request of a session that is not open. */
   readonly unknownSession?: { readonly status: number; readonly body: string };
+  /** What the server does with a GET; by default it has no stream. */
+  readonly get?: (response: ServerResponse) => void;
+  /** Receives what the client answers to requests of the server, as JSON texts. */
+  readonly onAnswer?: (answer: string) => void;
   /** The status of a DELETE; by default the session ends. */
   readonly deleteStatus?: number;
 };
@@ -56,16 +66,28 @@ export async function rawMcpServer(raw: Raw = {}): Promise<RawServer> {
       return;
     }
     if (request.method !== 'POST') {
-      response.writeHead(405).end();
+      if (raw.get) raw.get(response);
+      else response.writeHead(405).end();
       return;
     }
-    const message = { params: {}, ...JSON.parse(await textOf(request)), headers: request.headers } as RawRequest;
+    const text = await textOf(request);
+    const message = {
+      params: {},
+      ...JSON.parse(text),
+      headers: request.headers,
+      path: request.url,
+      text,
+    } as RawRequest;
     if (session !== '' && !sessions.has(session)) {
       const { status, body } = raw.unknownSession ?? { status: 404, body: 'no such session' };
       response.writeHead(status, { 'content-type': 'application/json' }).end(body.replace('ID', String(message.id)));
       return;
     }
-    if (message.method === 'tools/call') calls.push(message.params.name ?? '');
+    if (message.method === undefined) raw.onAnswer?.(text);
+    if (message.method === 'tools/call') {
+      calls.push(message.params.name ?? '');
+      server.lastCall = text;
+    }
     const reply = raw.reply?.(message, server) ?? usual(message);
     if (typeof reply === 'function') reply(response);
     else {
@@ -80,7 +102,7 @@ export async function rawMcpServer(raw: Raw = {}): Promise<RawServer> {
     http.closeAllConnections();
     http.close();
   });
-  const server = { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, sessions, calls };
+  const server = { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, sessions, calls, lastCall: '' };
   return server;
 }
 
@@ -121,8 +143,12 @@ export const declaredHttp = (url: string, more: Partial<HttpServer> = {}): HttpS
 });
 
 /** Connects to a server as one rollout does, until the test has ended. */
-export async function connectTo(url: string, more: Partial<HttpServer> = {}): Promise<ToolSource> {
-  const source = await startMcpServer('raw', declaredHttp(url, more), process.cwd(), { environment: {} });
+export async function connectTo(
+  url: string,
+  more: Partial<HttpServer> = {},
+  environment: NodeJS.ProcessEnv = {},
+): Promise<ToolSource> {
+  const source = await startMcpServer('raw', declaredHttp(url, more), process.cwd(), { environment });
   onTestFinished(() => source.close());
   return source;
 }

@@ -48,6 +48,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
   const listed = await listMcpTools(key, whole, to !== null && existsSync(to.folder) ? to.folder : tmpdir(), {
     environment: io.environment,
+    now,
   }).catch((error: unknown) => {
     // Ctrl+C ends the server as well, which would look like a fault of its own.
     throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;

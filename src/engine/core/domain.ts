@@ -118,7 +118,11 @@ const stdioServerSchema = z.strictObject({
 
 const httpServerSchema = z.strictObject({
   type: z.literal('http').describe('A server that runs already and speaks Streamable HTTP.'),
-  url: z.url({ protocol: /^https?$/ }).describe('Address of the server, for example http://127.0.0.1:8000/mcp.'),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .describe(
+      'Address of the server, for example http://127.0.0.1:8000/mcp. `${env:NAME}` and the other placeholders are filled in after the host, percent-encoded.',
+    ),
   headers: z
     .record(z.string(), z.string())
     .default({})

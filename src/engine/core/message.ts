@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { exactJson } from './largeIntegers.ts';
 import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { Offered, Side } from './tool.ts';
@@ -75,7 +76,7 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
 /** Returns the arguments of a call as an object, or their raw text where that is not an object that can be recorded. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
-    const value: Json = text.trim() === '' ? {} : JSON.parse(text, finite);
+    const value: Json = text.trim() === '' ? {} : exactJson(text, finite);
     if (isTooDeep(value)) return text;
     return isObject(value) ? value : text;
   } catch {
@@ -100,7 +101,7 @@ export function callArguments(text: string): Pick<ToolCall, 'arguments' | 'float
  * their places as `floats`. Throws a SyntaxError for a text that is not JSON.
  */
 export function parsedCalls(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = exactJson(text);
   for (const place of wholeFloats(text)) {
     const [, before = '', inside] = /^(.*?)\/arguments(\/.*)$/.exec(place) ?? [];
     if (inside === undefined) continue;

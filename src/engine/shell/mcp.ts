@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments, exactJson, losesDigits, rawJson } from '../core/largeIntegers.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
@@ -27,6 +28,7 @@ import { mismatchOf } from './mcp/outputSchema.ts';
 import { type ReadResult, readResult } from './mcp/result.ts';
 import { StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
+import { isLegacySse, taskRefusal } from './mcp/unsupported.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { redactedValue } from './secrets.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -48,7 +50,7 @@ type McpStart = {
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets a session of its own. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
- * in. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
+ * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
  * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
@@ -90,6 +92,8 @@ class McpInstance implements ToolSource {
   #connection: McpConnection | null = null;
   /** Whether a call may have changed what the server keeps for this rollout. */
   #hasChanged = false;
+  /** Where an HTTP server is, with the keys that are sent there. */
+  #address: { readonly url: URL; readonly headers: Readonly<Record<string, string>> } | null = null;
   #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
@@ -100,17 +104,19 @@ class McpInstance implements ToolSource {
     this.#folder = folder;
     this.#at = at;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
-    this.#filled = fillPlaceholders(values, environment, (missing) =>
-      this.#fault(
-        'mcp/variable',
-        `it needs the environment variable ${missing}, which is not set. Set it, and start again`,
-      ),
+    this.#filled = fillPlaceholders(values, environment, (problem) =>
+      problem.type === 'unknown'
+        ? this.#fault('mcp/placeholder', problem.message)
+        : this.#fault(
+            'mcp/variable',
+            `it needs the environment variable ${problem.variable}, which is not set. Set it, and start again`,
+          ),
     );
     const { snapshot, restore } = server;
     if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
     if (restore) {
       this.restore = async (saved) => {
-        const value = this.#takesText(restore) && typeof saved !== 'string' ? JSON.stringify(saved) : saved;
+        const value = this.#takesText(restore) ? textOfSnapshot(saved) : valueOfSnapshot(saved);
         await this.#ask('restore', restore.tool, { [restore.argument]: value });
       };
     }
@@ -133,7 +139,7 @@ class McpInstance implements ToolSource {
     } catch (error) {
       await connection.close();
       await this.close();
-      throw error instanceof Fault ? this.#named(error) : this.#startFault(error);
+      throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
     }
   }
 
@@ -148,10 +154,18 @@ class McpInstance implements ToolSource {
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.#tool(name);
-    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
+    const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
     return this.#send(name, args, options);
+  }
+
+  /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
+  #noTool(name: string): string {
+    const changed = this.#connection?.hasChangedTools
+      ? '. The server has changed its list of tools since, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole'
+      : '';
+    return `there is no tool named "${name}"${changed}`;
   }
 
   async read(): Promise<Json> {
@@ -208,7 +222,11 @@ class McpInstance implements ToolSource {
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
     // The engine's own calls may name a tool that no seat is offered.
-    const request = { name: tool ? nameOnServer(tool) : name, arguments: keyed, ...meta };
+    const request = {
+      name: tool ? nameOnServer(tool) : name,
+      arguments: exactArguments(tool?.parameters ?? {}, keyed),
+      ...meta,
+    };
     try {
       const result = await this.#called(request, tool, options);
       const mismatch = tool && mismatchOf(tool, result);
@@ -229,14 +247,19 @@ class McpInstance implements ToolSource {
   }
 
   /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
-  async #called(request: object, tool: Tool | undefined, options: SourceCallOptions): Promise<ReadResult> {
+  async #called(
+    request: { readonly name: string },
+    tool: Tool | undefined,
+    options: SourceCallOptions,
+  ): Promise<ReadResult> {
     const { timeoutMs = this.#server.timeoutMs, signal } = options;
     const isWrite = tool?.effect === 'write';
     const make = async () => {
       if (!this.#connection) throw new Disconnected('its connection is closed');
       const { resetTimeoutOnProgress = false } = this.#server;
       const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
-      return readResult(sent, longestResultOf(this.#server));
+      const refusal = taskRefusal(request.name, sent);
+      return refusal === null ? readResult(sent, longestResultOf(this.#server)) : { content: refusal, isError: true };
     };
     let isExecuted = true;
     try {
@@ -272,8 +295,10 @@ class McpInstance implements ToolSource {
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
     const { content, isError } = await this.#send(tool, args, {});
     if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
+    // A snapshot goes back to the server, so it stays the text that it was where a number would change.
+    if (purpose === 'snapshot' && losesDigits(content)) return content;
     try {
-      return JSON.parse(content) as Json;
+      return exactJson(content);
     } catch {
       return content;
     }
@@ -322,19 +347,31 @@ class McpInstance implements ToolSource {
   }
 
   #http(server: HttpServer, connection: McpConnection): Transport {
-    const { fill } = this.#filled;
+    const { fill, fillUrl } = this.#filled;
     const at = this.#at ? `${this.#at.file}:${this.#at.line}` : 'domain.yaml';
-    const sent = { url: server.url, namedBy: `${at}: a header of the MCP server "${this.#name}"` };
-    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value, sent)]));
-    return new StreamableHTTPClientTransport(new URL(server.url), {
+    const sentIn = (part: string) => ({
+      url: server.url,
+      namedBy: `${at}: ${part} of the MCP server "${this.#name}"`,
+    });
+    const url = new URL(fillUrl(server.url, sentIn('the url')));
+    if (url.username !== '' || url.password !== '')
+      throw this.#fault(
+        'mcp/url',
+        'its url has a user name or a password, which cannot be sent. Write headers: { Authorization: "Basic ${env:NAME}" } in domain.yaml, where NAME holds both in base64',
+      );
+    const headers = Object.fromEntries(
+      Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]),
+    );
+    this.#address = { url, headers };
+    return new StreamableHTTPClientTransport(url, {
       requestInit: { headers },
       fetch: mcpFetch((error) => connection.cut(error)),
     }) as Transport;
   }
 
-  #startFault(error: unknown): Fault {
+  async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
-    if (server.type === 'http') return this.#httpFault(null, error);
+    if (server.type === 'http') return (await this.#legacyFault(error)) ?? this.#httpFault(null, error);
     if (error instanceof TimeLimitExceeded && downloads(server))
       return this.#fault(
         'mcp/start',
@@ -343,6 +380,17 @@ class McpInstance implements ToolSource {
     const why =
       error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
     return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
+  }
+
+  /** What to do about a server with the older transport, which refuses what is posted to its address. */
+  async #legacyFault(error: unknown): Promise<Fault | null> {
+    const isRefused = error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
+    if (!isRefused || !this.#address || !(await isLegacySse(this.#address.url, this.#address.headers))) return null;
+    const bridge = `command: npx, args: [-y, mcp-remote, ${withoutQuery(this.#address.url.href)}, --transport, sse-only]`;
+    return this.#fault(
+      'mcp/legacy-sse',
+      `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: http and url: ${bridge}`,
+    );
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
@@ -401,7 +449,7 @@ class McpInstance implements ToolSource {
 
   #fault(code: string, what: string): Fault {
     const server = this.#server;
-    const where = server.type === 'http' ? server.url : [server.command, ...server.args].join(' ');
+    const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
     const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
     return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
@@ -416,6 +464,18 @@ class McpInstance implements ToolSource {
 
 /** Returns how many characters a result may have, as the server writes it. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
+
+const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSON.stringify(saved));
+
+/** A snapshot with a number that is too large is the text that the server gave. */
+const valueOfSnapshot = (saved: Json) =>
+  typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
+
+/** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
+function withoutQuery(url: string): string {
+  const shown = new URL(url);
+  return `${shown.origin}${shown.pathname}`;
+}
 
 const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
 

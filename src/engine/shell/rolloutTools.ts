@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments } from '../core/largeIntegers.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { goldSource } from '../core/verifiers/assertions.ts';
@@ -96,7 +97,7 @@ export class RolloutTools {
       fresh: isFresh,
       changes,
       tool: tool.name,
-      arguments: args,
+      arguments: exactArguments(tool.parameters, args),
       floats,
       now,
       seed,

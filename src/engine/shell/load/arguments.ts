@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf } from './note.ts';
@@ -21,7 +22,8 @@ export type ArgumentProblem = {
 /** Returns how arguments differ from the tool's JSON Schema; nothing where the schema cannot be compiled. */
 export function argumentProblems(tool: Tool, given: JsonObject): readonly ArgumentProblem[] {
   const schema = compileSchema(tool.parameters);
-  return 'problem' in schema ? [] : schema.errorsOf(given).flatMap((error) => problemOf(tool, error, given));
+  if ('problem' in schema) return [];
+  return schema.errorsOf(approximated(tool.parameters, given)).flatMap((error) => problemOf(tool, error, given));
 }
 
 /** What a call is refused with whose arguments do not fit, or null where they do. */

@@ -1,11 +1,13 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { version } from '../version.ts';
 import { Disconnected, meaningOf, ResultTooLong, ServerError, SessionLost, withServerError } from './errors.ts';
 import { saysSessionIsLost } from './httpFetch.ts';
 import { TolerantClient } from './tolerantClient.ts';
+import { refusalOf } from './unsupported.ts';
 
 /** How long a server may take to end a session. It is not asked again. */
 const endSessionMs = 2000;
@@ -22,11 +24,17 @@ type CallOptions = {
 /** A connection to an MCP server, from its handshake to the end of its session. */
 export class McpConnection {
   readonly client: Client = new TolerantClient({ name: 'rehearsal', version });
+  /** Whether the server has changed its list of tools since the handshake. */
+  hasChangedTools = false;
   /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
   readonly #pending = new Set<(error: Error) => void>();
   #transport: Transport | null = null;
 
   constructor() {
+    this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
+    this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.hasChangedTools = true;
+    });
     this.client.onerror = (error) => {
       if (error instanceof ResultTooLong) this.cut(error);
       if (/^Maximum reconnection attempts/.test(error.message)) this.cut();
