@@ -203,7 +203,12 @@ mcpServers:
 
   test.each([
     ['prints rubbish', 'rubbish', process.execPath, /it prints text that is no MCP message on its standard output/],
-    ['never answers', 'mute', process.execPath, /could not be started \(.*timed out.*\)\. Check the command/i],
+    [
+      'never answers',
+      'mute',
+      process.execPath,
+      /could not be started \(it did not answer within .* s\)\. Check the command/,
+    ],
     ['does not exist', 'good', 'no-such-program', /could not be started \(spawn no-such-program ENOENT\)/],
   ])('that %s', async (_name, mode, command, message) => {
     const { code, out, err } = await rehearsal('run', server(mode, command), 'looks', '--out', fresh());

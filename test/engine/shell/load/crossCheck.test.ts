@@ -333,9 +333,9 @@ result: { type: object, properties: { sky: { type: string } } }
     );
     expect(shown(complete)).toEqual([
       'domain.yaml:3:3 error tool/duplicate-name',
+      'domain.yaml:3:3 warning tool/left-out',
       'domain.yaml:3:3 info tool/renamed',
       'domain.yaml:3:3 warning tool/unchecked-schema',
-      'domain.yaml:3:3 warning tool/left-out',
     ]);
     expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a_b', 'list']);
   });

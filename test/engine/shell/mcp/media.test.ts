@@ -121,7 +121,9 @@ it('a client of a domain gets pictures, sounds and files as they are', async () 
     instructions: '',
     call: async () => ({ content, isError: false, media: [png, wav, pdf] }),
   };
-  const server = createServer(async (request, response) => answerMcp(request, response, await json(request), shown));
+  const server = createServer(async (request, response) =>
+    answerMcp(request, response, request.method === 'POST' ? await json(request) : undefined, shown),
+  );
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = new Client({ name: 'test', version: '1' });
