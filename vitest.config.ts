@@ -26,6 +26,7 @@ const long = [
   'test/engine/shell/audit/{fixes,sampleFixes}.test.ts',
   'test/engine/shell/faults.test.ts',
   'test/engine/shell/import/{acebench,tau1,tau2}.test.ts',
+  'test/engine/shell/mcp/conformance.test.ts',
   'test/security/data.test.ts',
 ];
 const outside = [...(isFullSuite ? [] : long), 'test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];

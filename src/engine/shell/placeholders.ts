@@ -16,6 +16,12 @@ export type Filled = {
   readonly variables: () => readonly string[];
 };
 
+/** Names of the placeholders with which an MCP server is declared, in addition to environment variables. */
+export const serverPlaceholders = ['domainFolder', 'instanceFolder', 'now'] as const;
+
+const isVariable = /^env:([A-Za-z_]\w*)$/;
+const placeholder = /(\$?)\$\{([^{}]*)\}/g;
+
 /** Why a placeholder has no value. */
 export type PlaceholderProblem =
   | { readonly type: 'unset'; readonly variable: string }
@@ -34,7 +40,7 @@ export function fillPlaceholders(
 ): Filled {
   const secrets = new Map<string, string>();
   const valueFor = (key: string, sent: Omit<KeyUse, 'name'> | undefined): string => {
-    const name = /^env:([A-Za-z_]\w*)$/.exec(key)?.[1];
+    const name = isVariable.exec(key)?.[1];
     if (name === undefined) {
       const value = Object.hasOwn(values, key) ? values[key] : undefined;
       if (value === undefined) throw refused({ type: 'unknown', message: unknown(key, Object.keys(values)) });
@@ -47,7 +53,7 @@ export function fillPlaceholders(
     return keptSecret(name, value);
   };
   const filled = (text: string, sent: Omit<KeyUse, 'name'> | undefined, written: (value: string) => string) =>
-    text.replace(/(\$?)\$\{([^{}]*)\}/g, (whole, dollar: string, key: string) =>
+    text.replace(placeholder, (whole, dollar: string, key: string) =>
       dollar === '' ? written(valueFor(key, sent)) : whole.slice(1),
     );
   const redact = (text: string) =>
@@ -61,6 +67,13 @@ export function fillPlaceholders(
     redact,
     variables: () => [...secrets.keys()],
   };
+}
+
+/** Returns what is wrong with the first placeholder of a text that is neither an environment variable nor in a list. */
+export function unknownPlaceholder(text: string, names: readonly string[]): string | null {
+  for (const [, dollar, key = ''] of text.matchAll(placeholder))
+    if (dollar === '' && !isVariable.test(key) && !names.includes(key)) return unknown(key, names);
+  return null;
 }
 
 function unknown(key: string, names: readonly string[]): string {
