@@ -3,8 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { runs } from './test/support/runs.ts';
 
-const isFullSuite = process.env['REHEARSAL_SUITE'] === 'full';
-
 /** Tests of code that runs from its source: they need neither dist/ nor another process of the product. */
 const fromSource = [
   'test/engine/core/**/*.test.ts',
@@ -19,21 +17,12 @@ const needsBuild = {
   globalSetup: ['test/support/build.ts'],
   env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
 };
-/** Long tests, of which only the full suite runs the whole file. */
-const long = [
-  'test/cli/{draftFromChats,experiment,kills,serverSession}.test.ts',
-  'test/engine/laws/tampering.test.ts',
-  'test/engine/shell/audit/{fixes,sampleFixes}.test.ts',
-  'test/engine/shell/faults.test.ts',
-  'test/engine/shell/import/{acebench,tau1,tau2}.test.ts',
-  'test/engine/shell/mcp/conformance.test.ts',
-  'test/security/data.test.ts',
-];
-const outside = [...(isFullSuite ? [] : long), 'test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
+const outside = ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'];
 
 /** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/temporary.ts'],
     setupFiles: ['test/support/properties.ts'],
     // All files of a worker share their modules: the engine is loaded and compiled once, not once per file.
     isolate: false,
@@ -52,7 +41,6 @@ export default defineConfig({
           name: 'extension',
           include: ofExtension,
           isolate: true,
-          setupFiles: ['test/support/properties.ts', 'test/support/isolated.ts'],
           ...needsBuild,
         },
       },

@@ -32,7 +32,7 @@ export function measureAgainst({ commit, parts, rounds }: Against, show: Show): 
   }
 }
 
-/** Gives a checkout its packages: those of this one where both lock the same. */
+/** Installs the packages of a checkout, or links those of this one if both have the same lock file. */
 function installIn(checkout: string): void {
   const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
   if (lock(checkout) === lock(inRoot())) symlinkSync(inRoot('node_modules'), join(checkout, 'node_modules'));

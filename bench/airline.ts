@@ -1,5 +1,5 @@
-// An airline domain as an import writes it, with 7 MB of data: that of tau2-bench where a Python on this machine has it,
-// else one of the same tables, sizes and tasks that is made up here.
+// An airline domain as an import writes it: that of tau2-bench if a Python on this machine has it, otherwise a generated
+// one with the same tables and as many tasks, and 7 MB of data.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importTau2 } from '../src/engine/shell/import/tau2.ts';
@@ -12,10 +12,10 @@ export type Airline = {
   readonly origin: string;
 };
 
-/** Writes the domain below a folder. */
+/** Writes the domain into a new folder below `scratch`. */
 export async function airlineDomain(scratch: string): Promise<Airline> {
   const folder = join(scratch, 'airline');
-  const origin = (await imported(scratch)) ? 'imported from tau2' : madeUp(folder);
+  const origin = (await imported(scratch)) ? 'imported from tau2' : generate(folder);
   const database = join(folder, 'database.json');
   const data: unknown = JSON.parse(readFileSync(database, 'utf8'));
   // Indented as people keep it.
@@ -35,9 +35,9 @@ async function imported(scratch: string): Promise<boolean> {
   }
 }
 
-function madeUp(folder: string): string {
+function generate(folder: string): string {
   const files: Readonly<Record<string, string>> = {
-    'domain.yaml': 'name: airline\ndescription: Made up for a measurement.\n',
+    'domain.yaml': 'name: airline\ndescription: Generated for a measurement.\n',
     'policy.md':
       '# Airline\n\n- Look the reservation up before you change it. {#look-up}\n- Ask for a yes before any change. {#confirm}\n'.padEnd(
         7000,
@@ -46,12 +46,12 @@ function madeUp(folder: string): string {
     'personas/customer.persona.yaml': 'id: customer\ndescription: A customer.\n',
     'tools.ts': toolsText,
     'rules.yaml': '- rule: look-up\n  check: before\n  tools: [update_reservation]\n  require: [get_reservation]\n',
-    'database.json': JSON.stringify(madeUpData()),
+    'database.json': JSON.stringify(generatedData()),
     'tasks/train.task.yaml': tasksText(50),
   };
   for (const name of ['personas', 'tasks']) mkdirSync(join(folder, name), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return 'made up';
+  return 'generated';
 }
 
 const toolsText = `import { defineTools } from 'rehearsal';
@@ -67,7 +67,7 @@ export const update_reservation = tool({ description: 'Changes the cabin.', effe
 `;
 
 /** 300 flights on 30 days and 500 users, as many as the benchmark has, and reservations to 7 MB. */
-function madeUpData() {
+function generatedData() {
   const day = (index: number) => `2024-05-${String((index % 30) + 1).padStart(2, '0')}`;
   const rows = <T>(count: number, prefix: string, row: (index: number) => T) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, row(index)]));

@@ -1,5 +1,5 @@
-// One long batch, as `rehearsal eval` runs it: whether a rollout costs the same at its end as at its start, and whether
-// memory that is in use grows with the rollouts that are done.
+// One long batch, as `rehearsal eval` runs it: whether a rollout costs the same at the end as at the start, and whether the
+// used memory grows with the number of finished rollouts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 // What a person at the editor waits for, in a real VS Code in a headless browser with the packaged extension. F5 counts
 // from the key press until the stopped line is drawn (the adapter's process, the lane and the rollout up to the
 // breakpoint included); the first round is cold. Activation is what VS Code itself shows in Developer: Show Running
-// Extensions. Left out: desktop VS Code, whose renderer has no server between itself and the extension.
+// Extensions. Desktop VS Code is not measured; it has no server
+// between its renderer and the extension.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageExtension } from '../scripts/package.ts';
@@ -12,7 +13,7 @@ import { type Measured, median, rounds, Skipped } from './measure.ts';
 const task = 'tasks/lamp-variant.task.yaml';
 const openings = rounds(5);
 
-/** Shows each number as soon as it is there: a browser or VS Code that does not start leaves the first ones. */
+/** Shows each number as soon as it is measured, so that the first ones are kept if VS Code does not start. */
 export async function measureEditor(show: (row: Measured) => void): Promise<readonly Measured[]> {
   const obstacle = codeServerObstacle();
   if (obstacle) throw new Skipped(obstacle);

@@ -1,8 +1,3 @@
-// npm run bench [-- --only part,part] [--once] [--out FILE]: measures every number that the README quotes and writes a
-// table and JSON. Requires Linux. `--once` runs every part as briefly as possible, to show that it works. A part that
-// cannot run here is reported as skipped, with the command that installs what is missing. The exit code is 1 when a part
-// fails, not when a number is worse than promised.
-// npm run bench -- --against COMMIT [--only part,part] [--rounds N]: runs the parts of that commit and of this one in turns.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
@@ -12,8 +7,24 @@ import { bundleBench } from './bundle.ts';
 import { isOnce, type Measured, Skipped } from './measure.ts';
 import { parts, runPart } from './parts.ts';
 
+const usage = `Usage: npm run bench -- [--only PART,PART] [--once] [--out FILE]
+       npm run bench -- --against COMMIT [--only PART,PART] [--rounds N]
+
+Measures every number that the README quotes, and writes a table and JSON. Requires Linux. A part that cannot run on
+this machine is skipped, with the command that installs what it needs. The exit code is 1 if a part fails, not if a
+number is worse than promised.
+
+  --only A,B        measure these parts only
+  --once            run each part as briefly as possible, to show that it works
+  --out FILE        where the JSON is written (dist/bench.json)
+  --against COMMIT  measure that commit and this checkout in turns
+  --rounds N        how often, with --against (5)
+
+The parts: ${Object.keys(parts).join(', ')}`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h' },
     only: { type: 'string' },
     once: { type: 'boolean', default: false },
     out: { type: 'string', default: 'dist/bench.json' },
@@ -24,7 +35,8 @@ const { values } = parseArgs({
   },
 });
 const chosen = values.only?.split(',') ?? Object.keys(parts);
-if (values.part !== undefined) await runHere(values.part);
+if (values.help) print(usage);
+else if (values.part !== undefined) await runHere(values.part);
 else if (values.against === undefined) await runAll(chosen, values.out);
 else
   measureAgainst({ commit: values.against, parts: chosen, rounds: roundsOf(values.rounds) }, (row) =>

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { tau2Python } from '../scripts/benchmarks/tau2.ts';
+import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import type { Obstacle } from '../scripts/obstacle.ts';
 
 /** One number of the bench, as the README quotes it. */
@@ -8,7 +8,7 @@ export type Measured = {
   readonly value: number;
   readonly unit: string;
   readonly note: string;
-  /** What was promised of it, in the same unit. */
+  /** The limit that the README promises, in the same unit. */
   readonly promise?: { readonly at: 'least' | 'most'; readonly value: number };
 };
 
@@ -24,7 +24,7 @@ export class Skipped extends Error {
   }
 }
 
-/** Whether the bench only shows that every part works. Its numbers then come from too few rounds to be quoted. */
+/** Whether the bench only shows that every part works. Its numbers then come from too few rounds to quote them. */
 export const isOnce = process.argv.includes('--once');
 
 /** Returns how often something is measured: the usual number, or less with `--once`. */
@@ -48,7 +48,7 @@ export function median(values: readonly number[]): number {
 
 const ticksPerSecond = 100;
 
-/** Every process below one, by /proc (Linux). */
+/** Returns every process below one. Linux only. */
 export function childrenOf(pid: number): readonly number[] {
   const parents = readdirSync('/proc').flatMap((name) => {
     const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
@@ -59,7 +59,7 @@ export function childrenOf(pid: number): readonly number[] {
   return below(pid);
 }
 
-/** User and system CPU seconds of processes so far. */
+/** Returns the user and system CPU seconds of processes so far. */
 export function cpuSeconds(processes: readonly number[]): number {
   const ticks = processes
     .map((pid) => fieldsOf(pid))
@@ -67,13 +67,13 @@ export function cpuSeconds(processes: readonly number[]): number {
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
-/** User and system CPU seconds of the processes below this one that have ended and were waited for. */
+/** Returns the user and system CPU seconds of the ended processes below this one. */
 export function cpuOfEnded(): number {
   const fields = fieldsOf(process.pid) ?? [];
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
-/** Proportional set size of processes, in bytes: shared pages count once. */
+/** Returns the proportional set size of processes in bytes, in which shared pages count once. */
 export function pssOf(processes: readonly number[]): number {
   const kilobytes = processes.map((pid) =>
     Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
@@ -81,7 +81,7 @@ export function pssOf(processes: readonly number[]): number {
   return 1024 * kilobytes.reduce((sum, each) => sum + each, 0);
 }
 
-/** Fields of /proc/PID/stat after the command's name: state, parent, and so on. */
+/** Returns the fields of /proc/PID/stat after the command's name, from the state on. */
 function fieldsOf(pid: number): readonly string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

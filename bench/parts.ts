@@ -1,13 +1,13 @@
-// The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
+// The parts of the bench. Each runs in its own process, so that no part inherits the heap of another.
 import { spawn } from 'node:child_process';
-import { smallYoungHeap } from '../src/engine/shell/youngHeap.ts';
+import { rolloutFlags } from '../src/engine/shell/runtimeFlags.ts';
 import { isOnce, type Measured, rounds } from './measure.ts';
 
 export type Show = (row: Measured) => void;
 
 type Part = () => Promise<(show: Show) => Promise<readonly Measured[]> | readonly Measured[]>;
 
-/** By name, in the order of the table. Loaded where they run. */
+/** The parts by name, in the order of the table. A part is loaded when it runs. */
 export const parts: Readonly<Record<string, Part>> = {
   database: async () => (await import('./rollouts.ts')).measureWrite,
   promise: async () => (await import('./peer.ts')).measurePromise,
@@ -30,19 +30,19 @@ export const parts: Readonly<Record<string, Part>> = {
   trajectory: async () => (await import('./trajectory.ts')).measureTrajectory,
 };
 
-/** The last line of a part's process that did not run to its end. */
+/** Why a part did not run to its end: the last line of its process. */
 export type Absence = { readonly absent: string; readonly isSkipped: boolean; readonly install?: string };
 
-/** Runs a part of the bundled bench in its process and shows its rows as they come. Gives why it ended early, where it did. */
+/** Runs a part of the bundled bench in its own process and shows its rows. Returns why it ended early, if it did. */
 export async function runPart(program: string, name: string, show: Show): Promise<Absence | null> {
   // As the command line runs.
-  const args = [smallYoungHeap, program, '--part', name, ...(isOnce ? ['--once'] : [])];
+  const args = [...rolloutFlags, program, '--part', name, ...(isOnce ? ['--once'] : [])];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';
-  let said = '';
+  let errors = '';
   let absence: Absence | null = null;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4000);
+    errors = (errors + text).slice(-4000);
   });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
@@ -55,5 +55,5 @@ export async function runPart(program: string, name: string, show: Show): Promis
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
   if (absence || code === 0) return absence;
-  return { absent: `ended with ${code}: ${said.trim().split('\n').slice(-3).join(' | ')}`, isSkipped: false };
+  return { absent: `ended with ${code}: ${errors.trim().split('\n').slice(-3).join(' | ')}`, isSkipped: false };
 }

@@ -1,7 +1,7 @@
 // The promise: the same rollout on this engine and on tau2-bench's own orchestrator and evaluator, in turns, in one run.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { tau2Python } from '../scripts/benchmarks/tau2.ts';
+import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import { type Measured, median, rounds, tau2Interpreter } from './measure.ts';
 import { openRetail } from './retail.ts';
 

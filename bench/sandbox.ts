@@ -1,4 +1,4 @@
-// What the sandbox costs: every measurement with it and without it, in turns, in one process.
+// The cost of the sandbox: every measurement with it and without it, in turns, in one process.
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';

@@ -1,4 +1,5 @@
-// TAU2's 278 gold tasks (with --once only the 6 of mock) replayed and evaluated: imported domains on this engine against tau2's own code, in one run.
+// The 278 gold tasks of TAU2 (with --once only the 6 of mock), replayed and evaluated in one run by this engine, in imported
+// domains, and by tau2's own code.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +21,7 @@ const nobody = () => Promise.reject(new Error('nobody is asked'));
 
 type Played = { readonly tasks: number; readonly cpu: number; readonly peak: number; readonly reward: number };
 
-/** CPU and memory of all processes on both sides, and the time to the first step of an imported task. */
+/** Measures CPU and memory of all processes on both sides, and the time to the first step of an imported task. */
 export async function measureTau2(show: (row: Measured) => void): Promise<readonly Measured[]> {
   const python = tau2Interpreter();
   await ensureBuilt();
@@ -100,7 +101,7 @@ async function playTau2(python: string, domain: string): Promise<Played> {
   return { tasks, cpu, peak, reward };
 }
 
-/** The last line that a program printed, and what it and all its processes took, from their start to their end. */
+/** Runs a program. Returns its last line, and the CPU and memory of all its processes. */
 async function ran(
   program: string,
   args: readonly string[],
@@ -125,14 +126,14 @@ async function ran(
   return { last: printed.trim().split('\n').at(-1) ?? '', cpu: cpuOfEnded() - before, peak };
 }
 
-/** The hash that approves an imported domain. */
+/** Returns the hash that approves an imported domain. */
 function approvalOf(folder: string): string {
   const effects = effectsIn(folder);
   if (!effects) throw new Error(`${folder} is not a domain`);
   return approvalHash(effects);
 }
 
-/** Milliseconds from reading the domain to the first event, with every process started anew. */
+/** Returns the milliseconds from reading the domain to the first event, with new processes. */
 async function firstStep(folder: string): Promise<number> {
   const started = performance.now();
   const supervisor = await openSupervisor(loadDomain(folder, { soundness: false }));

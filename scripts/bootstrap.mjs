@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinnedNode = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 
-/** Reads a JSON file of the repository; undefined where it does not exist or is cut off. */
+/** Reads a JSON file of the repository. Returns undefined if it does not exist or is incomplete. */
 function readJson(...parts) {
   try {
     return JSON.parse(readFileSync(join(root, ...parts), 'utf8'));
@@ -36,7 +36,7 @@ function manifestStamp() {
   return hash.digest('hex');
 }
 
-/** Says why node_modules does not fit package.json and package-lock.json, or undefined where it does. */
+/** Returns why node_modules does not match package.json and package-lock.json, or undefined if it does. */
 function staleReason() {
   const wanted = readJson('package-lock.json');
   const installed = readJson('node_modules', '.package-lock.json');
@@ -69,7 +69,7 @@ function npm(...args) {
   return result.status ?? 1;
 }
 
-/** The version a command prints, or undefined where it does not run. */
+/** Returns the version that a command prints, or undefined if it does not run. */
 function versionOf(command, ...args) {
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
   return result.status === 0 ? result.stdout.trim() : undefined;
@@ -89,7 +89,7 @@ function install(reason) {
   console.log(`Dependencies are installed (${((Date.now() - started) / 1000).toFixed(0)} s).`);
 }
 
-/** The Node that runs everything else: the pinned one, whatever the machine has. */
+/** Returns the Node that runs the command: the pinned one, whatever the machine has. */
 function findNode() {
   if (!versionOf(pinnedNode, '--version')) {
     // npm may hold back install scripts; the one of the `node` package fetches the binary of this platform.
@@ -105,7 +105,7 @@ function findNode() {
   throw new Error('Node 24 could not be installed from npm. Install Node 24 (https://nodejs.org) and run again.');
 }
 
-/** Installs again without the lock file where the native packages of this platform did not come along. */
+/** Installs again without the lock file if the native packages of this platform are missing. */
 function ensureNativePackages(node) {
   const esbuild = join(root, 'node_modules', 'esbuild', 'bin', 'esbuild');
   const probe = `require('esbuild').transformSync('0')`;
@@ -133,21 +133,21 @@ function run(node, script, args) {
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
 }
 
-/** Says which Node does what, where the one that was called is too old for the rest. */
+/** Explains which Node is used if the current one is too old for the command. */
 function explainNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20) {
     throw new Error(`This is Node ${process.versions.node}; starting needs Node 20 or newer (https://nodejs.org).`);
   }
   if (major > 22 || (major === 22 && minor >= 15)) return;
-  console.log(`This is Node ${process.versions.node}, enough to start; everything else runs on a Node 24 of its own.`);
+  console.log(`This is Node ${process.versions.node}. The command itself runs with Node 24 from node_modules.`);
 }
 
 function main() {
   const [name, ...args] = process.argv.slice(2);
   const script = join(root, 'scripts', `${name}.ts`);
   if (!name || !existsSync(script))
-    throw new Error(`Usage: node scripts/bootstrap.mjs <start|test|build|package> [options]`);
+    throw new Error(`Usage: node scripts/bootstrap.mjs <start|test|testUnderLoad|build|package> [options]`);
   const reason = staleReason();
   explainNode();
   if (reason) install(reason);

@@ -22,7 +22,7 @@ export function bubblewrapDownloads(): Download[] {
 
 /**
  * Puts bubblewrap on the PATH of this process and into `REHEARSAL_BUBBLEWRAP`, since VS Code takes its PATH from a login
- * shell. On Debian and Ubuntu, a machine without it gets it unpacked in the cache folder: no installation, no root.
+ * shell. On Debian and Ubuntu, it is unpacked into the cache folder if the machine lacks it, without root.
  */
 export async function putBubblewrapOnPath(): Promise<void> {
   if (!isWanted()) return;

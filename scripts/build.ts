@@ -20,7 +20,6 @@ import { type BuildOptions, type BuildResult, build, context, type Metafile, typ
 import { noticesFile, noticesOf } from './notices.ts';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
-import { writeSchemas } from './schemas.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
 import { typescriptPlugin, writeTypescriptPlugin } from './typescriptPlugin.ts';
 
@@ -41,10 +40,10 @@ const shippedZod: Plugin = {
   },
 };
 
-/** How the code that VS Code loads is bundled, with the engine that it shares with the command line. */
+/** Returns the build options of the extension, which shares the engine with the command line. */
 export function extensionBundle(production: boolean): BuildOptions {
   const found = bundles(production).find(({ entry }) => entry === sharedEntry);
-  if (!found) throw new Error(`nothing is made of ${sharedEntry}`);
+  if (!found) throw new Error(`${sharedEntry} is not the entry of a bundle`);
   return withEntry(found);
 }
 
@@ -101,7 +100,7 @@ function bundles(production: boolean): Bundle[] {
 
 const withEntry = ({ entry, options }: Bundle): BuildOptions => ({ entryPoints: [entry], ...options });
 
-/** Types for a domain's TypeScript: zod's declarations, and those of the `rehearsal` module. */
+/** Writes the types for a domain's TypeScript: zod's declarations, and those of the `rehearsal` module. */
 async function writeTypes(): Promise<void> {
   const types = inRoot('dist', 'types');
   rmSync(types, { recursive: true, force: true });
@@ -147,7 +146,7 @@ function copyZodTypes(target: string): void {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
-/** What is shipped as it is: the bridge, which runs with any Python, and the packs of personas, which are copied. */
+/** Copies what is shipped unchanged: the Python bridge and the packs of personas. */
 function copyShipped(): void {
   const filter = (path: string) => !path.endsWith('__pycache__');
   for (const name of ['bridge', 'personas']) {
@@ -202,7 +201,7 @@ function buildStamp(production: boolean): string {
   return contentStamp(buildInputs, production ? 'production' : 'development');
 }
 
-/** Builds everything for production unless dist/ was made from these very sources. */
+/** Builds everything for production unless dist/ is up to date. */
 export async function ensureBuilt(): Promise<void> {
   // npm removes the plugin from node_modules whenever it installs something.
   const hasPlugin = existsSync(inRoot(typescriptPlugin, 'index.js'));
@@ -218,7 +217,7 @@ async function buildBundle(bundle: Bundle): Promise<BuildResult> {
   }
 }
 
-/** What esbuild reads for every bundle; nothing is written. */
+/** Returns what esbuild reads for each bundle, without writing a file. */
 export async function readBundles(): Promise<readonly Metafile[]> {
   const options = { metafile: true, write: false } as const;
   const results = await Promise.all(bundles(true).map((bundle) => build({ ...withEntry(bundle), ...options })));
@@ -236,6 +235,8 @@ export async function buildAll(production: boolean): Promise<void> {
   const metafiles = [...results.flatMap(({ metafile }) => metafile ?? []), pluginMetafile];
   writeFileSync(inRoot('dist', noticesFile), noticesOf(metafiles, root));
   finishCommandLine();
+  // Imported here, because it loads the engine, and most commands find that dist/ is built already.
+  const { writeSchemas } = await import('./schemas.ts');
   writeSchemas();
   copyShipped();
   writeStamp(stampFile, stamp);

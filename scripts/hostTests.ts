@@ -9,12 +9,12 @@ import type { Counts } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 import { vscodeVersion } from './vscode/codeServer.ts';
 
-/** What the tests run in: the extension and the folder that is opened; and the test files, where not all run. */
+/** The extension and the folder that VS Code opens, and the test files, unless all of them run. */
 export type HostTestOptions = { extension?: string; folder?: string; sources?: string; files?: readonly string[] };
 
 /**
- * Whether the tests run in a downloaded desktop VS Code: on macOS and Windows, and on Linux where there is a
- * display. Elsewhere VS Code for the browser takes its place. REHEARSAL_VSCODE=desktop|server decides otherwise.
+ * Returns whether the tests run in a downloaded desktop VS Code, which needs a display on Linux, instead of VS Code for
+ * the browser. REHEARSAL_VSCODE=desktop|server overrides this.
  */
 export function usesDesktop(): boolean {
   const { REHEARSAL_VSCODE, DISPLAY, WAYLAND_DISPLAY } = process.env;
@@ -22,7 +22,7 @@ export function usesDesktop(): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
 }
 
-/** Bundles each test file on its own into dist/test/host; `vscode`, mocha and MCP's client stay outside. */
+/** Bundles each test file into dist/test/host, without `vscode`, mocha and MCP's client. Returns the path of the entry. */
 async function bundleTests(sources: string): Promise<string> {
   const outdir = inRoot('dist', 'test', 'host');
   rmSync(outdir, { recursive: true, force: true });
@@ -46,7 +46,7 @@ async function bundleTests(sources: string): Promise<string> {
   return join(outdir, 'index.cjs');
 }
 
-/** Runs the in-host tests and returns their counts; a run that breaks off before the end is a Failure. */
+/** Runs the tests and returns their counts. Throws a `Failure` if VS Code ends before all of them have run. */
 export async function runHostTests(options: HostTestOptions = {}): Promise<Counts> {
   const entry = await bundleTests(options.sources ?? inRoot('test', 'e2e', 'host'));
   const results = inRoot('dist', 'test', 'host-results.json');
@@ -70,11 +70,11 @@ export async function runHostTests(options: HostTestOptions = {}): Promise<Count
   );
   rmSync(parent, { recursive: true, force: true, maxRetries: 5 });
   const counts = readCounts(results);
-  if (!counts) throw new Failure(`The tests in VS Code broke off: ${error?.message ?? 'no results were written'}`);
+  if (!counts) throw new Failure(`VS Code ended before the tests: ${error?.message ?? 'it wrote no results'}`);
   return counts;
 }
 
-/** A copy of the sample domain that the tests open, so that they may change it and leave nothing behind. */
+/** Returns a copy of the sample domain that the tests open and change. */
 function copyOfSample(parent: string): string {
   const folder = join(parent, 'order-desk');
   const isKept = (path: string) => !path.includes('.rehearsal');

@@ -2,7 +2,6 @@
 /** Builds for production and packs `dist/package/rehearsal-<version>.vsix` from the allow list in .vscodeignore. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createVSIX } from '@vscode/vsce';
 import { ensureBuilt } from './build.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
@@ -24,7 +23,7 @@ const sources = [
   'package-lock.json',
 ];
 
-/** Path of the package that this version of the repository makes. */
+/** Returns the path of this version's package. */
 export function packagePath(): string {
   const { name, version } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as {
     name: string;
@@ -34,8 +33,8 @@ export function packagePath(): string {
 }
 
 /**
- * Builds and packs the extension unless the package on disk was made from these very sources. Returns its path.
- * A package above the size limit is a Failure.
+ * Builds and packs the extension unless the package is up to date. Returns its path. Throws a `Failure` if the package
+ * is above the size limit.
  */
 export async function packageExtension(): Promise<string> {
   const file = packagePath();
@@ -54,6 +53,8 @@ export async function packageExtension(): Promise<string> {
 
 async function pack(file: string): Promise<void> {
   mkdirSync(inRoot('dist', 'package'), { recursive: true });
+  // Imported here, because loading it takes half a second, and most commands find that the package is made already.
+  const { createVSIX } = await import('@vscode/vsce');
   const options = { dependencies: false, allowMissingRepository: true, skipLicense: true, rewriteRelativeLinks: false };
   await createVSIX({ cwd: root, packagePath: file, ...options });
   await addTypescriptPlugin(root, file);
@@ -64,7 +65,7 @@ function checkSize(file: string): void {
   if (size <= largestPackage) return;
   throw new Failure(
     `${file} has ${formatBytes(size)}; the limit is ${formatBytes(largestPackage)}. ` +
-      'List what is inside with `npx vsce ls --no-dependencies` and take out what is not needed.',
+      'List its files with `npx vsce ls --no-dependencies`, and exclude what is not needed.',
   );
 }
 

@@ -3,12 +3,12 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from './terminal.ts';
 
-/** What a finished command left: its exit code and everything it printed. */
+/** The exit code of a command and everything it printed. */
 export type Finished = { code: number; output: string };
 
 /**
- * Runs a command to its end. With `echo` its output is shown as it comes; it is collected either way.
- * A command that cannot be started is a Failure that names it.
+ * Runs a command to its end and collects its output. With `echo`, the output also appears as it comes. Rejects with a
+ * `Failure` if the command cannot be started.
  */
 export function runCommand(
   command: string,
@@ -31,8 +31,8 @@ export function runCommand(
 }
 
 /**
- * Waits until a process has ended and its output is read. A process that it started and left behind can hold the
- * output open for ever. Its end is waited for no longer than `outputMs`, and then reported.
+ * Waits until a process has ended and its output is read. A process that it left behind can keep the output open. After
+ * `outputMs`, the output is closed and `leftovers` is true.
  */
 export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: number; leftovers: boolean }> {
   return new Promise((resolve) => {
@@ -50,6 +50,13 @@ export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: n
   });
 }
 
+/** Returns a signal that aborts at the first Ctrl+C or SIGTERM of this process. The second one ends the process. */
+export function interruptionSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
 /** Runs npm in a folder, without the settings that an outer npm script puts into the environment. */
 export async function runNpm(folder: string, args: readonly string[]): Promise<Finished> {
   const env = Object.fromEntries(
@@ -63,7 +70,7 @@ export async function runNpm(folder: string, args: readonly string[]): Promise<F
   return runCommand('npm', [...args, ...quiet], { cwd: folder, env, shell: process.platform === 'win32' });
 }
 
-/** The full path of the first of these programs on PATH. */
+/** Returns the full path of the first of these programs on PATH. */
 export function findOnPath(...names: string[]): string | undefined {
   const suffixes = process.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : [''];
   for (const name of names) {
@@ -77,7 +84,7 @@ export function findOnPath(...names: string[]): string | undefined {
   return undefined;
 }
 
-/** Whether a file may be executed by this user. */
+/** Returns whether this user can execute a file. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

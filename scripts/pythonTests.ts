@@ -15,26 +15,26 @@ type Profile = 'dev' | 'verl' | 'vllm';
 
 const setUpCommand = (profile: Profile) => ['setup_environment.py', '--profile', profile];
 
-/** The Python that makes the trainer's environment: REHEARSAL_PYTHON, or one on PATH. */
+/** Returns the Python that creates the trainer's environment: REHEARSAL_PYTHON, or one on PATH. */
 export function findPython(): string | undefined {
   return process.env.REHEARSAL_PYTHON ?? findOnPath('python3', 'python');
 }
 
-/** Whether the trainer's environment, with what its tests need, was made before. */
+/** Returns whether an environment of the trainer is installed, with what its tests need. */
 export function isTrainerReady(profile: Profile = 'dev'): boolean {
   const check = spawnSync(findPython() ?? 'python3', [...setUpCommand(profile), '--check'], { cwd: trainer });
   return check.status === 0;
 }
 
-/** Why the trainer's tests cannot run here. */
+/** Returns why the trainer's tests cannot run on this machine, if they cannot. */
 export function pythonObstacle(): Obstacle | undefined {
   if (findPython()) return undefined;
   return { reason: 'no python3 is on PATH', install: 'install Python 3.11 or newer, or set REHEARSAL_PYTHON' };
 }
 
-/** Makes or refreshes the trainer's environment and returns the path of its Python, which the set-up prints last. */
+/** Creates or updates an environment of the trainer. Returns the path of its Python, which the setup prints last. */
 async function setUp(profile: Profile = 'dev'): Promise<string> {
-  announce('Setting up the Python environment of the trainer (quick where nothing changed)');
+  announce('Setting up the Python environment of the trainer (quick if nothing changed)');
   const { code, output } = await runCommand(findPython() ?? 'python3', setUpCommand(profile), {
     cwd: trainer,
     echo: true,
@@ -47,7 +47,7 @@ async function setUp(profile: Profile = 'dev'): Promise<string> {
   return (JSON.parse(last) as { python: string }).python;
 }
 
-/** Runs ruff and basedpyright over the Python of the whole repository, and the trainer's tests, all in its environment. */
+/** Runs ruff and basedpyright over all Python of the repository, and the trainer's tests. */
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUp();
   const counts = [
@@ -64,7 +64,7 @@ export async function runPythonTestsAgain(files: readonly string[]): Promise<Cou
   return pytest(await setUp(), [], ...files.map((file) => `tests/${file}`));
 }
 
-/** Runs a module of the environment that only passes or fails. Its output shows when it fails. */
+/** Runs a Python module that only passes or fails. Prints its output if it fails. */
 async function gate(python: string, cwd: string, ...command: readonly string[]): Promise<Counts> {
   const { code, output } = await runCommand(python, ['-m', ...command], { cwd });
   console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
@@ -72,8 +72,8 @@ async function gate(python: string, cwd: string, ...command: readonly string[]):
 }
 
 /**
- * Runs basedpyright, which takes most of a minute because it reads all of torch and transformers. It is skipped when
- * everything that it reads is as it was when it last found nothing.
+ * Runs basedpyright, which takes most of a minute because it reads all of torch and transformers. It is skipped if
+ * nothing that it reads has changed since it last passed.
  */
 async function checkTypes(python: string): Promise<Counts> {
   const stampFile = 'dist/test/python-types.stamp';
@@ -91,8 +91,8 @@ async function checkTypes(python: string): Promise<Counts> {
 }
 
 /**
- * Runs the tests of a Ray cluster in the environment that verl has of its own, and basedpyright over what needs it.
- * A cluster is started on loopback; nothing needs a GPU.
+ * Runs the tests of a Ray cluster, and basedpyright over the code that needs verl, in verl's own environment. The
+ * cluster runs on the loopback interface. No GPU is needed.
  */
 export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUp('verl');
@@ -102,13 +102,13 @@ export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   return sumCounts([gateCounts(code === 0), await pytest(python, filters, 'tests_verl')]);
 }
 
-/** Why vLLM cannot run here: its build for CPUs is for one platform. */
+/** Returns why vLLM cannot run on this machine, if it cannot. */
 export function vllmObstacle(): Obstacle | undefined {
   const isBuilt = process.platform === 'linux' && process.arch === 'x64';
   return pythonObstacle() ?? (isBuilt ? undefined : { reason: 'vLLM for the CPU is built for Linux on x64 only' });
 }
 
-/** Runs the tests of vLLM as the sampler, those with vLLM itself included, which has an environment of its own. */
+/** Runs the tests of vLLM as the sampler, including those that run vLLM in its own environment. */
 export async function runVllmTests(filters: readonly string[]): Promise<Counts> {
   process.env.REHEARSAL_VLLM_PYTHON = await setUp('vllm');
   return pytest(await setUp(), filters, 'tests/test_vllm.py');
@@ -138,5 +138,5 @@ async function pytest(python: string, filters: readonly string[], ...where: read
   return withExitCode(readJunit(report), code);
 }
 
-/** Lets glibc keep freed memory. Otherwise each large tensor is mapped and zeroed anew, a third of the CPU time. */
+/** Lets glibc keep freed memory. Otherwise it maps and zeroes each large tensor again, a third of the CPU time. */
 const memory = { MALLOC_MMAP_THRESHOLD_: `${2 ** 30}`, MALLOC_TRIM_THRESHOLD_: `${2 ** 30}` };

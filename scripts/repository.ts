@@ -11,7 +11,7 @@ export function inRoot(...parts: string[]): string {
   return join(root, ...parts);
 }
 
-/** All files below a folder or the file itself, sorted, without node_modules and dot folders. */
+/** Returns all files below a folder, sorted, without node_modules and dot folders. A file gives itself. */
 export function listFiles(path: string): string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isFile()) return [path];
@@ -25,7 +25,7 @@ export function listFiles(path: string): string[] {
   return found.sort();
 }
 
-/** A hash over names and contents of files and folders (paths relative to the root) and extra words. */
+/** Returns a hash of the names and contents of files and folders (paths relative to the root), and of other words. */
 export function contentStamp(paths: readonly string[], ...extra: string[]): string {
   const hash = createHash('sha256');
   for (const file of paths.flatMap((path) => listFiles(inRoot(path)))) {
@@ -35,12 +35,12 @@ export function contentStamp(paths: readonly string[], ...extra: string[]): stri
   return hash.digest('hex');
 }
 
-/** Whether the stamp file (path relative to the root) holds this stamp. */
+/** Returns whether the stamp file (path relative to the root) has this stamp. */
 export function isStamped(file: string, stamp: string): boolean {
   return existsSync(inRoot(file)) && readFileSync(inRoot(file), 'utf8') === stamp;
 }
 
-/** Writes the stamp file; done last, so that an interrupted step runs again. */
+/** Writes a stamp file. Call it last, so that an interrupted step runs again. */
 export function writeStamp(file: string, stamp: string): void {
   mkdirSync(dirname(inRoot(file)), { recursive: true });
   writeFileSync(inRoot(file), stamp);

@@ -78,12 +78,17 @@ export function gateCounts(passes: boolean): Counts {
   return passes ? { ...noTests, passed: 1 } : { ...noTests, failed: 1 };
 }
 
+/** Counts something that ended without a report as one failure. */
+export function failedWith(text: string): Counts {
+  return { ...noTests, failed: 1, failures: [{ text }] };
+}
+
 /**
  * Adds a failure to a runner that reports no failed test and still ends with an error: a file that cannot be loaded,
  * a crash, or no report at all.
  */
 export function withExitCode(counts: Counts | undefined, code: number): Counts {
-  if (!counts) return { ...noTests, failed: 1, failures: [{ text: `no report was written (exit code ${code})` }] };
+  if (!counts) return failedWith(`no report was written (exit code ${code})`);
   if (code === 0 || counts.failed > 0) return counts;
   return {
     ...counts,

@@ -9,7 +9,8 @@ export function sshd(): string | undefined {
 
 /** Returns why the tests cannot start an OpenSSH server here, if they cannot. */
 export function sshObstacle(): Obstacle | undefined {
-  if (process.platform !== 'linux') return { reason: 'the SSH tests find processes in /proc, which only Linux has' };
+  if (process.platform !== 'linux')
+    return { reason: 'the SSH tests find processes in /proc, which exists on Linux only' };
   if (sshd() !== undefined) return undefined;
   const manager = ['apt-get', 'dnf'].find((name) => findOnPath(name) !== undefined);
   return {

@@ -40,7 +40,7 @@ function readOptions(args: string[]): Options | undefined {
   if (values.help) return undefined;
   const port = values.port === undefined ? undefined : Number(values.port);
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw new Failure(`--port wants a number from 1 to 65535, got "${values.port}".`);
+    throw new Failure(`--port must be a number from 1 to 65535: "${values.port}".`);
   }
   const folder = resolve(values.folder);
   if (!existsSync(folder)) throw new Failure(`The folder ${folder} does not exist.`);
@@ -71,12 +71,12 @@ async function startBrowser(options: Options): Promise<Server> {
       `  From another machine: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>, then open the address.`,
     );
   }
-  console.log('  Ctrl+C ends it.');
+  console.log('  Press Ctrl+C to end it.');
   if (options.open) await openAddress(address);
   return server;
 }
 
-/** Opens the address in the user's browser where there is one; the address was printed anyway. */
+/** Opens the address in the user's browser, if there is one. */
 async function openAddress(address: string): Promise<void> {
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   const canShow = process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
@@ -84,7 +84,7 @@ async function openAddress(address: string): Promise<void> {
   if (canShow && command) await runCommand(command, [address]).catch(() => undefined);
 }
 
-/** Resolves when the user asks to end: Ctrl+C or SIGTERM. */
+/** Resolves at Ctrl+C or SIGTERM. */
 function interrupted(): Promise<void> {
   return new Promise((done) => {
     process.once('SIGINT', () => done());

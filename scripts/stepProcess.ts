@@ -1,92 +1,74 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { endOf } from './process.ts';
-import type { Counts } from './results.ts';
-import { elapsed, style } from './terminal.ts';
+import { killTree } from './processTree.ts';
+import { type Counts, failedWith } from './results.ts';
+import { elapsed, formatDuration, style } from './terminal.ts';
 
-/** The output of a step's process, and its counts unless it was stopped at the time limit. */
+/** A step that runs in its own process. */
+export type StepProcess = {
+  /** The script that runs the step and calls `sendCounts`. */
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly name: string;
+  readonly limitMs: number;
+  /** Whether the output appears as it comes. Otherwise it is collected, so that steps side by side do not mix theirs. */
+  readonly isLive: boolean;
+  readonly interruption: AbortSignal;
+};
+
+/** The collected output of a step, and its counts unless it was interrupted. */
 export type FinishedStep = { readonly output: string; readonly counts: Counts | undefined };
 
 const running = new Map<ChildProcess, { readonly name: string; readonly started: number }>();
-/** How long a step may exceed the time limit before it is stopped: its estimate is from another machine. */
-const graceMs = 10 * 60_000;
-/** No step of `npm test` takes as long as this. One that does is stopped, so that its output shows where it hangs. */
-const hangsAfterMs = 40 * 60_000;
 
 /**
- * Runs a step in a process group of its own and collects its output, so that steps that run side by side do not mix
- * theirs.
- * @param args the script's arguments: `--step NAME` and filters
- * @param endsAt a `performance.now()` reading; ten minutes later the step is stopped. Without a limit a step that
- * hangs fails after 40 minutes
+ * Runs a step. At its time limit and at an interruption, its process and all processes below it are killed. A step that
+ * reaches its limit, or that ends without counts, counts as one failure with that reason.
  */
-export async function runInChild(script: string, args: readonly string[], endsAt: number): Promise<FinishedStep> {
-  const child = fork(script, args, {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    detached: process.platform !== 'win32',
-  });
-  const started = performance.now();
-  stopAllAtExit();
-  running.set(child, { name: args[1] ?? '', started });
+export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
+  const { script, args, name, limitMs, isLive, interruption } = step;
+  const stream = isLive ? 'inherit' : 'pipe';
+  // In its own process group, Ctrl+C in the terminal does not reach the step.
+  const detached = process.platform !== 'win32';
+  const child = fork(script, args, { stdio: ['ignore', stream, stream, 'ipc'], detached });
+  if (!isLive) running.set(child, { name, started: performance.now() });
   let output = '';
-  let counts: Counts | undefined;
-  let isStopped = false;
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
   }
+  let counts: Counts | undefined;
   child.on('message', (message) => {
     counts = message as Counts;
   });
-  const isLimited = Number.isFinite(endsAt);
-  const limit = setTimeout(
-    () => {
-      isStopped = true;
-      signalGroup(child, 'SIGKILL');
-    },
-    isLimited ? endsAt + graceMs - started : hangsAfterMs,
-  );
+  const limit = AbortSignal.timeout(limitMs);
+  const stop = AbortSignal.any([limit, interruption]);
+  const kill = () => child.pid !== undefined && killTree(child.pid);
+  if (stop.aborted) kill();
+  else stop.addEventListener('abort', kill);
   const { code } = await endOf(child);
-  clearTimeout(limit);
+  stop.removeEventListener('abort', kill);
   running.delete(child);
-  if (isStopped && isLimited) return { output, counts: undefined };
-  const text = isStopped ? 'the step hung and was stopped' : `the step exited with ${code} before it reported a result`;
-  const failures = [{ text }];
-  return { output, counts: counts ?? { passed: 0, failed: 1, skipped: 0, failures } };
+  if (counts) return { output, counts };
+  if (interruption.aborted) return { output, counts: undefined };
+  const reason = limit.aborted
+    ? `stopped at its time limit of ${formatDuration(limitMs)}`
+    : `the step exited with code ${code} before it reported a result`;
+  return { output, counts: failedWith(reason) };
 }
 
 /** Sends the counts of a step to the process that started it. */
-export async function sendResult(counts: Counts): Promise<void> {
+export async function sendCounts(counts: Counts): Promise<void> {
   await new Promise((resolve) => process.send?.(counts, resolve));
   process.disconnect?.();
 }
 
-/** Prints every 30 s which steps are still running. Returns the function that ends it. */
+/** Prints every 30 s which steps without live output are running. Returns the function that ends it. */
 export function reportRunningSteps(): () => void {
   const timer = setInterval(() => {
     const steps = [...running.values()].map(({ name, started }) => `${name} (${elapsed(started)})`);
     if (steps.length > 0) console.log(style('dim', `  … ${steps.join(', ')}`));
   }, 30_000);
   return () => clearInterval(timer);
-}
-
-let stopsAtExit = false;
-
-/** Ends all steps with this process: the terminal's Ctrl+C reaches only this process's own group. */
-function stopAllAtExit(): void {
-  if (stopsAtExit) return;
-  stopsAtExit = true;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => {
-      for (const child of running.keys()) signalGroup(child, 'SIGTERM');
-      process.exit(130);
-    });
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    if (child.pid !== undefined) process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
-  } catch {
-    // It ended in the meantime.
-  }
 }

@@ -1,29 +1,34 @@
-/** What the development commands print: steps with their time, sizes, and failures that explain themselves. */
+/** Output of the development commands: progress, times, sizes and failures. */
 
 const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 
-/** Wraps text in an ANSI style where the terminal shows one. */
+/** Returns the text in an ANSI style if the terminal supports colours. */
 export function style(code: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string {
   const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 };
   return colour ? `\u001b[${codes[code]}m${text}\u001b[0m` : text;
 }
 
-/** Prints one line about what happens now. */
+/** Prints one line about the current action. */
 export function announce(text: string): void {
   console.log(`${style('bold', '▸')} ${text}`);
 }
 
-/** Prints one line that must not be overlooked. */
+/** Prints one line as a warning. */
 export function warn(text: string): void {
   console.log(style('yellow', `! ${text}`));
 }
 
-/** Seconds since a `performance.now()` reading, for people. */
-export function elapsed(since: number): string {
-  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+/** Returns a time span in seconds or minutes. */
+export function formatDuration(ms: number): string {
+  return ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60_000).toFixed(1)} min`;
 }
 
-/** A number of bytes, for people. */
+/** Returns the time since a `performance.now()` reading. */
+export function elapsed(since: number): string {
+  return formatDuration(performance.now() - since);
+}
+
+/** Returns a number of bytes with a unit. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)} kB`;
@@ -31,7 +36,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Awaits slow work and prints a line every ten seconds, so that a person sees it is alive. */
+/** Awaits slow work and prints its time every ten seconds. */
 export async function withHeartbeat<T>(label: string, work: Promise<T>): Promise<T> {
   const started = performance.now();
   const timer = setInterval(() => console.log(style('dim', `  … ${label}, ${elapsed(started)}`)), 10_000);
@@ -42,7 +47,7 @@ export async function withHeartbeat<T>(label: string, work: Promise<T>): Promise
   }
 }
 
-/** A failure that is explained by its message alone; printed without a stack. */
+/** An error whose message is enough to explain it. It is printed without a stack. */
 export class Failure extends Error {}
 
 /** Runs a command's main function and turns a failure into one message and exit code 1. */
@@ -50,7 +55,10 @@ export async function runMain(main: (args: string[]) => Promise<number | undefin
   try {
     process.exitCode = (await main(process.argv.slice(2))) ?? 0;
   } catch (error) {
-    console.error(style('red', error instanceof Failure ? error.message : String((error as Error).stack ?? error)));
+    const { message, stack, code = '' } = error as NodeJS.ErrnoException;
+    // `parseArgs` explains a wrong option by its message alone.
+    const isExplained = error instanceof Failure || code.startsWith('ERR_PARSE_ARGS');
+    console.error(style('red', isExplained ? message : (stack ?? message)));
     process.exitCode = 1;
   }
 }

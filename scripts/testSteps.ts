@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
-import { benchmarkDownloads, runBenchmarks } from './benchmarks/benchmarks.ts';
 import { NotFetched } from './benchmarks/copy.ts';
 import { dialogueCorpus } from './benchmarks/supportDialogues.ts';
-import { tau2Python } from './benchmarks/tau2.ts';
+import { tau2Python } from './benchmarks/tau2Python.ts';
 import { sandboxObstacle } from './bubblewrap.ts';
 import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
 import type { Obstacle } from './obstacle.ts';
 import { packageExtension } from './package.ts';
+import { plantedSteps } from './plantedSteps.ts';
 import { runCommand } from './process.ts';
 import {
   findPython,
@@ -28,7 +28,7 @@ import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
 import { codeServerObstacle, isCodeServerInstalled, vscodeVersion } from './vscode/codeServer.ts';
 
-/** One step of `npm test`. */
+/** One step of `npm test` or `npm run test:full`. */
 export type Step = {
   name: string;
   title: string;
@@ -38,15 +38,15 @@ export type Step = {
   isFull?: boolean;
   /** Has deliberate faults, for the tests of this script. It runs only where it is named. */
   isPlanted?: boolean;
-  /** About how many minutes it takes in the full suite on two cores; `--within` goes by it. */
-  minutes?: number;
-  /** What is not on this machine yet. */
-  downloads?: (filters: readonly string[]) => Download[];
-  /** Why the step cannot run on this machine. It is then skipped, and reported as skipped. */
+  /** When it is stopped as hung: several times what it takes in the full suite on two cores. */
+  limitMinutes: number;
+  /** Returns what this machine lacks and the step downloads. */
+  downloads?: (filters: readonly string[]) => Download[] | Promise<Download[]>;
+  /** Returns why the step cannot run on this machine, if it cannot. It is then reported as skipped. */
   obstacle?: () => Obstacle | undefined;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
-  /** Runs test files once more, alone, which failed while other things ran beside them. */
+  /** How test files that failed run once more, alone. */
   secondRun?: SecondRun;
 };
 
@@ -63,11 +63,12 @@ const watchingProcesses = [
   /^test\/cli\/training\/trainerLaunch\.test/,
   /^test\/engine\/shell\/(agentSeat|faults|httpMcp|mcp|processGroup|runLock|sandbox|trainerProcess)\.test/,
   /^test\/engine\/shell\/lane\//,
-  /^test\/scripts\/process\.test/,
+  /^test\/scripts\/(busyProcesses|process|stepProcess|strict)\.test/,
   /^test\/security\/domainCode\.test/,
   /^test_(kills|processes|vllm|own_agent)\.py$/,
 ];
 const watchesProcesses = (file: string) => watchingProcesses.some((pattern) => pattern.test(file));
+const endToEndConfig = 'test/e2e/vitest.config.ts';
 const inTurn = ['--maxWorkers', '1'];
 
 const bin = {
@@ -78,11 +79,16 @@ const bin = {
 
 /** All steps, in the order in which they start. */
 export const steps: readonly Step[] = [
-  { name: 'build', title: 'bundles and types', run: () => ensureBuilt().then(() => gateCounts(true)) },
+  {
+    name: 'build',
+    title: 'bundles and types',
+    limitMinutes: 10,
+    run: () => ensureBuilt().then(() => gateCounts(true)),
+  },
   {
     name: 'unit',
     title: 'vitest',
-    minutes: 45,
+    limitMinutes: 120,
     isBackground: true,
     downloads: () => [...dialogueCorpus.downloads()],
     run: runUnitTests,
@@ -91,24 +97,35 @@ export const steps: readonly Step[] = [
   {
     name: 'lint',
     title: 'Biome: format, rules, import arrows',
+    limitMinutes: 10,
     run: () => gate(bin.biome, 'check', '--error-on-warnings'),
   },
-  { name: 'types', title: 'TypeScript, and the core without any platform', run: checkTypes },
-  { name: 'unused', title: 'Knip: unused files, exports and dependencies', run: () => gate(bin.knip) },
+  { name: 'types', title: 'TypeScript, and the core without any platform', limitMinutes: 15, run: checkTypes },
+  {
+    name: 'unused',
+    title: 'Knip: unused files, exports and dependencies',
+    limitMinutes: 10,
+    run: () => gate(bin.knip),
+  },
   {
     name: 'python',
     title: 'ruff and basedpyright over all Python, and the tests of the trainer',
-    minutes: 25,
+    limitMinutes: 90,
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
     secondRun: { isFor: watchesProcesses, run: runPythonTestsAgain },
   },
-  { name: 'package', title: 'the .vsix and its size', run: () => packageExtension().then(() => gateCounts(true)) },
+  {
+    name: 'package',
+    title: 'the .vsix and its size',
+    limitMinutes: 10,
+    run: () => packageExtension().then(() => gateCounts(true)),
+  },
   {
     name: 'host',
     title: 'mocha in the extension host of a real VS Code',
-    minutes: 10,
+    limitMinutes: 45,
     downloads: vscodeDownloads,
     obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
     run: () => ensureBuilt().then(() => runHostTests()),
@@ -116,17 +133,17 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'e2e',
-    title: 'a person at a real VS Code in a browser',
-    minutes: 14,
+    title: 'end-to-end tests: a real VS Code in a browser',
+    limitMinutes: 60,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
-    run: endToEnd,
-    secondRun: { isFor: () => true, run: (files) => runEndToEnd('e2e-again', [...inTurn, ...files]) },
+    run: runEndToEnd,
+    secondRun: { isFor: () => true, run: (files) => runVitest('e2e-again', [...inTurn, ...files], endToEndConfig) },
   },
   {
     name: 'targets',
     title: 'training on targets: an OpenSSH server on loopback, and experiments on this machine',
-    minutes: 8,
+    limitMinutes: 40,
     isFull: true,
     downloads: trainerDownloads,
     obstacle: () => pythonObstacle() ?? sshObstacle(),
@@ -135,63 +152,58 @@ export const steps: readonly Step[] = [
   {
     name: 'ray',
     title: "verl's rollout workers and a job on a Ray cluster of this machine",
-    minutes: 8,
+    limitMinutes: 40,
     isFull: true,
     downloads: verlDownloads,
-    obstacle: () => pythonObstacle() ?? rayObstacle(),
+    obstacle: () => pythonObstacle() ?? procObstacle(),
     run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
   },
   {
     name: 'benchmarks',
     title: 'rewards against the official evaluators of public benchmarks',
-    minutes: 30,
+    limitMinutes: 90,
     isFull: true,
-    downloads: benchmarkDownloads,
+    downloads: async (filters) => (await loadBenchmarks()).benchmarkDownloads(filters),
     obstacle: pythonObstacle,
-    run: runBenchmarks,
+    run: async (filters) => (await loadBenchmarks()).runBenchmarks(filters),
   },
   {
     name: 'bench',
     title: 'every part of the bench once',
-    minutes: 6,
+    limitMinutes: 40,
     isFull: true,
     downloads: () => [...tau2Python.downloads()],
-    obstacle: benchObstacle,
+    obstacle: procObstacle,
     run: runBench,
   },
   {
     name: 'recipe',
     title: 'the training recipe in VS Code with a real model',
-    minutes: 30,
+    limitMinutes: 90,
     isFull: true,
     downloads: () => [...browserDownloads(), ...trainerDownloads()],
     obstacle: () => pythonObstacle() ?? codeServerObstacle(),
     run: () => {
       process.env.REHEARSAL_RECIPE_MODEL ??= 'smollm2';
-      return endToEnd(['recipe']);
+      return runEndToEnd(['recipe']);
     },
   },
   {
     name: 'vllm',
     title: 'GRPO on what vLLM itself samples, on the CPU',
-    minutes: 25,
+    limitMinutes: 90,
     isFull: true,
     downloads: () => [...trainerDownloads(), ...vllmDownloads()],
     obstacle: vllmObstacle,
     run: runVllmTests,
   },
-  {
-    name: 'planted',
-    title: 'an unsteady test, a folder and a process that are left behind',
-    isPlanted: true,
-    run: () => runPlantedTests('planted'),
-    secondRun: { isFor: () => true, run: () => runPlantedTests('planted-again') },
-  },
+  ...plantedSteps,
 ];
 
-const runPlantedTests = (report: string) => runVitest(report, [], 'test/gates/planted/leftovers/vitest.config.ts');
+// Loading it loads the engine, which the other steps do without.
+const loadBenchmarks = () => import('./benchmarks/benchmarks.ts');
 
-/** Runs a tool that only passes or fails; its output shows when it fails. */
+/** Runs a tool that only passes or fails. Prints its output if it fails. */
 async function gate(script: string, ...args: string[]): Promise<Counts> {
   const started = performance.now();
   const { code, output } = await runCommand(process.execPath, [script, ...args], { cwd: root });
@@ -213,29 +225,18 @@ async function checkTypes(): Promise<Counts> {
   return sumCounts([everything, await gate(bin.tsc, '--project', 'tsconfig.core.json')]);
 }
 
-async function endToEnd(filters: readonly string[]): Promise<Counts> {
+/** Runs the end-to-end tests. Filters choose among all of them, also outside of the full suite. */
+function runEndToEnd(filters: readonly string[]): Promise<Counts> {
   if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
-  return runEndToEnd('e2e', filters);
+  return runVitest('e2e', filters, endToEndConfig);
 }
 
-async function runEndToEnd(report: string, args: readonly string[]): Promise<Counts> {
-  process.env.REHEARSAL_VSIX = await packageExtension();
-  return runVitest(report, args, 'test/e2e/vitest.config.ts');
+/** Returns the obstacle of a step that reads /proc. */
+function procObstacle(): Obstacle | undefined {
+  return process.platform === 'linux' ? undefined : { reason: 'it reads /proc, which exists on Linux only' };
 }
 
-function rayObstacle(): Obstacle | undefined {
-  return process.platform === 'linux'
-    ? undefined
-    : { reason: 'the tests count its engines in /proc, which is on Linux only' };
-}
-
-function benchObstacle(): Obstacle | undefined {
-  return process.platform === 'linux'
-    ? undefined
-    : { reason: 'CPU time and memory come from /proc, which is on Linux only' };
-}
-
-/** Runs every part of the bench once and counts the parts: a broken promise is a measurement, not a failure. */
+/** Runs every part of the bench once and counts the parts. A number that is worse than promised is not a failure. */
 async function runBench(): Promise<Counts> {
   // Without tau2, the parts that need it are skipped and say how to install it.
   await tau2Python.setUp().catch((error: Error) => {

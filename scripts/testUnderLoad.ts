@@ -1,86 +1,81 @@
 #!/usr/bin/env node
-/**
- * `npm run test:load`: runs `npm test` ten times in a row while four busy processes compete for the CPU, and prints
- * the time and the counts of each run.
- *
- *     npm run test:load                       ten runs
- *     npm run test:load -- --runs 3 --busy 8  three runs beside eight busy processes
- *
- * The results are appended to dist/test/load.jsonl. A series that was interrupted continues at the next missing run of
- * the same commit beside as many processes. The exit code is 1 when a run of the series failed.
- */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type LoadedRun, readSeries, slowestIn } from './loadedRuns.ts';
-import { runCommand } from './process.ts';
+import { startBusyProcesses } from './busyProcesses.ts';
+import { endOf, interruptionSignal } from './process.ts';
 import { inRoot, root } from './repository.ts';
-import { announce, runMain } from './terminal.ts';
+import { announce, elapsed, Failure, runMain } from './terminal.ts';
 
-/** Starts processes that do nothing but compute. They end with this process. */
-function startBusyProcesses(count: number): () => void {
-  const endsWithParent = `process.on('disconnect', () => process.exit()); setInterval(() => {}, 1e9);
-    const spin = () => { for (const end = Date.now() + 50; Date.now() < end; ); setImmediate(spin); }; spin();`;
-  const busy: ChildProcess[] = Array.from({ length: count }, () =>
-    spawn(process.execPath, ['-e', endsWithParent], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
-  );
-  return () => {
-    for (const each of busy) each.kill('SIGKILL');
+const usage = `Usage: npm run test:load -- [options] [-- ARGUMENT...]
+
+Runs npm test -- --strict several times in a row while other processes keep the CPU busy, and prints the time and the
+result of each run. The output of each run is in dist/test/load. The exit code is 1 if a run failed.
+An ARGUMENT is passed to npm test: npm run test:load -- -- --only unit
+
+  --runs N   how often npm test runs (3)
+  --busy N   how many processes keep the CPU busy (4)`;
+
+function countIn(option: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new Failure(`--${option} must be a whole number from 1: ${text}`);
+  return count;
+}
+
+/** Runs `npm test` with its output in a file. Returns whether it passed and what it reported, in one line each. */
+async function runTests(log: string, args: readonly string[], interruption: AbortSignal) {
+  const out = openSync(log, 'w');
+  const command = [inRoot('scripts', 'bootstrap.mjs'), 'test', '--strict', '--slowest', ...args];
+  const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', out, out] });
+  interruption.addEventListener('abort', () => child.kill('SIGTERM'));
+  const { code } = await endOf(child);
+  closeSync(out);
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  return {
+    isPassed: code === 0,
+    total: lines.at(-1) ?? '',
+    findings: lines.filter((line) => /^(?:FAILED|UNSTEADY|LEFT BEHIND): /.test(line)),
   };
 }
 
-async function runTests(log: string): Promise<Pick<LoadedRun, 'at' | 'minutes' | 'last' | 'slowest'>> {
-  const at = new Date().toISOString();
-  const started = performance.now();
-  const out = openSync(log, 'w');
-  const child = spawn(process.execPath, [inRoot('scripts', 'bootstrap.mjs'), 'test', '--slowest'], {
-    cwd: root,
-    stdio: ['ignore', out, out],
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  closeSync(out);
-  const output = readFileSync(log, 'utf8');
-  const last = output.trim().split('\n').at(-1) ?? '';
-  return { at, minutes: (performance.now() - started) / 60_000, last, slowest: slowestIn(output) };
-}
-
-function described({ run, minutes, last }: LoadedRun, count: number): string {
-  return `run ${run} of ${count}: ${minutes.toFixed(1)} min, ${last}`;
-}
-
 async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
-    options: { runs: { type: 'string', default: '10' }, busy: { type: 'string', default: '4' } },
+    allowPositionals: true,
+    options: {
+      runs: { type: 'string', default: '3' },
+      busy: { type: 'string', default: '4' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const runs = countIn('runs', values.runs);
+  const busyCount = countIn('busy', values.busy);
   const folder = inRoot('dist', 'test', 'load');
   mkdirSync(folder, { recursive: true });
-  const commit = (await runCommand('git', ['rev-parse', '--short', 'HEAD'], { cwd: root })).output.trim();
-  const count = Number(values.runs);
-  const busy = Number(values.busy);
-  announce(`${count} runs of npm test at ${commit} beside ${busy} busy processes on ${availableParallelism()} cores`);
-  const file = inRoot('dist', 'test', 'load.jsonl');
-  const series = readSeries(file, commit, busy).filter(({ run }) => run <= count);
-  for (const run of series) announce(`${described(run, count)} (from ${run.at})`);
-  const missing = Array.from({ length: count }, (_, index) => index + 1).filter((run) =>
-    series.every((each) => each.run !== run),
-  );
-  const stop = missing.length > 0 ? startBusyProcesses(busy) : () => undefined;
+  announce(`${runs} runs of npm test beside ${busyCount} busy processes on ${availableParallelism()} cores`);
+  const interruption = interruptionSignal();
+  const busy = startBusyProcesses(busyCount);
+  let passed = 0;
   try {
-    for (const run of missing) {
-      const result = await runTests(inRoot('dist', 'test', 'load', `${commit}-${run}.log`));
-      const finished: LoadedRun = { commit, busy, run, ...result };
-      appendFileSync(file, `${JSON.stringify(finished)}\n`);
-      announce(described(finished, count));
-      series.push(finished);
+    for (let run = 1; run <= runs && !interruption.aborted; run += 1) {
+      const started = performance.now();
+      const log = join(folder, `run-${run}.log`);
+      const { isPassed, total, findings } = await runTests(log, positionals, interruption);
+      if (isPassed) passed += 1;
+      announce(`run ${run} of ${runs}: ${isPassed ? 'passed' : 'failed'} after ${elapsed(started)}: ${total}`);
+      for (const finding of findings) console.log(`    ${finding}`);
     }
   } finally {
-    stop();
+    busy.stop();
   }
-  const failures = series.filter(({ last }) => !/^\d+ passed, 0 failed$/.test(last)).length;
-  console.log(`${count - failures} passed, ${failures} failed`);
-  return failures > 0 ? 1 : 0;
+  console.log(`${passed} of ${runs} runs passed`);
+  return passed === runs ? 0 : 1;
 }
 
 await runMain(main);

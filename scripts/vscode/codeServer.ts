@@ -14,12 +14,12 @@ const folder = join(cacheFolder(), 'vscode', codeServerVersion);
 /** Path of code-server's entry script; it is run with Node 22.15 or newer. */
 export const codeServerEntry = join(folder, 'node_modules', 'code-server', 'out', 'node', 'entry.js');
 
-/** Whether VS Code for the browser is installed already. */
+/** Returns whether VS Code for the browser is installed. */
 export function isCodeServerInstalled(): boolean {
   return isComplete(folder);
 }
 
-/** Why this machine cannot run VS Code in a browser, or undefined where it can. */
+/** Returns why this machine cannot run VS Code in a browser, if it cannot. */
 export function codeServerObstacle(): Obstacle | undefined {
   if (process.platform === 'linux') return undefined;
   return { reason: `VS Code for the browser (code-server) is only used on Linux, and this is ${process.platform}` };

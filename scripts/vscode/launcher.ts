@@ -11,17 +11,18 @@ import { Failure, runMain } from '../terminal.ts';
 import { launchBrowser } from './browser.ts';
 import { type Server, startServer } from './server.ts';
 import { testMark } from './testMark.ts';
+import { testSettings } from './testSettings.ts';
 
 /** The part of VS Code's command line that matters here. */
 export type LauncherOptions = { extensions: string[]; tests: string; folder: string | undefined };
 
-/** What VS Code says where its compiled modules or the marketplace are missing; no failure. */
+/** Messages of VS Code about missing compiled modules and the marketplace, which do not matter here. */
 const missingModules = /bindings file|native-watchdog|open-vsx\.org/;
 
 /** Longest time from opening the page to the end of the tests: every quick fix is audited there in the full suite. */
 const timeLimit = Number(process.env.REHEARSAL_HOST_TEST_TIMEOUT_MS ?? 1_800_000);
 
-/** Reads VS Code's command line; options that only concern a desktop window are ignored. */
+/** Parses VS Code's command line and ignores options of desktop windows. Throws a `Failure` for a missing option. */
 export function parseLauncherArguments(args: readonly string[]): LauncherOptions {
   const options = (name: string) =>
     args.flatMap((arg) => (arg.startsWith(`--${name}=`) ? [arg.slice(name.length + 3)] : []));
@@ -35,7 +36,7 @@ export function parseLauncherArguments(args: readonly string[]): LauncherOptions
   return { extensions: extensions.map(absolute), tests: absolute(tests), folder: folder && absolute(folder) };
 }
 
-/** The query of the page that makes the workbench load the extension and run the tests in its extension host. */
+/** Returns the query that makes the workbench load the extension and run the tests in its extension host. */
 export function testQuery(origin: string, { extensions, tests, folder }: LauncherOptions): Record<string, string> {
   const remote = (path: string) => `vscode-remote://${new URL(origin).host}${pathToFileURL(path).pathname}`;
   const payload = [
@@ -87,7 +88,7 @@ async function main(args: string[]): Promise<number> {
       // VS Code for the browser develops one extension; the others are installed.
       extensions: options.extensions.slice(1),
       // In the browser the default is to save a second after each edit, which a desktop VS Code does not do.
-      settings: { 'files.autoSave': 'off' },
+      settings: { ...testSettings, 'files.autoSave': 'off' },
     });
     const page = await window.newPage();
     return await runInPage(page, server.address(testQuery(server.origin, options)));

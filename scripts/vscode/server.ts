@@ -18,9 +18,9 @@ import { setTimeout } from 'node:timers/promises';
 import { runCommand } from '../process.ts';
 import { Failure } from '../terminal.ts';
 import { installCodeServer } from './codeServer.ts';
-import { openDoor } from './door.ts';
+import { startTokenProxy } from './tokenProxy.ts';
 
-/** What a VS Code server is started with. `userData` is a fresh temporary folder unless given. */
+/** Options of a VS Code server. `userData` is a new temporary folder unless it is given. */
 export type ServerOptions = {
   port?: number;
   userData?: string;
@@ -28,34 +28,34 @@ export type ServerOptions = {
   vsix?: string;
   /** Folders of extensions that are installed as they are. */
   extensions?: readonly string[];
-  /** User settings besides the quiet ones. */
+  /** User settings besides `quietSettings`. */
   settings?: Record<string, unknown>;
-  /** Needed for tests inside the extension host; with it, notifications do not show. */
+  /** Required for tests inside the extension host. It hides notifications. */
   smokeTestDriver?: boolean;
-  /** Asks whether a folder is to be trusted, as VS Code does; otherwise every folder is. */
+  /** Asks whether a folder is trusted, as VS Code does. Otherwise every folder is trusted. */
   workspaceTrust?: boolean;
-  /** How long a page that was cut off may come back to its extension host, in seconds; by default three hours. */
+  /** How long a disconnected page can reconnect to its extension host, in seconds. The default is three hours. */
   reconnectionSeconds?: number;
   env?: Record<string, string>;
 };
 
-/** A running VS Code server on the loopback interface; nobody gets in without the token in its addresses. */
+/** A running VS Code server on the loopback interface. Every request needs the token that is in its addresses. */
 export type Server = {
   origin: string;
   port: number;
   userData: string;
-  /** The address of the workbench with a query, for example `{ folder }`, and the token. */
+  /** Returns the address of the workbench with a query, for example `{ folder }`, and the token. */
   address(query: Record<string, string>): string;
   /** Returns the process ids of the running extension hosts; each open page has one. */
   extensionHosts(): readonly number[];
   /** Replaces the user settings and removes what earlier pages stored. No page may be open. */
   resetUser(settings: Record<string, unknown>): void;
   stop(): Promise<void>;
-  /** Ends every process of it at once, with no chance to put anything in order. */
+  /** Kills all of its processes. */
   kill(): Promise<void>;
 };
 
-/** User settings that keep the page free of welcome pages, assistants and network traffic. */
+/** User settings that turn off welcome pages, assistants and network traffic. */
 export const quietSettings: Record<string, unknown> = {
   'workbench.startupEditor': 'none',
   'chat.disableAIFeatures': true,
@@ -72,7 +72,7 @@ export const quietSettings: Record<string, unknown> = {
 
 const startLimit = 180_000;
 
-/** Starts VS Code for the browser (installing it first where needed) and resolves when it answers. */
+/** Starts VS Code for the browser, installing it first if necessary, and resolves when it answers. */
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const entry = await installCodeServer();
   const temporary = options.userData === undefined;
@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   try {
     const extensionHosts = followExtensionHosts(child);
     await untilListening(child);
-    const { port, address, close } = await openDoor(socket, options.port);
+    const { port, address, close } = await startTokenProxy(socket, options.port);
     const resetUser = (settings: Record<string, unknown>) => {
       rmSync(join(userData, 'User'), { recursive: true, force: true, maxRetries: 5 });
       writeSettings(userData, settings);
@@ -134,7 +134,7 @@ function writeSettings(userData: string, settings: Record<string, unknown>): voi
   writeFileSync(join(userData, 'Machine', 'settings.json'), `${JSON.stringify(settings, undefined, 2)}\n`);
 }
 
-/** Copies an extension's folder among the installed ones. Where there is a list of those, only what it names is loaded. */
+/** Copies an extension's folder to the installed ones. If there is a list of those, only what it names is loaded. */
 function copyExtension(extension: string, extensions: string): void {
   const folder = join(extensions, basename(extension));
   cpSync(extension, folder, { recursive: true });
@@ -153,8 +153,8 @@ function folderArguments(userData: string): string[] {
 }
 
 /**
- * code-server listens on a socket file that only this user can open, and asks for no password: the door before it
- * asks for the token. VS Code's own connection token is not among what code-server offers.
+ * Returns the arguments with which code-server listens on a socket file that only this user can open, without a
+ * password. The proxy before it checks the token, because code-server has no option for VS Code's connection token.
  */
 function listenArguments(socket: string, options: ServerOptions): string[] {
   const { smokeTestDriver, workspaceTrust, reconnectionSeconds } = options;

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { terminalText } from '../engine/core/terminalText.ts';
-import { smallYoungHeap } from '../engine/shell/youngHeap.ts';
+import { rolloutFlags } from '../engine/shell/runtimeFlags.ts';
 import { main, processIo, unexpected } from './main.ts';
 import { runtimeObstacle } from './runtime.ts';
 
-setFlagsFromString(smallYoungHeap);
+for (const flag of rolloutFlags) setFlagsFromString(flag);
 // Without a listener, Node opens its inspector for every process of this user that sends the signal.
 process.on('SIGUSR1', () => undefined);
 process.on('uncaughtException', (error) => {

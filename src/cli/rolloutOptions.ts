@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
-import { userSeatFor } from '../engine/core/domain.ts';
-import { type Modality, modalities } from '../engine/core/media.ts';
+import { type DomainFile, userSeatFor } from '../engine/core/domain.ts';
+import type { ModelSettings, SeatSettings } from '../engine/core/modelSettings.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
@@ -12,10 +12,12 @@ import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
 import { makeNewRunFolder, removeEmptyRunFolder } from '../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
+import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../engine/shell/seats/modelSettings.ts';
+import { type ModelSeat, parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
+import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
 
 /** Options that every command shares which runs rollouts. */
 export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
@@ -25,9 +27,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   seed: { type: 'string' },
   basis: { type: 'string' },
   'turn-cap': { type: 'string' },
-  'max-tokens': { type: 'string' },
-  temperature: { type: 'string' },
-  modalities: { type: 'string' },
+  ...settingOptions,
   timeout: { type: 'string' },
   out: { type: 'string' },
 };
@@ -44,11 +44,7 @@ export const rolloutHelp = (
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
-  --temperature X    for models (default: the endpoint's)
-  --max-tokens N     tokens of one response of a model
-  --modalities LIST  media that the models take in results of tools: image, audio or image,audio (default: none;
-                     a line such as [image/png, 34 kB] replaces each)
-  --timeout SECONDS  how long a model may take for one response (default: 120)
+${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -61,6 +57,8 @@ export type RolloutOptions = {
   readonly agentFor: (task: Pick<Task, 'agent'>) => SeatSpec;
   readonly user: SeatSpec;
   readonly judge?: SeatSpec;
+  /** Laid over those of the domain for simulated tools. */
+  readonly toolSettings?: ModelSettings;
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
@@ -130,35 +128,57 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
   const judge = text(given, 'judge');
   if (judge !== undefined && !/^openai:[^@]/.test(judge))
     throw new UsageError(`--judge is a model, openai:MODEL[@BASE_URL], not "${judge}"`);
+  const settings = readSettings(given);
+  throwUnlessNamed(settings, { ...chosen, judge }, { headers: '--set', seat: '--' });
+  const seatOf = (which: 'agent' | 'user', own: string) =>
+    seat({ which, role: which, chosen: chosen[which], own, settings }, given, domain, io);
   return {
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
-    user: seat(given, 'user', chosen.user, userSeatFor(domain.file, basis), io, domain.folder),
-    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
+    agentFor: (task) => seatOf('agent', task.agent ?? domain.file.agent),
+    user: seatOf('user', userSeatFor(domain.file, basis)),
+    ...(judge === undefined
+      ? {}
+      : { judge: seat({ which: 'agent', role: 'judge', chosen: judge, own: judge, settings }, given, domain, io) }),
+    ...(settings.tools ? { toolSettings: settings.tools } : {}),
   };
 }
 
-function seat(
-  given: Given,
-  which: 'agent' | 'user',
-  chosen: string | undefined,
-  own: string,
-  io: Io,
-  folder: string,
-): SeatSpec {
-  const temperature = temperatureOf(given);
-  const maxTokens = wholeNumber(given, 'max-tokens');
+type AskedSeat = {
+  /** How the text of the seat is read. */
+  readonly which: 'agent' | 'user';
+  readonly role: 'agent' | 'user' | 'judge';
+  readonly chosen: string | undefined;
+  /** The text of the domain. */
+  readonly own: string;
+  readonly settings: SeatSettings;
+};
+
+function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
   const timeoutMs = timeoutOf(given);
-  const taken = modalitiesOf(given);
-  return withModel(chosenSeat(which, chosen, own, folder, io), (model) => ({
-    ...model,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(taken === undefined ? {} : { modalities: taken }),
-  }));
+  const spec = chosenSeat(asked.which, asked.chosen, asked.own, folder, io);
+  return withModel(spec, (model) =>
+    settledModel(timeoutMs === undefined ? model : { ...model, timeoutMs }, asked, file, io.environment),
+  );
+}
+
+/**
+ * A model with the settings of its seat: those of the domain, and over them a person's. Headers of each go only to a
+ * model that the same of them names. Throws a `Fault` with the code `key/origin` where a header would send a key to an
+ * address that it does not belong to.
+ */
+export function settledModel(
+  model: ModelSeat,
+  { role, chosen, own, settings }: Omit<AskedSeat, 'which'>,
+  file: DomainFile,
+  environment: NodeJS.ProcessEnv,
+): ModelSeat {
+  const ofDomain = settingsOfDomain(file, role, chosen === undefined ? own : null);
+  const { headers: _, ...rest } = settings[role] ?? {};
+  const settled = withSettings(withSettings(model, ofDomain), chosen === undefined ? rest : settings[role]);
+  throwUnlessHeadersAllowed(settled, environment);
+  return settled;
 }
 
 /**
@@ -189,26 +209,6 @@ function timeoutOf(given: Given): number | undefined {
   if (seconds * 1000 > longestMs)
     throw new UsageError(`--timeout is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
   return seconds * 1000;
-}
-
-function modalitiesOf(given: Given): readonly Modality[] | undefined {
-  const value = text(given, 'modalities');
-  if (value === undefined) return undefined;
-  return value.split(',').map((name) => {
-    const modality = modalities.find((each) => each === name.trim());
-    if (modality === undefined)
-      throw new UsageError(`--modalities is a list of ${modalities.join(' and ')}, not "${value}"`);
-    return modality;
-  });
-}
-
-function temperatureOf(given: Given): number | undefined {
-  const value = text(given, 'temperature');
-  if (value === undefined) return undefined;
-  const temperature = Number(value);
-  if (value.trim() === '' || !(temperature >= 0 && temperature <= 2))
-    throw new UsageError(`--temperature is a number from 0 to 2, not "${value}"`);
-  return temperature;
 }
 
 /** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */

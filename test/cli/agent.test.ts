@@ -6,6 +6,7 @@ import { approveAgent } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -41,7 +42,7 @@ test('many rollouts at once have an agent each, and their tokens count', async (
   expect((await rehearsal('verify', out)).code).toBe(0);
 });
 
-test('a budget in tokens holds for an agent’s model too, and the run goes on with another', async () => {
+inFullSuite('a budget in tokens holds for an agent’s model too, and the run goes on with another', async () => {
   const { url, requests } = await modelServer(answer);
   const out = join(fresh(), 'run');
   const flags = ['--agent', agent, '--tasks', 'reschedule-P46', '--out', out];

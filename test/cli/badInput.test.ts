@@ -9,6 +9,7 @@ import { readRecording } from '../../src/engine/shell/recording.ts';
 import { approveDomain } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
+import { isFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -282,7 +283,7 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     const probe = 'mount -t tmpfs none "$0"';
     return spawnSync(unshare[0] ?? '', [...unshare.slice(1), probe, tmpdir()]).status === 0;
   };
-  test.skipIf(!mayMount())('where there is no room left', async () => {
+  test.skipIf(!isFullSuite || !mayMount())('where there is no room left', async () => {
     const [whole, disk, run] = [bytesOf(fresh()), fresh(), fresh()];
     mkdirSync(disk);
     const pages = 2 + Math.ceil((0.8 * whole) / 4096);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { descendants, isRunning } from '../support/processes.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal, rehearsalTyped } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
@@ -56,7 +57,7 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
 });
 
-test('the same script prints the same text again', async () => {
+inFullSuite('the same script prints the same text again', async () => {
   const lines = ['break tool change_item', 'continue', 'continue', `edit argument variant = brass`, 'continue', '/why'];
   const [one, other] = [await debugged(lines), await debugged(lines)];
   expect(one.code).toBe(0);
@@ -101,13 +102,13 @@ const stops: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a shorter name', ['b tool get_order', 'c', 's', 'n', '/back', 'p turn'], /> p turn\n\d\n/],
 ];
 
-test.each(stops)('a script stops at %s', async (_, lines, shown) => {
+test.each(sampled(stops, 3))('a script stops at %s', async (_, lines, shown) => {
   const { code, out, err } = await debugged(lines);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(shown);
 });
 
-test('breakpoints are listed with the names by which they are deleted', async () => {
+inFullSuite('breakpoints are listed with the names by which they are deleted', async () => {
   const { out } = await debugged([
     'break tool get_order',
     'break',
@@ -137,7 +138,7 @@ test('a row, an argument, a message by its number and a turn are edited, each in
   expect(turn.out).toMatch(/fork: the agent's turn was typed/);
 });
 
-test('what a step has is shown by its name', async () => {
+inFullSuite('what a step has is shown by its name', async () => {
   const { code, out } = await debugged(['continue', 'show', 'show messages', 'show rollout', 'print task.id']);
   expect(code).toBe(0);
   expect(out).toMatch(/> show\n {2}Messages\n {2}Database\n/);
@@ -179,15 +180,18 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['stop', /only a user that you play can end the conversation/],
 ];
 
-test.each(mistakes)('a script ends with exit code 2 at its first line that fails: %s', async (line, message) => {
-  const { code, out, err } = await debugged(['# first', '', line, 'print turn']);
-  expect(code).toBe(2);
-  expect(err).toMatch(/^rehearsal debug: \S+\.txt:3: /);
-  expect(err).toMatch(message);
-  expect(out).not.toContain('> print turn');
-});
+test.each(sampled(mistakes, 4))(
+  'a script ends with exit code 2 at its first line that fails: %s',
+  async (line, message) => {
+    const { code, out, err } = await debugged(['# first', '', line, 'print turn']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^rehearsal debug: \S+\.txt:3: /);
+    expect(err).toMatch(message);
+    expect(out).not.toContain('> print turn');
+  },
+);
 
-test('a command after the end of the session fails; of the rollout it does not', async () => {
+inFullSuite('a command after the end of the session fails; of the rollout it does not', async () => {
   const { code, err } = await debugged(['delete all', 'continue', 'back', 'continue', 'continue', 'print turn']);
   expect([code, err]).toEqual([2, expect.stringMatching(/:6: the session has ended\n$/)]);
 });
@@ -209,7 +213,7 @@ const refused: readonly (readonly [readonly string[], RegExp])[] = [
   [[...task, '--script', 'no/script.txt'], /the script no\/script\.txt cannot be read: there is no such file/],
 ];
 
-test.each(refused)('debug %j cannot begin', async (argv, message) => {
+test.each(sampled(refused, 3))('debug %j cannot begin', async (argv, message) => {
   const { code, out, err } = await rehearsal('debug', ...argv);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(message);
@@ -250,7 +254,7 @@ test('in the turn of a person plain text is said, and only a line that begins wi
   expect(out).toMatch(/the user ends the conversation/);
 });
 
-test('a person takes over the user from a step', async () => {
+inFullSuite('a person takes over the user from a step', async () => {
   const lines = ['continue', 'back', `edit message ${asking}`, '/take user', 'No, leave it as it is.', '/stop'];
   const { code, out, err } = await typed(lines);
   expect([code, err]).toEqual([0, '']);
@@ -270,7 +274,7 @@ test('control sequences and line breaks of a model do not change what is printed
   expect(out).toContain('2 agent  Hello there\n      9 user  forged\n');
 });
 
-test('a recording is opened at a step, and forked', async () => {
+inFullSuite('a recording is opened at a step, and forked', async () => {
   const out = fresh();
   await rehearsal('run', ...task, '--out', out);
   const recording = join(out, 'lamp-variant.0.traj.jsonl');
@@ -282,7 +286,7 @@ test('a recording is opened at a step, and forked', async () => {
   expect(readdirSync(out)).toContain('lamp-variant.0.fork-1.traj.jsonl');
 });
 
-test('as data, each line is an object with its type', async () => {
+inFullSuite('as data, each line is an object with its type', async () => {
   const script = scriptOf('continue', 'print turn');
   const { out } = await rehearsal('debug', ...task, '--out', fresh(), '--script', script, '--json');
   const lines = out
@@ -294,7 +298,7 @@ test('as data, each line is an object with its type', async () => {
   expect(lines).toContainEqual({ type: 'answer', text: '4' });
 });
 
-test('- reads the script from standard input', () => {
+inFullSuite('- reads the script from standard input', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--no-warnings', commandLine, 'debug', ...task, '--out', fresh(), '--script', '-'],
@@ -343,7 +347,7 @@ const endings: readonly (readonly [string, (child: ChildProcess) => unknown, num
   ['a request to terminate', (child) => child.kill('SIGTERM'), 2],
 ];
 
-test.each(endings)('%s ends the session with its processes', async (_, end, expected) => {
+test.each(sampled(endings, 3))('%s ends the session with its processes', async (_, end, expected) => {
   const { child, code, out } = waiting();
   await until('the first stop', () => out().includes('before the first message'));
   const lanes = descendants(child.pid ?? 0);

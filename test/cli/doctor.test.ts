@@ -6,6 +6,7 @@ import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 type Found = { readonly name: string; readonly status: string; readonly found: string; readonly advice: string | null };
@@ -75,7 +76,7 @@ it('a key that is not there is a warning with what to do', async () => {
   expect(code).toBe(0);
 });
 
-it('a signing key in a repository, or that others can read, is a warning', async () => {
+inFullSuite('a signing key in a repository, or that others can read, is a warning', async () => {
   const home = temporaryFolder('rehearsal-home');
   const path = join(home, 'signing-key.pem');
   signingKey(path);
@@ -89,7 +90,7 @@ it('a signing key in a repository, or that others can read, is a warning', async
   expect((await condition())?.found).toContain('lies in a git repository');
 });
 
-it('a run folder that cannot be written is a failure, and the exit code says so', async () => {
+inFullSuite('a run folder that cannot be written is a failure, and the exit code says so', async () => {
   const folder = temporaryFolder('rehearsal');
   writeFileSync(join(folder, '.rehearsal'), 'a file where a folder is expected');
   const { code, out } = await doctor([], {}, folder);
@@ -129,7 +130,7 @@ it('paths that a model takes well are ok', async () => {
   expect(statuses(reported(alone.out))).toEqual({ agent: 'degraded' });
 });
 
-it('an endpoint that refuses every call fails every path', async () => {
+inFullSuite('an endpoint that refuses every call fails every path', async () => {
   const url = await endpoint(() => ({ status: 500, body: { error: { message: 'out of order' } } }));
   const { code, out } = await doctor(['--live', url, '--model', 'none']);
   expect(out.match(/FAILED/g)).toHaveLength(5);
@@ -137,7 +138,7 @@ it('an endpoint that refuses every call fails every path', async () => {
   expect(code).toBe(1);
 });
 
-it('a path that takes too long is stopped', async () => {
+inFullSuite('a path that takes too long is stopped', async () => {
   const url = await endpoint((request) => (request === 0 ? null : completion({ content: 'Hello.' })));
   const { out } = await doctor(['--live', url, '--model', 'slow', '--timeout', '1', '--json']);
   expect(reported(out).live?.paths[0]).toMatchObject({

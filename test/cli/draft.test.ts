@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -45,7 +46,7 @@ describe('variants without a model', () => {
     for (const { user } of tasks) expect(user.opening).toContain(user.known.parcel);
   });
 
-  test('share no row with the other split', async () => {
+  inFullSuite('share no row with the other split', async () => {
     const folder = desk('split');
     const { text } = await written('variants', folder, 'reschedule-P18', '--count', '12', '--print');
     const tested = readFileSync(join(folder, 'tasks/test.task.yaml'), 'utf8');
@@ -74,7 +75,7 @@ describe('variants without a model', () => {
     expect(Object.values(people).find(({ name }) => name === swap.user.known.name)?.line).toBe(line);
   });
 
-  test('are accepted and then counted', async () => {
+  inFullSuite('are accepted and then counted', async () => {
     const folder = desk('counted');
     const { ids } = await written('variants', folder, 'both-P83', '--count', '2');
     expect(await draft('list', folder)).toMatchObject({
@@ -147,7 +148,7 @@ describe('variants with a model', () => {
     expect(told).toMatch(/could not be used: 1 more are needed, .*P01 is on the way, not delivered/);
   });
 
-  test('fewer than were wanted are kept, and it is said', async () => {
+  inFullSuite('fewer than were wanted are kept, and it is said', async () => {
     const { url } = await modelServer(() => answer(variant('P49')));
     const made = await draft('variants', desk('fewer'), 'missing-P60', '--count', '3', '--model', `openai:m@${url}`);
     expect([made.code, made.err]).toEqual([1, expect.stringContaining('1 variant of 3 is sound')]);
@@ -172,7 +173,7 @@ describe('variants with a model', () => {
 });
 
 describe('a persona', () => {
-  test('is drawn by seed, passes the audit, and is new each time', async () => {
+  inFullSuite('is drawn by seed, passes the audit, and is new each time', async () => {
     const folder = desk('people');
     const one = await written('persona', folder);
     const two = await written('persona', folder, '--seed', '2');
@@ -211,7 +212,7 @@ describe('a persona', () => {
     expect(requests[1]?.messages.at(-1)?.content).toMatch(/could not be used: id: a persona id is at most/);
   });
 
-  test('that no task has words for is not accepted, and it is said what it needs', async () => {
+  inFullSuite('that no task has words for is not accepted, and it is said what it needs', async () => {
     const folder = desk('stubborn');
     rmSync(join(folder, 'tasks'), { recursive: true });
     mkdirSync(join(folder, 'tasks'));
@@ -222,7 +223,7 @@ describe('a persona', () => {
     expect(readFileSync(join(folder, 'personas', 'stubborn.persona.yaml'), 'utf8')).toBe(persona);
   });
 
-  test('under which the gold seat fails does not pass', async () => {
+  inFullSuite('under which the gold seat fails does not pass', async () => {
     const folder = desk('gruff');
     const range = { from: 1, to: 1 };
     writeFileSync(
@@ -280,7 +281,7 @@ describe('wrong input has one clear message', () => {
     expect(err).toMatch(message);
   });
 
-  test('a draft can be run by its name, and no evaluation takes it', async () => {
+  inFullSuite('a draft can be run by its name, and no evaluation takes it', async () => {
     const { ids } = await written('variants', folder, 'both-P83', '--count', '1');
     const run = await rehearsal('run', folder, ids[0] ?? '', '--agent', 'gold', '--out', join(scratch, 'wrong-run'));
     expect([run.code, run.out]).toEqual([0, expect.stringContaining('reward 1')]);

@@ -214,36 +214,39 @@ const written = {
   ),
 };
 
-test('what an agent of another kind did is told by its words; what the user told and left out becomes the user', async () => {
-  const domain = withoutTasks('order-desk');
-  const chats = Object.entries(written).map(([id, messages]) => ({ id, messages }));
-  const { tasks, drafts, sources } = await drafted(domain, chats);
-  const byId = new Map(tasks.map((task) => [task.id, task]));
-  expect(byId.get('cancels')?.actions?.at(-1)).toEqual({
-    tool: 'cancel_order',
-    arguments: { order_id: 'W1001', reason: 'no longer needed' },
-  });
-  expect(byId.get('redirects')?.actions?.map(({ tool }) => tool)).toEqual([
-    'find_customer_by_email',
-    'get_order',
-    'change_address',
-  ]);
-  expect(byId.get('redirects')?.user).toMatchObject({
-    opening: 'Hello, this is Jonas Iyer. Something about my delivery.',
-    known: { email: 'jonas.iyer@example.com', order_id: 'W1003', name: 'Jonas Iyer' },
-  });
-  expect(byId.get('redirects')?.persona).toBe('forgetful');
-  expect(byId.get('asks')?.communicate).toEqual(['pending', '131.9']);
-  expect(sources.flatMap(({ todos }) => todos)).toEqual([]);
-  expect(
-    drafts
-      .filter(({ passes }) => passes)
-      .map(({ id }) => id)
-      .sort(),
-  ).toEqual(['asks', 'cancels', 'redirects']);
-});
+inFullSuite(
+  'what an agent of another kind did is told by its words; what the user told and left out becomes the user',
+  async () => {
+    const domain = withoutTasks('order-desk');
+    const chats = Object.entries(written).map(([id, messages]) => ({ id, messages }));
+    const { tasks, drafts, sources } = await drafted(domain, chats);
+    const byId = new Map(tasks.map((task) => [task.id, task]));
+    expect(byId.get('cancels')?.actions?.at(-1)).toEqual({
+      tool: 'cancel_order',
+      arguments: { order_id: 'W1001', reason: 'no longer needed' },
+    });
+    expect(byId.get('redirects')?.actions?.map(({ tool }) => tool)).toEqual([
+      'find_customer_by_email',
+      'get_order',
+      'change_address',
+    ]);
+    expect(byId.get('redirects')?.user).toMatchObject({
+      opening: 'Hello, this is Jonas Iyer. Something about my delivery.',
+      known: { email: 'jonas.iyer@example.com', order_id: 'W1003', name: 'Jonas Iyer' },
+    });
+    expect(byId.get('redirects')?.persona).toBe('forgetful');
+    expect(byId.get('asks')?.communicate).toEqual(['pending', '131.9']);
+    expect(sources.flatMap(({ todos }) => todos)).toEqual([]);
+    expect(
+      drafts
+        .filter(({ passes }) => passes)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['asks', 'cancels', 'redirects']);
+  },
+);
 
-test('with the calls in the log, those are the gold actions', async () => {
+inFullSuite('with the calls in the log, those are the gold actions', async () => {
   const call = (id: string, name: string, given: object) => ({
     role: 'assistant',
     content: null,
@@ -361,7 +364,7 @@ test('a log with calls: a change of mind stays, ids that nobody said and failed 
   expect(sound).toEqual(['mind', 'nothing']);
 });
 
-test('a draft whose tool returns an error in plain text is not sound', async () => {
+inFullSuite('a draft whose tool returns an error in plain text is not sound', async () => {
   const folder = withoutTasks('order-desk');
   const tools = join(folder, 'tools.ts');
   const text = readFileSync(tools, 'utf8');
@@ -381,7 +384,7 @@ test('a draft whose tool returns an error in plain text is not sound', async () 
   ]);
 });
 
-test('what a conversation does not tell stands in the draft, and the audit says it', async () => {
+inFullSuite('what a conversation does not tell stands in the draft, and the audit says it', async () => {
   const vague = said(
     'I am Boris Tanaka, boris.tanaka@example.com. Cancel it.',
     'Shall I cancel your order?',
@@ -394,46 +397,49 @@ test('what a conversation does not tell stands in the draft, and the audit says 
   expect(drafts[0]?.findings.map(({ code: each }) => each)).toContain('task/todo');
 });
 
-test('a model is asked for what the words do not tell, and told what does not fit; where it gives nothing, it is left to do', async () => {
-  const chats = [
-    {
-      id: 'vague',
-      messages: said(
-        'Boris Tanaka, boris.tanaka@example.com. Stop it please, I ordered it by mistake.',
-        'It is stopped.',
-      ),
-    },
-  ];
-  const asked: string[] = [];
-  const right = {
-    actions: [
-      { tool: 'find_customer_by_email', arguments: { email: 'boris.tanaka@example.com' } },
-      { tool: 'get_order', arguments: { order_id: 'W1001' } },
-      { tool: 'cancel_order', arguments: { order_id: 'W1001', reason: 'ordered by mistake' } },
-    ],
-  };
-  const { url } = await modelServer(({ messages }, nth) => {
-    asked.push(messages.at(-1)?.content ?? '');
-    return JSON.stringify(nth === 1 ? { actions: [{ tool: 'cancel', arguments: {} }] } : right);
-  });
-  const first = await drafted(withoutTasks('order-desk'), chats);
-  expect(first.sound).toBe(0);
-  rmSync(first.files[0] ?? '');
-  const { out } = await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${url}`, '--json');
-  const found = JSON.parse(out) as Drafts;
-  expect(asked[1]).toMatch(/could not be used: there is no tool cancel/);
-  const task = parse(readFileSync(found.files[0] ?? '', 'utf8')) as Task;
-  expect(task.actions).toEqual(right.actions);
-  expect(task.description).toMatch(/written by m\.$/);
-  expect(found.sound).toBe(1);
-  rmSync(found.files[0] ?? '');
-  const { url: silent } = await modelServer(() => 'I do not know.');
-  const none = JSON.parse(
-    (await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${silent}`, '--json')).out,
-  ) as Drafts;
-  expect(none.sources[0]?.todos.at(-1)).toMatch(/the model wrote no calls: m gave no draft/);
-  expect(none.sound).toBe(0);
-});
+inFullSuite(
+  'a model is asked for what the words do not tell, and told what does not fit; where it gives nothing, it is left to do',
+  async () => {
+    const chats = [
+      {
+        id: 'vague',
+        messages: said(
+          'Boris Tanaka, boris.tanaka@example.com. Stop it please, I ordered it by mistake.',
+          'It is stopped.',
+        ),
+      },
+    ];
+    const asked: string[] = [];
+    const right = {
+      actions: [
+        { tool: 'find_customer_by_email', arguments: { email: 'boris.tanaka@example.com' } },
+        { tool: 'get_order', arguments: { order_id: 'W1001' } },
+        { tool: 'cancel_order', arguments: { order_id: 'W1001', reason: 'ordered by mistake' } },
+      ],
+    };
+    const { url } = await modelServer(({ messages }, nth) => {
+      asked.push(messages.at(-1)?.content ?? '');
+      return JSON.stringify(nth === 1 ? { actions: [{ tool: 'cancel', arguments: {} }] } : right);
+    });
+    const first = await drafted(withoutTasks('order-desk'), chats);
+    expect(first.sound).toBe(0);
+    rmSync(first.files[0] ?? '');
+    const { out } = await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${url}`, '--json');
+    const found = JSON.parse(out) as Drafts;
+    expect(asked[1]).toMatch(/could not be used: there is no tool cancel/);
+    const task = parse(readFileSync(found.files[0] ?? '', 'utf8')) as Task;
+    expect(task.actions).toEqual(right.actions);
+    expect(task.description).toMatch(/written by m\.$/);
+    expect(found.sound).toBe(1);
+    rmSync(found.files[0] ?? '');
+    const { url: silent } = await modelServer(() => 'I do not know.');
+    const none = JSON.parse(
+      (await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${silent}`, '--json')).out,
+    ) as Drafts;
+    expect(none.sources[0]?.todos.at(-1)).toMatch(/the model wrote no calls: m gave no draft/);
+    expect(none.sound).toBe(0);
+  },
+);
 
 inFullSuite('a persona is drafted where nobody of the domain behaves so; nothing is overwritten', async () => {
   const domain = withoutTasks('order-desk');
@@ -493,7 +499,7 @@ test('coverage of nothing is refused', async () => {
   expect(await rehearsal('coverage', 'runs')).toMatchObject({ code: 2, err: expect.stringMatching(/not "runs"/) });
 });
 
-test('intents of real conversations are told, with the tasks that try them or none', async () => {
+inFullSuite('intents of real conversations are told, with the tasks that try them or none', async () => {
   const domain = withoutTasks('order-desk');
   writeFileSync(
     join(domain, 'tasks', 'one.task.yaml'),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -63,7 +64,30 @@ test('a report counts what the guard refused of a model that plays the user', as
   expect(JSON.parse(out)).toMatchObject({ metrics: { simulator: { flaws: { 'role-flip': 2 }, broken: 1 } } });
 });
 
-test('a run does not go on with other options', async () => {
+test('a report counts answers that were cut off, and the reason of the rollout names them', async () => {
+  const { url } = await modelServer((_, nth) => ({ content: 'I am look', finish_reason: nth < 3 ? 'length' : 'stop' }));
+  const run = folder();
+  await evaluated(run, '--agent', `openai:m@${url}`, '--tasks', 'lamp-variant', '--turn-cap', '3');
+  const { out } = await rehearsal('report', run);
+  expect(out).toContain('agent: 2 of 3 answers were cut off at max_tokens\n');
+  expect(out).toMatch(
+    /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at max_tokens \(steps \d+, \d+\)\n/,
+  );
+});
+
+test('each seat is asked with its own settings', async () => {
+  const agent = await modelServer(() => 'No.');
+  const user = await modelServer((_, nth) => (nth === 1 ? 'Hello, I need help with a lamp.' : '###GIVE-UP###'));
+  const set = ['--set', 'user.temperature=0.4', '--set', 'user.extraBody.top_k=5'];
+  const seats = ['--agent', `openai:a@${agent.url}`, '--user', `openai:u@${user.url}`];
+  const given = ['--tasks', 'lamp-variant', '--turn-cap', '2', '--temperature', '0.9', '--max-tokens', '64'];
+  await evaluated(folder(), ...seats, ...given, ...set);
+  expect(agent.requests[0]).toMatchObject({ temperature: 0.9, max_tokens: 64 });
+  expect(user.requests[0]).toMatchObject({ temperature: 0.4, top_k: 5 });
+  expect(user.requests[0]).not.toHaveProperty('max_tokens');
+});
+
+inFullSuite('a run does not go on with other options', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'lamp-variant');
   const before = files(run);
@@ -133,7 +157,7 @@ test('a judge is asked what a task leaves to it, its tokens count, and its answe
   expect(asked).toBe(1);
 });
 
-test('where infrastructure failed every rollout there is no reward, and nothing says 0', async () => {
+inFullSuite('where infrastructure failed every rollout there is no reward, and nothing says 0', async () => {
   const run = folder();
   const html = `${run}.html`;
   const { code, out, err } = await rehearsal(
@@ -224,7 +248,7 @@ test('the page shows each failed task with its reason, its data, its conversatio
   expect(page).toContain(`<li id="${step}" class="failing">`);
 });
 
-test('a page without the domain, and of trials that infrastructure failed, says so in words', async () => {
+inFullSuite('a page without the domain, and of trials that infrastructure failed, says so in words', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'lamp-variant', '--agent', 'scripted');
   const file = join(run, 'run.json');
@@ -328,7 +352,7 @@ function replaceIn(path: string, from: string, to: string): void {
   writeFileSync(path, text.replace(from, to));
 }
 
-test('an old run under a new rule and new duties: new results beside the old, which stay', async () => {
+inFullSuite('an old run under a new rule and new duties: new results beside the old, which stay', async () => {
   const domain = copied('parcel-desk');
   const run = folder();
   await rehearsal(
@@ -363,7 +387,7 @@ test('an old run under a new rule and new duties: new results beside the old, wh
   expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
 });
 
-test('a rollout of another database or another start is not graded again', async () => {
+inFullSuite('a rollout of another database or another start is not graded again', async () => {
   const domain = copied('parcel-desk');
   const run = folder();
   await rehearsal('eval', domain, '--tasks', 'reschedule-P46,reschedule-P50', '--agent', 'gold', '--out', run);

@@ -142,7 +142,7 @@ compare: [[sft, sft+grpo]]
     expect(existsSync(join(work, '.rehearsal', 'experiments', 'whole', 'result.txt'))).toBe(true);
   });
 
-  test('what is missing for a later stage is told before the first one is run', async () => {
+  inFullSuite('what is missing for a later stage is told before the first one is run', async () => {
     const late = written(`domain: ${desk}\nmodel: tiny\narms: { a: {}, b: { sft: { recordings: [none] } } }\n`, 'late');
     const out = join(folder, 'late');
     const { code, err } = await rehearsal('experiment', late, '--out', out, '--python', python);
@@ -150,7 +150,7 @@ compare: [[sft, sft+grpo]]
     expect(existsSync(join(out, 'runs'))).toBe(false);
   });
 
-  test('what the trainer refuses is told with its line in the experiment, and nothing of it stays', async () => {
+  inFullSuite('what the trainer refuses is told with its line in the experiment, and nothing of it stays', async () => {
     const own = join(folder, 'refusing');
     writeFileSync(
       own,
@@ -174,7 +174,7 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     expect(stage && placed(stage, 'there is no memory')).toBe('there is no memory');
   });
 
-  test('a folder of another experiment, and files that were changed, are refused by their name', async () => {
+  inFullSuite('a folder of another experiment, and files that were changed, are refused by their name', async () => {
     const out = join(folder, 'mixed');
     await rehearsal('experiment', file, '--out', out, '--python', python);
     const other = written(`domain: ${desk}\nmodel: tiny\narms: { a: {} }\n`, 'other');
@@ -210,7 +210,7 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     expect(second.err).not.toMatch(/: sft-seed1/);
   });
 
-  test('an evaluation that was ended goes on with what it has not played', async () => {
+  inFullSuite('an evaluation that was ended goes on with what it has not played', async () => {
     const out = join(folder, 'cut-once');
     writeFileSync(join(folder, 'cut'), '');
     expect((await rehearsal('experiment', file, '--out', out, '--python', python)).code).toBe(2);

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -43,7 +44,7 @@ test('an expression that decides the reward is replaced in the first line, too',
   );
 });
 
-test('a run is explained by the first failed trial of each failed task', async () => {
+inFullSuite('a run is explained by the first failed trial of each failed task', async () => {
   const folder = join(root, 'runs');
   const tasks = ['--tasks', 'lamp-variant,mistaken-order', '--trials', '2'];
   await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', folder);

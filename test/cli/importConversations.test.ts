@@ -5,6 +5,7 @@ import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
@@ -276,7 +277,7 @@ test.each([
   expect(err).toMatch(message);
 });
 
-test('a folder that holds a run is left as it is', async () => {
+inFullSuite('a folder that holds a run is left as it is', async () => {
   const { folder } = await imported('chats', jsonl(chat));
   const before = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const file = join(fresh(), 'log.jsonl');
@@ -286,7 +287,7 @@ test('a folder that holds a run is left as it is', async () => {
   expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
 });
 
-test('an agent is put against an imported conversation', async () => {
+inFullSuite('an agent is put against an imported conversation', async () => {
   const { folder } = await imported('chats', jsonl(chat));
   const shadowed = JSON.parse((await rehearsal('shadow', desk, folder, '--agent', 'gold', '--json')).out);
   expect(shadowed).toMatchObject({ problems: [], agreement: { turns: 2 } });

@@ -3,6 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const desk = 'domains/order-desk';
@@ -37,7 +38,7 @@ test('the tools of a domain are served on a scratch database that keeps what is 
   expect((await fresh.call('get_order', { order_id: 'W1014' })).text).toContain('"status":"pending"');
 });
 
-test('calls that are made together, that do not fit and that name nothing are all answered', async () => {
+inFullSuite('calls that are made together, that do not fit and that name nothing are all answered', async () => {
   const { call } = await connected(desk, '--task', 'lamp-variant');
   const answers = await Promise.all([
     call('get_order', { order_id: 'W1138' }),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
-import { inFullSuite } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { atTerminal, type Printed, rehearsal, rehearsalApproved } from '../support/terminal.ts';
 
@@ -16,7 +16,7 @@ const memory = join(
 const memoryFile = ['--env', 'MEMORY_FILE_PATH=${instanceFolder}/memory.json'];
 
 describe('from a template', () => {
-  test.each(['support-desk', 'dual-control', 'mcp', 'empty'])(
+  test.each(sampled(['support-desk', 'dual-control', 'mcp', 'empty'], 4))(
     '%s passes the audit, and gold gets reward 1 on every task',
     async (template) => {
       const folder = join(scratch, template);
@@ -133,7 +133,7 @@ describe('from an MCP server', () => {
     });
   });
 
-  test('a tool whose name no model can be offered gets another one', async () => {
+  inFullSuite('a tool whose name no model can be offered gets another one', async () => {
     const server = join(scratch, 'odd.mjs');
     const inputSchema = { type: 'object', properties: {}, required: [] };
     const named = (name: string) => ({ name, description: 'Does it.', inputSchema });
@@ -148,7 +148,7 @@ describe('from an MCP server', () => {
     expect((await rehearsal('run', folder, 'create_item', '--out', join(scratch, 'odd-run'))).code).toBe(0);
   });
 
-  test('a server at an address', async () => {
+  inFullSuite('a server at an address', async () => {
     const { url } = await httpMcpServer('calm');
     const folder = join(scratch, 'remote');
     const made = await rehearsalApproved('new', folder, '--mcp-url', url, '--json');

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { paperOf } from '../../src/cli/report/paper.ts';
 import type { RunRecord } from '../../src/engine/shell/runRecord.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -50,7 +51,7 @@ test.each([
   expect(() => paperOf(records)).toThrow(message);
 });
 
-test('the table is filled from runs of an import, and says what they are', async () => {
+inFullSuite('the table is filled from runs of an import, and says what they are', async () => {
   const out = scratch();
   await rehearsal('import', 'bfcl', '--from', fixture, '--out', out);
   const categories = ['base', 'miss_func', 'miss_param', 'long_context'];

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { modelServer } from '../support/modelServer.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -13,7 +14,7 @@ const preview = async (...argv: readonly string[]) => {
 };
 const said = (lines: readonly Line[], by: string) => lines.filter(({ who }) => who === by).map(({ text }) => text);
 
-test('a persona says its first messages, the same ones each time, and one that omits less', async () => {
+inFullSuite('a persona says its first messages, the same ones each time, and one that omits less', async () => {
   const shown = await preview('patient', '--task', 'mistaken-order');
   expect(shown).toMatchObject({ code: 0, agent: 'the gold seat', user: 'agenda', task: 'mistaken-order' });
   expect(said(shown.messages, 'user')[0]).toContain('W1014');
@@ -49,18 +50,21 @@ test('a recording of another domain is refused', async () => {
   ]);
 });
 
-test('the gold seat plays where the agent says nothing in the recording, as after a run that broke', async () => {
-  const out = temporaryFolder('preview');
-  await rehearsal('run', desk, 'lamp-variant', '--out', out);
-  const broken = join(out, 'broken.0.traj.jsonl');
-  const lines = readFileSync(join(out, 'lamp-variant.0.traj.jsonl'), 'utf8').split('\n');
-  const end = lines.findIndex((line) => line.includes('"agentReplied"'));
-  writeFileSync(broken, `${lines.slice(0, end).join('\n')}\n`);
-  const argv = ['changeable', '--task', 'lamp-variant'];
-  const shown = await preview(...argv, '--recording', broken);
-  expect(shown).toMatchObject({ code: 0, agent: 'the gold seat' });
-  expect(shown).toEqual(await preview(...argv));
-});
+inFullSuite(
+  'the gold seat plays where the agent says nothing in the recording, as after a run that broke',
+  async () => {
+    const out = temporaryFolder('preview');
+    await rehearsal('run', desk, 'lamp-variant', '--out', out);
+    const broken = join(out, 'broken.0.traj.jsonl');
+    const lines = readFileSync(join(out, 'lamp-variant.0.traj.jsonl'), 'utf8').split('\n');
+    const end = lines.findIndex((line) => line.includes('"agentReplied"'));
+    writeFileSync(broken, `${lines.slice(0, end).join('\n')}\n`);
+    const argv = ['changeable', '--task', 'lamp-variant'];
+    const shown = await preview(...argv, '--recording', broken);
+    expect(shown).toMatchObject({ code: 0, agent: 'the gold seat' });
+    expect(shown).toEqual(await preview(...argv));
+  },
+);
 
 test('a model plays the persona, and is told who it is', async () => {
   const server = await modelServer(() => 'Cancel it, would you?');

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { dialogueCorpus } from '../../scripts/benchmarks/supportDialogues.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -56,7 +57,7 @@ const planted = {
   gone: /Henrike|Osterloh|posteo|98765432|4111 1111/i,
 };
 
-test('public support dialogues become tasks that pass the audit and are rehearsed', async () => {
+inFullSuite('public support dialogues become tasks that pass the audit and are rehearsed', async () => {
   const dialogues = await supportDialogues();
   expect(dialogues.length).toBeGreaterThan(1000);
   const domain = adviceDesk(dialogues);

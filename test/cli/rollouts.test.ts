@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -28,7 +29,7 @@ async function evaluated(...more: readonly string[]) {
   return { run, code, ...(JSON.parse(out) as { summary: { meanReward: number; rollouts: number } }) };
 }
 
-test('the same seed gives the same bytes, in any order and concurrency; another seed does not', async () => {
+inFullSuite('the same seed gives the same bytes, in any order and concurrency; another seed does not', async () => {
   const one = await evaluated('--seed', 'a', '--concurrency', '1');
   const many = await evaluated('--seed', 'a', '--concurrency', '24');
   const other = await evaluated('--seed', 'b');

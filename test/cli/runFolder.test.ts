@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
 import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/recording.ts';
 import { runFileHash } from '../../src/engine/shell/runFile.ts';
+import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -50,7 +51,7 @@ const commands: readonly (readonly [string, (domain: string, task: string) => re
   ['eval', (domain, task) => ['eval', domain, '--tasks', task]],
 ];
 
-describe.each(commands)('%s', (_name, argv) => {
+describe.each(sampled(commands, 3))('%s', (_name, argv) => {
   const again = [...argv(desk, 'lamp-variant'), '--agent', 'scripted'];
 
   test.each([

@@ -7,6 +7,7 @@ import { commandLine } from '../support/commandLine.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -116,7 +117,7 @@ test('what is proposed is not executed; with --reads an agent may look first', a
   expect(afterRead?.messages.at(-1)?.content).toMatch(/"status"/);
 });
 
-test('an agent of one’s own is put into each turn with the conversation so far', async () => {
+inFullSuite('an agent of one’s own is put into each turn with the conversation so far', async () => {
   const folder = fresh();
   const agent = join(folder, 'odd.agent.yaml');
   const file = join(process.cwd(), 'test/engine/shell/fixtures/agent.mjs');
@@ -131,7 +132,7 @@ test('an agent of one’s own is put into each turn with the conversation so far
   expect(dead.agreement.share).toBe(0);
 });
 
-test('turns without an answer say nothing about the agent', async () => {
+inFullSuite('turns without an answer say nothing about the agent', async () => {
   const found = await shadowed(recording, '--agent', 'openai:m@http://127.0.0.1:9/v1');
   expect(found.agreement).toMatchObject({ share: null, kinds: { unanswered: 4 } });
   expect({ code: found.code, err: found.err }).toEqual({ code: 2, err: 'no turn could be compared\n' });

@@ -6,6 +6,7 @@ import type { Selected } from '../../src/engine/core/coldStart/settle.ts';
 import { readGrades, readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
 import { modelServer } from '../support/modelServer.ts';
 import type { ModelRequest } from '../support/scriptedModel.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -162,7 +163,7 @@ describe('the grader', () => {
   });
 });
 
-test('a grader that nobody reaches stops the grading, and leaves no error for each rollout', async () => {
+inFullSuite('a grader that nobody reaches stops the grading, and leaves no error for each rollout', async () => {
   const folder = mkdtempSync(join(scratch, 'unreachable-'));
   cpSync(small, folder, { recursive: true });
   const { code, err } = await synth('grade', folder, '--grader', 'openai:m@http://127.0.0.1:9/v1');
@@ -173,7 +174,7 @@ test('a grader that nobody reaches stops the grading, and leaves no error for ea
   expect([...readGrades(folder).values()]).toEqual([]);
 });
 
-test('a teacher brings what it brings: one that only talks gives nothing to learn from', async () => {
+inFullSuite('a teacher brings what it brings: one that only talks gives nothing to learn from', async () => {
   const { url } = await modelServer(() => 'How can I help you?');
   const folder = join(scratch, 'taught');
   const options = ['--teacher', `openai:teacher@${url}`, '--count', '2', '--turn-cap', '2', '--out', folder];

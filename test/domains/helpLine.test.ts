@@ -11,6 +11,7 @@ import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { completeDomain, loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { replayRecording } from '../../src/engine/shell/replay.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const helpLine = join(import.meta.dirname, '../../domains/help-line');
@@ -125,7 +126,7 @@ function scripted(task: Task, acting: Acting): JsonObject {
   } as unknown as JsonObject;
 }
 
-test('no side alone reaches the goal of any task, and both together do', async () => {
+inFullSuite('no side alone reaches the goal of any task, and both together do', async () => {
   const domain = join(freshFolder(), 'help-line');
   cpSync(helpLine, domain, { recursive: true });
   rmSync(join(domain, 'rules.yaml'));

@@ -37,7 +37,6 @@ const activeTab = () =>
 test('without any the spot check says how to begin', async () => {
   await workbench.runCommand('Rehearsal: Spot-Check Cold-Start Trajectories');
   await workbench.notification('There are no cold-start trajectories in this workspace yet.');
-  await workbench.clearNotifications();
 });
 
 test('trajectories are synthesized with progress, and lead to the spot check', { timeout: 3 * minutes }, async () => {

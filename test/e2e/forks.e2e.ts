@@ -60,7 +60,6 @@ test('a message is opened in an editor tab, and to save it makes a fork', async 
   expect((await workbench.notifications()).length).toBe(1);
   expect(await page.locator('.tab.active.dirty', { hasText: '8 agent.md' }).count(), 'the text is kept').toBe(1);
   expect(recordings.names()).toEqual([name(0)]);
-  await workbench.clearNotifications();
   await page.locator('.tab', { hasText: '8 agent.md' }).click();
   await page.locator('.editor-group-container.active .view-lines').click();
   await workbench.press('Control+A');
@@ -88,7 +87,7 @@ test('the tree of forks shows what was made of what, and which one is shown', as
 });
 
 test('an edited policy is told of while the rollout is paused, and takes effect in a fork', async () => {
-  const { debug, page } = workbench;
+  const { debug } = workbench;
   const path = join(domain.folder, 'policy.md');
   const parent = recordings.bytes(name(1));
   await workbench.openFile('policy.md');
@@ -98,7 +97,7 @@ test('an edited policy is told of while the rollout is paused, and takes effect 
     '- Call the customer captain. Make one tool call per message, and write nothing to the',
   );
   await until('the saved policy', async () => expect(readFileSync(path, 'utf8')).toContain('captain'));
-  await page.locator('.notification-toast', { hasText: 'policy.md changed since step' }).first().waitFor();
+  await workbench.notification('policy.md changed since step');
   await workbench.screenshot('fork-policy-changed');
   await workbench.notification('policy.md changed since step', 'Fork with Changed Files');
   await debug.waitForConsole('--- fork: policy.md swapped at step');
@@ -126,7 +125,6 @@ test('a domain that does not load any more refuses the swap with its line, and t
   expect((await debug.callStack())[0]).toBe(top);
   expect(recordings.names()).not.toContain(name(3));
   writeFileSync(path, whole);
-  await workbench.clearNotifications();
 });
 
 test('a person takes over the user, and types its turns into the Debug Console', async () => {

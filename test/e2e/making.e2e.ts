@@ -36,7 +36,7 @@ test('a domain is made from a template, and its task is rehearsed', async () => 
   await workbench.screenshot('making-templates');
   await workbench.pick('support-desk');
   await workbench.answer('our-desk');
-  await told(/Made our-desk/);
+  await workbench.notification(/Made our-desk/);
   await workbench.screenshot('making-template-made');
   expect(readdirSync(join(folder, 'our-desk', 'tasks')).length).toBe(4);
   await rehearse('our-desk/tasks/raise-priority.task.yaml');
@@ -56,13 +56,15 @@ test('a domain is made from an MCP server, and a draft of it is rehearsed and ac
   await workbench.pick('Play the drafts');
   await workbench.answer('notes');
   await workbench.confirm(/MCP server "memory" is called: create_entities /, 'Approve');
-  await told(/Made notes\. It has 6 draft tasks: .* One of them needs work first\. add_observations: /);
+  await workbench.notification(
+    /Made notes\. It has 6 draft tasks: .* One of them needs work first\. add_observations: /,
+  );
   await workbench.screenshot('making-mcp-made');
   const draft = 'notes/tasks/create_entities.task.yaml';
   await rehearse(draft);
   await workbench.openFile(draft);
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await told(/create_entities is accepted: from now on it counts/);
+  await workbench.notification(/create_entities is accepted: from now on it counts/);
   expect(readFileSync(join(folder, draft), 'utf8')).not.toContain('draft: true');
   await workbench.screenshot('making-accepted');
 });
@@ -71,7 +73,7 @@ test('a recording becomes a task that is read before it is saved', async () => {
   await workbench.runCommand('Rehearsal: New Task from this Trajectory');
   await until('the recordings', async () => expect((await workbench.picks()).join()).toContain('raise-priority'));
   await workbench.pick('raise-priority');
-  await told(/Before this draft counts: raise-priority-2: This task says the same as raise-priority/);
+  await workbench.notification(/Before this draft counts: raise-priority-2: This task says the same as raise-priority/);
   await workbench.waitForText('.editor-group-container.active .view-lines', 'Drafted from raise-priority');
   await workbench.screenshot('making-task');
   expect(readdirSync(join(folder, 'our-desk', 'tasks'))).not.toContain('raise-priority-2.task.yaml');
@@ -82,7 +84,7 @@ test('a recording becomes a task that is read before it is saved', async () => {
   const file = join(folder, 'our-desk', 'tasks', 'raise-priority-2.task.yaml');
   await until('the saved draft', async () => expect(readFileSync(file, 'utf8')).toContain('draft: true'));
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await told(/raise-priority-2 is accepted/);
+  await workbench.notification(/raise-priority-2 is accepted/);
   expect(readFileSync(file, 'utf8')).not.toContain('draft: true');
 });
 
@@ -91,11 +93,11 @@ test('variants and a persona are drafted without a model', async () => {
   await workbench.runCommand('Rehearsal: Generate Task Variants…');
   await workbench.answer('2');
   await workbench.pick('Without a model');
-  await told(/Drafted 1 task \(1 variant of 2 is sound: there are no more rows\)\. Read them/);
+  await workbench.notification(/Drafted 1 task \(1 variant of 2 is sound: there are no more rows\)\. Read them/);
   await workbench.screenshot('making-variants');
   await workbench.runCommand('Rehearsal: Generate Persona…');
   await workbench.pick('Without a model');
-  await told(/Drafted 1 persona/);
+  await workbench.notification(/Drafted 1 persona/);
   await workbench.runCommand('Rehearsal: Focus on Domains View');
   await workbench.screenshot('making-persona');
 });
@@ -120,7 +122,7 @@ test('a domain is made from recorded transcripts, with nobody of them in it', as
   await workbench.pick('Chat log');
   await workbench.answerPath(join(folder, 'log.jsonl'), 'Conversations that the domain');
   await workbench.answer('logged-desk');
-  await told(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
+  await workbench.notification(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
   await workbench.waitForText('.editor-group-container.active .view-lines', 'You are the agent of a shop.');
   const made = join(folder, 'logged-desk');
   const files = readdirSync(made, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
@@ -129,13 +131,6 @@ test('a domain is made from recorded transcripts, with nobody of them in it', as
   expect(texts).not.toMatch(/Jane|Miller|gmail/i);
   await workbench.screenshot('making-transcripts');
 });
-
-/** Waits for a notification behind an audit, which a busy machine takes its time for. */
-async function told(text: RegExp): Promise<void> {
-  await until(`the notification ${text}`, async () =>
-    expect((await workbench.notifications()).join('\n')).toMatch(text),
-  );
-}
 
 async function rehearse(file: string): Promise<void> {
   const { debug } = workbench;

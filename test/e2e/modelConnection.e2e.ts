@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parcelAgent } from '../support/scriptedAgents.ts';
 import { serveModel } from '../support/scriptedModel.ts';
-import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 const domain = copyDomain('parcel-desk');
@@ -38,11 +37,7 @@ async function tested(): Promise<{ readonly said: string; readonly taken: number
   const before = model.requests.length;
   await workbench.clearNotifications();
   await workbench.runCommand('Rehearsal: Test Connection');
-  const said = await until('what the test says', async () => {
-    const [text] = (await workbench.notifications()).filter((each) => /connection|endpoint answers/.test(each));
-    if (text === undefined) throw new Error('nothing yet');
-    return text;
-  });
+  const said = await workbench.notification(/connection|endpoint answers/);
   return { said, taken: model.requests.length - before };
 }
 
@@ -66,7 +61,6 @@ test('with the key that is stored Test Connection says how the model does, and t
   expect(said).toMatch(/^The connection works\. turtle: did the task: \d+ replies, 2 calls, 0 of them with an error/);
   expect(taken).toBeGreaterThan(3);
   await workbench.screenshot('connection');
-  await workbench.clearNotifications();
 });
 
 test('the key is in no file of the folder, and a key that is removed is sent no more', async () => {

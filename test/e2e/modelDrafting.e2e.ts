@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ScriptedAnswer, serveModel } from '../support/scriptedModel.ts';
-import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** A model at the endpoint of the settings drafts variants and a persona, and nothing of it passes that is unsound. */
@@ -36,14 +35,6 @@ function says(...answers: readonly string[]): void {
   script = () => answers[Math.min(model.requests.length, answers.length) - 1] ?? null;
 }
 
-async function told(text: RegExp): Promise<void> {
-  await until(
-    `the notification ${text}`,
-    async () => expect((await workbench.notifications()).join('\n')).toMatch(text),
-    120_000,
-  );
-}
-
 const lastWords = (nth: number) => model.requests[nth]?.messages.at(-1)?.content ?? '';
 
 const variant = (parcel: string) => ({
@@ -74,7 +65,9 @@ async function askVariants(count: number): Promise<void> {
 test('a model that writes no task is one clear message, and no file is made', async () => {
   says('I am sorry.');
   await askVariants(2);
-  await told(/m gave no draft that can be used, after 3 tries: it holds no JSON object: "I am sorry\."/);
+  await workbench.notification(
+    /m gave no draft that can be used, after 3 tries: it holds no JSON object: "I am sorry\."/,
+  );
   expect(model.requests.length).toBe(3);
   expect(existsSync(join(domain.folder, 'tasks', 'missing-P60-variants.task.yaml'))).toBe(false);
 });
@@ -83,7 +76,7 @@ test('variants that the audit finds something in go back to the model, and the s
   // P01 is on its way: its gold calls fail.
   says(variants('P49', 'P01'), variants('P43'));
   await askVariants(2);
-  await told(/Drafted 2 tasks\. Read them, and accept what is right\./);
+  await workbench.notification(/Drafted 2 tasks\. Read them, and accept what is right\./);
   expect(lastWords(0)).toContain('"variants": 2');
   expect(lastWords(1)).toMatch(/could not be used: 1 more are needed, .*P01 is on the way, not delivered/);
   const text = readFileSync(join(domain.folder, 'tasks', 'missing-P60-variants.task.yaml'), 'utf8');
@@ -117,7 +110,7 @@ test('a persona under which the gold seat fails goes back to the model, and the 
   await workbench.pick('With a model…');
   await workbench.answer('openai:m');
   await workbench.answer('a carer');
-  await told(/Drafted 1 persona/);
+  await workbench.notification(/Drafted 1 persona/);
   expect(lastWords(0)).toContain('"wanted": "a carer"');
   expect(lastWords(1)).toMatch(/could not be used: .*gold seat/i);
   const text = readFileSync(join(domain.folder, 'personas', 'carer.persona.yaml'), 'utf8');
@@ -125,7 +118,7 @@ test('a persona under which the gold seat fails goes back to the model, and the 
   expect(existsSync(join(domain.folder, 'personas', 'gruff.persona.yaml'))).toBe(false);
   await workbench.waitForText('.tab.active', 'carer.persona');
   await workbench.runCommand('Rehearsal: Accept Draft');
-  await told(/carer is accepted: from now on it counts/);
+  await workbench.notification(/carer is accepted: from now on it counts/);
   expect(readFileSync(join(domain.folder, 'personas', 'carer.persona.yaml'), 'utf8')).not.toContain('draft: true');
   await workbench.screenshot('model-persona');
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { sampled } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 import { sharedBrowser } from './support/shared.ts';
 
@@ -20,11 +21,16 @@ beforeAll(async () => {
   html = readFileSync(`${run}.html`, 'utf8');
 });
 
-test.each([
-  ['light', 1000],
-  ['dark', 1000],
-  ['light', 380],
-] as const)('the page of a run is accessible, asks for nothing and fits: %s, %d wide', async (colorScheme, width) => {
+test.each(
+  sampled(
+    [
+      ['light', 1000],
+      ['dark', 1000],
+      ['light', 380],
+    ] as const,
+    3,
+  ),
+)('the page of a run is accessible, asks for nothing and fits: %s, %d wide', async (colorScheme, width) => {
   const page = await browser.newPage({ viewport: { width, height: 1400 }, colorScheme });
   const asked: string[] = [];
   const errors: string[] = [];

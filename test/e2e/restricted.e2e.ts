@@ -78,7 +78,7 @@ const gives = (value: unknown, args?: () => readonly unknown[]): Tried => ({
 });
 const says = (text: string | RegExp, args?: () => readonly unknown[]): Tried => ({
   ...(args ? { args } : {}),
-  sees: () => workbench.notification(text),
+  sees: async () => void (await workbench.notification(text)),
 });
 const asks: Tried = { answer: () => escaped() };
 
@@ -256,7 +256,7 @@ describe.each(contributed)('$command ($title)', ({ command }) => {
   const { args = () => [], refused: what, starts = [], answer, sees } = tried[command] as Tried;
 
   test(what === undefined ? 'does what it does' : 'starts nothing and says so', async () => {
-    await run('notifications.clearAll');
+    await workbench.clearNotifications();
     probe.forget();
     const end = probe.ask(command, args());
     await answer?.();
@@ -358,7 +358,7 @@ describe('the editor reads texts where nobody trusts the folder', () => {
 });
 
 test('a new domain from an MCP server is refused once that is chosen', async () => {
-  await run('notifications.clearAll');
+  await workbench.clearNotifications();
   probe.forget();
   const end = probe.ask('rehearsal.domain.new');
   await workbench.pick('From an MCP server…');

@@ -12,6 +12,7 @@ import {
   type ViewId,
   viewIds,
 } from '../../src/webview/protocol.ts';
+import { sampled } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { failed } from '../webview/models/recorded.ts';
 import { lookedEditors } from './support/editorPages.ts';
@@ -181,7 +182,7 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
   ...lookedEditors((view, theme) => browser.open(view, theme)),
 };
 
-describe.each(Object.entries(themes))('in the %s theme', (name, theme) => {
+describe.each(sampled(Object.entries(themes), 3))('in the %s theme', (name, theme) => {
   test.each(viewIds)('%s breaks neither its policy nor a rule of accessibility', async (id) => {
     const view = await looked[id](theme);
     await view.screenshot(`view-${id}-${name}`);

@@ -5,6 +5,7 @@ import { inRoot } from '../../scripts/repository.ts';
 import { approveDomain, askForLaunch } from '../../src/extension/approval.ts';
 import { runQuietly } from '../../src/extension/commandLine.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 type Shown = { readonly message: string; readonly modal?: boolean; readonly detail?: string };
@@ -85,7 +86,7 @@ test('a person who declines sees which command approves it later, and is not ask
   expect((await tools()).message).toContain('SHOP_TOKEN, which is not set');
 });
 
-test('a command of the command line asks, and is run again once it is approved', async () => {
+inFullSuite('a command of the command line asks, and is run again once it is approved', async () => {
   editor.answer = 'Approve';
   const context = { cli: commandLine, environment: async () => ({}), log: { info: () => {} } } as never;
   expect((await runQuietly(context, ['tools', withServer(), '--json'])).message).toContain(

@@ -1,27 +1,92 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
 
-type Step = { readonly uses?: string; readonly run?: string; readonly if?: string };
-type Workflow = {
-  readonly permissions: unknown;
-  readonly jobs: {
-    readonly test: { readonly strategy: { readonly matrix: { readonly os: string[] } }; steps: Step[] };
-  };
-};
-const { permissions, jobs } = parse(readFileSync(inRoot('.github', 'workflows', 'ci.yml'), 'utf8')) as Workflow;
-const { steps, strategy } = jobs.test;
+const step = z.object({
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  if: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+});
+const job = z.object({
+  'runs-on': z.string(),
+  'timeout-minutes': z.number(),
+  strategy: z.object({ matrix: z.object({ os: z.array(z.string()) }) }).optional(),
+  steps: z.array(step),
+});
+const workflow = z.object({
+  on: z.record(z.string(), z.unknown()),
+  permissions: z.unknown(),
+  jobs: z.record(z.string(), job),
+});
+const action = z.object({ runs: z.object({ steps: z.array(step) }) });
 
-test('every action is pinned to a commit, and nothing may be written', () => {
-  const actions = steps.flatMap(({ uses }) => uses ?? []);
-  expect(actions.length).toBeGreaterThan(3);
-  expect(actions.filter((action) => !/^actions\/[\w-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
-  expect(permissions).toEqual({ contents: 'read' });
+const read = (...path: string[]) => readFileSync(inRoot('.github', ...path), 'utf8');
+const workflowOf = (name: string) => workflow.parse(parse(read('workflows', name)));
+const preparation = action.parse(parse(read('actions', 'prepare', 'action.yml'))).runs.steps;
+const files = readdirSync(inRoot('.github', 'workflows'));
+const workflows = files.map((name) => [name, workflowOf(name)] as const);
+
+test.each(workflows)(
+  '%s: every action is pinned to a commit, and nothing may be written',
+  (_, { permissions, jobs }) => {
+    const steps = [...Object.values(jobs).flatMap((each) => each.steps), ...preparation];
+    const actions = steps.flatMap(({ uses }) => uses ?? []);
+    expect(actions).toContain('./.github/actions/prepare');
+    const others = actions.filter((uses) => uses !== './.github/actions/prepare');
+    expect(others.filter((uses) => !/^actions\/[\w-]+@[0-9a-f]{40}$/.test(uses))).toEqual([]);
+    expect(permissions).toEqual({ contents: 'read' });
+  },
+);
+
+test('npm test runs on three systems at every push and pull request', () => {
+  const { on, jobs } = workflowOf('ci.yml');
+  expect(on).toEqual({ push: null, pull_request: null });
+  expect(jobs['test']?.strategy?.matrix.os).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
+  const tests = jobs['test']?.steps.filter(({ run }) => run?.endsWith('npm test')) ?? [];
+  expect(tests.map(({ run, if: condition }) => [condition, run])).toEqual([
+    ["runner.os == 'Linux'", 'xvfb-run --auto-servernum npm test'],
+    ["runner.os != 'Linux'", 'npm test'],
+  ]);
 });
 
-test('npm test runs on three systems', () => {
-  expect(strategy.matrix.os).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
-  const tests = steps.filter(({ run }) => run?.endsWith('npm test'));
-  expect(tests.map((step) => step.if)).toEqual(["runner.os == 'Linux'", "runner.os != 'Linux'"]);
+test('the full suite runs every night', () => {
+  const { on, jobs } = workflowOf('nightly.yml');
+  expect(on['schedule']).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) }]);
+  const commands = jobs['full']?.steps.flatMap(({ run }) => run ?? []);
+  expect(commands).toEqual([expect.stringMatching(/^xvfb-run --auto-servernum npm run test:full -- /)]);
+});
+
+test('Linux gets a sandbox, a display and an SSH server', () => {
+  const [linux] = preparation.filter(({ if: condition }) => condition === "runner.os == 'Linux'");
+  expect(linux?.run).toMatch(/apt-get install --yes bubblewrap openssh-server xvfb$/m);
+  expect(linux?.run).toMatch(/sysctl -w kernel\.apparmor_restrict_unprivileged_userns=0$/m);
+});
+
+test('the cache is keyed by the files that name what is downloaded', () => {
+  const { key } = preparation.find(({ uses }) => uses?.startsWith('actions/cache@'))?.with ?? {};
+  const paths = [...String(key).matchAll(/'([^']+)'/g)].map(([, path = '']) => path);
+  expect(paths).toContain('package-lock.json');
+  const found = (path: string) => existsSync(inRoot(path.replace(/\/\*\.\w+$/, '')));
+  expect(paths.filter((path) => !found(path))).toEqual([]);
+});
+
+test.each(workflows)('%s: a failure uploads the reports and the pictures', (_, { jobs }) => {
+  for (const { steps } of Object.values(jobs)) {
+    const [upload] = steps.filter(({ if: condition }) => condition === 'failure()');
+    expect(upload?.uses).toMatch(/^actions\/upload-artifact@/);
+    expect(String(upload?.with?.['path']).trim().split('\n')).toEqual([
+      'dist/test/*.json',
+      'dist/test/*.xml',
+      'dist/test/screenshots',
+    ]);
+  }
+});
+
+test.each(workflows)('%s: every npm script exists', (name) => {
+  const { scripts } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const used = [...read('workflows', name).matchAll(/npm run ([\w:]+)/g)].map(([, script = '']) => script);
+  expect(used.filter((script) => !(script in scripts))).toEqual([]);
 });

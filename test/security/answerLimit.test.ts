@@ -10,6 +10,7 @@ import { effectsOfAgent } from '../../src/engine/shell/effects.ts';
 import { startMcpServer } from '../../src/engine/shell/mcp.ts';
 import { openAgentProgram } from '../../src/engine/shell/seats/agentProgram.ts';
 import { complete, throwUnlessServed } from '../../src/engine/shell/seats/openai.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** A server answers without an end. Each client stops at its limit and names the server. */
@@ -97,7 +98,7 @@ test('doctor stops reading the list of models', async () => {
   expect(out + err).toContain(`${origin} answered with more than 64 MB`);
 });
 
-test('an answer up to the limit is read whole', async () => {
+inFullSuite('an answer up to the limit is read whole', async () => {
   const exact = createServer((_, response) => response.end(Buffer.alloc(longestAnswer)));
   await once(exact.listen(0, '127.0.0.1'), 'listening');
   const response = await boundFetch(`http://127.0.0.1:${(exact.address() as AddressInfo).port}`);

@@ -6,17 +6,15 @@ import { onTestFinished } from 'vitest';
 export type Answer = { readonly status: number; readonly body: unknown } | null;
 
 /** A model endpoint on loopback that lives as long as the test. Returns its base URL. */
-export async function endpoint(answerOf: (request: number) => Answer): Promise<string> {
+export async function endpoint(answerOf: (request: number, body: string) => Answer): Promise<string> {
   let requests = 0;
-  const server: Server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => {
-      const answer = answerOf(requests++);
-      if (!answer) return;
-      const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
-      const { status, body } = answer;
-      response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
-    });
+  const server: Server = createServer(async (request, response) => {
+    const asked = Buffer.concat(await Array.fromAsync(request)).toString();
+    const answer = answerOf(requests++, asked);
+    if (!answer) return;
+    const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
+    const { status, body } = answer;
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { childrenOf } from '../../scripts/processTree.ts';
 
 /** Returns the pid of the descendant of this process with a `process.title`: inside a sandbox it knows itself by another. */
 export function pidTitled(title: string): number {
@@ -27,9 +28,5 @@ export function isRunning(pid: number): boolean {
 
 /** Returns the pids of the children of a process, and of theirs. */
 export function descendants(pid: number): readonly number[] {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  const children = tasks.flatMap((task) => numbers(readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')));
-  return children.flatMap((child) => [child, ...descendants(child)]);
+  return childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
 }
-
-const numbers = (text: string) => text.trim().split(/\s+/).filter(Boolean).map(Number);

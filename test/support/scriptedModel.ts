@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 type Message = { readonly role: string; readonly content: string };
 export type ModelRequest = { readonly messages: readonly Message[] };
 
-/** What a model says to a request, the nth: a text, or fields of a message; null never answers. */
+/** What a model says to a request, the nth: a text, or fields of a message and a `finish_reason`; null never answers. */
 export type ScriptedAnswer = (request: ModelRequest, nth: number) => string | object | null;
 
 /** An endpoint of a scripted model, with every request it took, parsed and as it was sent. */
@@ -48,8 +48,11 @@ export async function serveModel(
     requests.push(body);
     const said = answer(body, requests.length);
     if (said === null) return;
-    const message = { role: 'assistant', content: null, ...(typeof said === 'string' ? { content: said } : said) };
-    const choices = [{ index: 0, finish_reason: 'stop', message }];
+    const fields = typeof said === 'string' ? { content: said } : said;
+    const { finish_reason = 'stop', ...message } = { role: 'assistant', content: null, ...fields } as {
+      readonly finish_reason?: string;
+    };
+    const choices = [{ index: 0, finish_reason, message }];
     send(200, { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,17 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const folders: string[] = [];
+const rootVariable = 'REHEARSAL_TEST_FOLDER';
 
-/** Makes a folder that is removed when the worker of these tests ends. */
+/** Makes a folder that is removed when all tests of this run of vitest have ended. */
 export function temporaryFolder(name: string): string {
-  if (folders.length === 0) process.once('exit', removeFolders);
-  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
-  folders.push(folder);
-  return folder;
+  return mkdtempSync(join(process.env[rootVariable] ?? tmpdir(), `${name}-`));
 }
 
-/** Removes every folder that was made here. */
-export function removeFolders(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+/**
+ * Before the tests: makes the folder in which `temporaryFolder` makes its own. The process of vitest removes it, because
+ * a worker may be killed before it removes anything. The name is short for the sake of sockets.
+ */
+export default function setUp(): (() => void) | undefined {
+  if (process.env[rootVariable] !== undefined) return undefined;
+  const root = mkdtempSync(join(tmpdir(), 't-'));
+  process.env[rootVariable] = root;
+  return () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 }

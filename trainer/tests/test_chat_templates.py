@@ -18,7 +18,7 @@ from rehearsal_trainer.masks import Row
 from rehearsal_trainer.messages import Message, Tool, ToolCall
 from rehearsal_trainer.reply_formats import tool_json
 
-CONVERSATIONS = 20 * RUNS
+CONVERSATIONS = 8 * RUNS
 TOOLS = [
     Tool(
         "find_parcel",

@@ -52,6 +52,7 @@ def test_two_domains_learn_in_one_run_and_each_has_its_reward(tmp_path: Path) ->
     assert all(line["recording"].startswith(f"{line['domain']}.{line['task']}.") for line in rollouts)
 
 
+@pytest.mark.full
 def test_a_run_is_evaluated_before_and_while_it_trains_and_says_on_what(tmp_path: Path) -> None:
     run = tmp_path / "run"
     changes = {"evaluate_every": 2, "evaluate_trials": 2, "turn_cap": 1, "max_tokens": 4, "tasks_per_step": 1}

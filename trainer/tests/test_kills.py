@@ -187,6 +187,7 @@ def expect_whole(run: Path) -> None:
     assert (run / "checkpoints" / "final").is_dir()
 
 
+@pytest.mark.full
 def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
     run: Path, start: Start, draw: random.Random
 ) -> None:

@@ -87,6 +87,7 @@ def test_an_agent_of_published_sdks_yields_the_row_that_the_plain_seat_yields(
     assert seats["agent"] == "agent:own"
 
 
+@pytest.mark.full
 def test_a_random_model_behind_an_agent_yields_masked_rows_whatever_it_says(
     tiny_gateway: Gateway, node: str, tmp_path: Path
 ) -> None:

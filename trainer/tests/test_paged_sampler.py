@@ -81,6 +81,7 @@ def test_a_gpu_samples_by_transformers_and_a_cpu_by_our_own_decoder(tiny_model: 
     assert isinstance(serving.sampler_of(tiny_model.to("meta"), {2}, 64, 8), PagedSampler)
 
 
+@pytest.mark.full
 def test_grpo_trains_on_what_it_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "sampler_of", lambda model, ids, room, _slots: PagedSampler(model, ids, room, **SMALL))
     run_grpo(grpo_config(tmp_path / "run", learning_rate=0.1, concurrency=8))

@@ -99,6 +99,7 @@ def stopped_together(
 # things in one run.
 
 
+@pytest.mark.full
 def test_two_processes_train_as_one_does_and_resume_and_stop_on_a_signal(tmp_path: Path) -> None:
     # Six rows in batches of four, and one row to validate on: the second batch of an epoch has no rows for one of the
     # processes. The first learning rate is 0, so both batches are computed on the same weights.

@@ -69,6 +69,7 @@ def test_grpo_takes_two_steps_over_4_bit_weights(tmp_path: Path, monkeypatch: py
     assert not torch.allclose(plain(IDS).logits, again(IDS).logits, atol=1e-4)
 
 
+@pytest.mark.full
 @needs_bitsandbytes
 def test_sft_leaves_an_adapter_that_grpo_and_an_evaluation_continue_from(tmp_path: Path) -> None:
     recordings = gold_recordings(tmp_path / "recordings")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import chat_with, replies_of, served
+from conftest import all_in_full_suite, chat_with, replies_of, served
 
 from rehearsal_trainer.messages import Conversation
 from rehearsal_trainer.trajectories import find_recordings, read_recording
@@ -20,7 +20,7 @@ def recordings(gold_run: Path) -> list[Conversation]:
     return [read_recording(path) for path in by_kind.values()]
 
 
-@pytest.mark.parametrize("template", ["compact", "qwen2_5"])
+@pytest.mark.parametrize("template", all_in_full_suite(["compact", "qwen2_5"], ["qwen2_5"]))
 def test_a_recording_has_the_ids_and_the_mask_of_the_gateway(
     recordings: list[Conversation], forced_gateway: Any, tokenizer: Any, template: str
 ) -> None:

@@ -140,7 +140,7 @@ def test_all_weights_are_written_for_it(tmp_path: Path, stand_in: str, tiny_mode
         assert torch.equal(read(ids).logits, tiny_model(ids).logits)
 
 
-@pytest.mark.parametrize("lora_rank", [0, 4])
+@pytest.mark.parametrize("lora_rank", [0, pytest.param(4, marks=pytest.mark.full)])
 def test_the_update_has_the_memory_and_the_next_rollouts_have_it_back(
     tmp_path: Path, stand_in: str, monkeypatch: pytest.MonkeyPatch, lora_rank: int
 ) -> None:

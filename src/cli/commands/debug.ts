@@ -8,11 +8,16 @@ import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminalSession.ts';
 import { type Io, UsageError } from '../io.ts';
+import { readSettings, setHelp, settingOptions } from '../modelSettings.ts';
 import { requireRecording } from '../requireRecording.ts';
 import { openDomain, readRolloutOptions, taskNamed, wholeNumber } from '../rolloutOptions.ts';
 
-const ofTask = ['agent', 'user', 'fork-agent', 'seed', 'trial', 'basis', 'turn-cap', 'timeout', 'out', 'script'];
-const ofRecording = ['domain', 'step', 'user', 'fork-agent', 'timeout', 'script'];
+const settings = Object.keys(settingOptions);
+const ofTask = [
+  ...['agent', 'user', 'fork-agent', 'seed', 'trial', 'basis', 'turn-cap', 'timeout', 'out', 'script'],
+  ...settings,
+];
+const ofRecording = ['domain', 'step', 'user', 'fork-agent', 'timeout', 'script', ...settings];
 
 export const debug: Command = {
   name: 'debug',
@@ -33,7 +38,7 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   --trial N          which trial of the task, from 0 (default: 0)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
-  --timeout SECONDS  how long a model may take for one response (default: 120)
+${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --domain FOLDER    of a recording: the domain it was made in (default: from run.json beside it)
   --step N           of a recording: the step to begin at (default: 0)
@@ -41,7 +46,10 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
 
 Exit codes: 0 the session ended, 2 it could not begin, a command of the script failed, or Ctrl+C.
 `,
-  options: Object.fromEntries([...new Set([...ofTask, ...ofRecording])].map((name) => [name, { type: 'string' }])),
+  options: {
+    ...Object.fromEntries([...new Set([...ofTask, ...ofRecording])].map((name) => [name, { type: 'string' }])),
+    ...settingOptions,
+  },
   run: async (given, io) => {
     const isOfRecording = isRecording(given.positionals[0] ?? '');
     refuseRunFolder(given.positionals[0], io);
@@ -104,6 +112,7 @@ function recorded(given: Given, io: Io) {
 function shared(given: Given) {
   const timeout = text(given, 'timeout');
   return {
+    models: readSettings(given),
     user: text(given, 'user'),
     forkAgent: text(given, 'fork-agent'),
     timeout: timeout === undefined ? undefined : Number(timeout),

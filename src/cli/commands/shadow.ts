@@ -22,6 +22,7 @@ import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '..
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { setHelp, settingOptions } from '../modelSettings.ts';
 import { percent } from '../report/sections.ts';
 import { excerpt } from '../report/text.ts';
 import { openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
@@ -53,9 +54,7 @@ would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recordin
   --reads            in recordings, execute reads that the agent calls first, on the recorded state
   --gate SHARE       exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1
   --concurrency N    turns at once (default: 8)
-  --temperature X    for models (default: the endpoint's)
-  --max-tokens N     tokens of one response of a model
-  --json             machine-readable output, with every turn
+${setHelp}  --json             machine-readable output, with every turn
 
 Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be compared.
 `,
@@ -64,8 +63,7 @@ Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be com
     reads: { type: 'boolean' },
     gate: { type: 'string' },
     concurrency: { type: 'string' },
-    temperature: { type: 'string' },
-    'max-tokens': { type: 'string' },
+    ...settingOptions,
   },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);

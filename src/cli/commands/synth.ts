@@ -1,5 +1,6 @@
 import { type Command, type Given, refuseMore } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
+import { setHelp, settingOptions } from '../modelSettings.ts';
 import { exportSelection } from '../synth/exportSelection.ts';
 import { gradeRollouts } from '../synth/gradeRollouts.ts';
 import { previewTraining } from '../synth/previewTraining.ts';
@@ -26,7 +27,7 @@ recordings, selection.jsonl with each rollout and why it was chosen or left out,
   --seed TEXT        source of every random stream, and of what is chosen among equals (default: 1)
   --turn-cap N       agent responses at most (default: the domain's)
   --concurrency N    rollouts or grades at once (default: 16)
-  --temperature X, --max-tokens N, --timeout SECONDS  for models
+${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --budget-tokens N, --budget-money X  what the models may use now
   --price IN/OUT, --user-price IN/OUT, --tools-price IN/OUT  what a million tokens of each model cost
   --out PATH         synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write
@@ -60,8 +61,7 @@ export const synth: Command = {
     seed: { type: 'string' },
     'turn-cap': { type: 'string' },
     concurrency: { type: 'string' },
-    temperature: { type: 'string' },
-    'max-tokens': { type: 'string' },
+    ...settingOptions,
     timeout: { type: 'string' },
     'budget-tokens': { type: 'string' },
     'budget-money': { type: 'string' },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { seatSettingsSchema } from '../../engine/core/modelSettings.ts';
 import { pricesSchema } from '../../engine/shell/runFile.ts';
 import { UsageError } from '../io.ts';
 
@@ -19,6 +20,8 @@ const configurationSchema = z.object({
   turnCap: z.int().min(1).optional(),
   /** What a million tokens of each seat cost, for the scope of usage and for reports. */
   prices: pricesSchema.optional(),
+  /** How the models of the seats are asked, laid over what the domain says. */
+  models: seatSettingsSchema.optional(),
   /** Seconds that a model may take for one response. */
   timeout: z.number().positive().optional(),
   stopOnEntry: z.boolean().default(false),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { World } from '../../engine/core/domain.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
+import type { ModelSettings } from '../../engine/core/modelSettings.ts';
 import type { Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { baseHash } from '../../engine/core/world.ts';
@@ -38,6 +39,8 @@ export type DebuggeeOptions = {
   readonly log: (text: string) => void;
   readonly engine?: Engine;
   readonly onModel?: OnModel;
+  /** Laid over those of the domain for simulated tools. */
+  readonly toolSettings?: ModelSettings | undefined;
   /** Whether a JavaScript debugger may look into the lane. */
   readonly inspectable?: boolean;
 };
@@ -371,13 +374,13 @@ export class Debuggee {
     { agent, user }: Seats,
     sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
-    const { readKey, askPerson, onModel } = this.#options;
+    const { readKey, askPerson, onModel, toolSettings } = this.#options;
     const course = this.#courseOf();
     this.#course = course;
     this.#seats = { agent, user };
     this.#cursor = -1;
     this.#recording = recording;
-    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
+    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel, toolSettings);
     const request = {
       task,
       from,

@@ -78,7 +78,7 @@ function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'ar
   );
   const isUser = original.type === 'userReplied';
   const event: RolloutEvent = isUser
-    ? { ...original, toolCalls, origin: 'edited' }
+    ? { type: 'userReplied', content: original.content, stop: null, toolCalls, origin: 'edited' }
     : { type: 'agentReplied', content: original.content, toolCalls, origin: 'edited' };
   return {
     events: [...eventsUpTo(steps, edit.step), event],

@@ -7,7 +7,19 @@ import { callsOf } from '../../engine/core/rules/calls.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
-export const roots = ['db', 'user', 'messages', 'calls', 'now', 'turn', 'reward', 'rules', 'event', 'task'] as const;
+export const roots = [
+  'db',
+  'user',
+  'messages',
+  'calls',
+  'now',
+  'timeZone',
+  'turn',
+  'reward',
+  'rules',
+  'event',
+  'task',
+] as const;
 
 /**
  * Reads an expression at a step: `db.orders.W1.status`, `messages[3].content`, `count(messages, it.role == 'tool')`.
@@ -62,6 +74,8 @@ function namedAt(name: string, { state, event }: Step): Json | undefined {
       return callsOf(state.messages);
     case 'now':
       return state.started.now;
+    case 'timeZone':
+      return state.started.timeZone ?? 'UTC';
     case 'turn':
       return state.turn;
     case 'reward':

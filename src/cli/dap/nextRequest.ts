@@ -1,6 +1,7 @@
 import type { Json } from '../../engine/core/json.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
 import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
+import { adapted } from '../../engine/shell/seats/refusedFields.ts';
 import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -37,10 +38,10 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
   const whose = debuggee.isLive ? `the ${seat}'s seat` : `the ${seat}'s seat in a fork from here`;
   switch (spec.type) {
     case 'openai': {
-      const asked = seat === 'agent' ? agentBody(view, spec.modalities) : userBody(view);
-      const request = withoutMedia(requestTo(spec, asked));
-      const body = JSON.stringify(request);
-      return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(body), body)];
+      const body = seat === 'agent' ? agentBody(view, spec) : userBody(view, spec);
+      const { request } = adapted(spec, requestTo(spec, body));
+      const text = JSON.stringify(withoutMedia(request));
+      return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(text), text)];
     }
     case 'agent': {
       const messages = JSON.parse(JSON.stringify(chatOf(view))) as Json;

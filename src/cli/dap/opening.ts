@@ -9,10 +9,11 @@ import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts'
 import { readRecording } from '../../engine/shell/recording.ts';
 import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { makeNewRunFolder } from '../../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
+import { type ModelSeat, parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { UsageError } from '../io.ts';
-import { chosenSeat, taskNamed, unknownDomain } from '../rolloutOptions.ts';
+import { throwUnlessNamed } from '../modelSettings.ts';
+import { chosenSeat, settledModel, taskNamed, unknownDomain } from '../rolloutOptions.ts';
 import type { CheckpointSeat } from './checkpointSeat.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
@@ -59,7 +60,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
       ? ({ type: 'gold' } as const)
       : agent;
   host.onDomain(domain);
-  const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...host });
+  const debuggee = new Debuggee({ domain, agent, user, forkAgent, toolSettings: configuration.models?.tools, ...host });
   const runs = configuration.runs ?? join(domain.folder, workFolders.runs);
   const run = configuration.run ?? makeNewRunFolder(runs, task.id);
   const recording = join(run, recordingName(rolloutName(task, trial)));
@@ -94,9 +95,19 @@ export async function attached(configuration: Configuration, host: Host): Promis
   const forkAgent = seatOf('agent', configuration.forkAgent ?? configuration.agent ?? 'gold');
   const user =
     configuration.user === undefined
-      ? timed(recordedUser(recording), configuration)
+      ? timed(recordedUser(recording), configuration, (model) =>
+          settledModel(
+            model,
+            { role: 'user', chosen: undefined, own: '', settings: configuration.models ?? {} },
+            domain.file,
+            host.checkpoint.environment,
+          ),
+        )
       : seatOf('user', configuration.user);
-  const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
+  const debuggee = new Debuggee({
+    ...{ domain, agent: { type: 'gold' }, user, forkAgent, toolSettings: configuration.models?.tools },
+    ...host,
+  });
   debuggee.onClosed = (fork, closed) => {
     const receipt = receiptOfClosed(debuggee.domain, fork, closed);
     const why = receipt && signFork(fork, receipt);
@@ -115,12 +126,17 @@ function recordedUser(recording: string): SeatSpec {
 }
 
 /** Gives the seat that a configuration names, else the domain's own. */
-function seatsOf(configuration: Configuration, { folder }: LoadedDomain, environment: NodeJS.ProcessEnv) {
+function seatsOf(configuration: Configuration, { folder, file }: LoadedDomain, environment: NodeJS.ProcessEnv) {
   const here = { cwd: process.cwd(), environment };
+  const { models: settings = {}, agent, forkAgent, user } = configuration;
+  const where = { headers: '"models" of the launch configuration', seat: '' };
+  throwUnlessNamed(settings, { agent: agent ?? forkAgent, user }, where);
   return (which: 'agent' | 'user', chosen: string | undefined, own = ''): SeatSpec =>
-    timed(chosenSeat(which, chosen, own, folder, here), configuration);
+    timed(chosenSeat(which, chosen, own, folder, here), configuration, (model) =>
+      settledModel(model, { role: which, chosen, own, settings }, file, environment),
+    );
 }
 
-function timed(spec: SeatSpec, { timeout }: Configuration): SeatSpec {
-  return timeout === undefined ? spec : withModel(spec, (model) => ({ ...model, timeoutMs: timeout * 1000 }));
+function timed(spec: SeatSpec, { timeout }: Configuration, settle: (model: ModelSeat) => ModelSeat): SeatSpec {
+  return withModel(spec, (model) => settle(timeout === undefined ? model : { ...model, timeoutMs: timeout * 1000 }));
 }

@@ -1,5 +1,6 @@
 import { keysAt } from '../../engine/core/database.ts';
 import { type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
+import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
@@ -75,7 +76,7 @@ function verifiers(debuggee: Debuggee, state: RolloutState): Scope {
   const prepare = async () => {
     gold = await debuggee.gold();
   };
-  const children = ofTask(() => verifierVariables(debuggee.task, state, gold));
+  const children = ofTask(() => verifierVariables(debuggee.task, state, gold, comparisonOf(debuggee.domain.file)));
   return { ...scope('Verifiers', children), prepare, isExpensive: true };
 }
 

@@ -2,7 +2,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import { messagesOf, offeredNow } from '../../engine/core/message.ts';
 import type { Offered } from '../../engine/core/tool.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
-import { chatOf, userBody } from '../../engine/shell/seats/chatRequest.ts';
+import { chatOf, userChatOf } from '../../engine/shell/seats/chatRequest.ts';
 import type { Debuggee } from './debuggee.ts';
 import { jsonChildren, shortened, type Variable, type WholeValue } from './variables.ts';
 
@@ -29,7 +29,7 @@ export function agentSees({ state }: Step): readonly Variable[] {
  */
 export function userSees({ setting, task }: Debuggee, { state }: Step): readonly Variable[] {
   const view = viewOf({ setting, task }, state, 'user');
-  const [instructions, ...chat] = userBody(view).messages;
+  const [instructions, ...chat] = userChatOf(view);
   return [
     {
       name: 'instructions',

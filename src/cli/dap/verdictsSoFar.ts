@@ -1,6 +1,7 @@
 import { diffDatabases } from '../../engine/core/database.ts';
 import type { World } from '../../engine/core/domain.ts';
 import { type Verdict, verdictWord } from '../../engine/core/event.ts';
+import type { FieldComparison } from '../../engine/core/fieldComparison.ts';
 import { type Path, showPath } from '../../engine/core/json.ts';
 import { rewardOf } from '../../engine/core/reward.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
@@ -29,11 +30,17 @@ export type Difference = {
  * run is undecided.
  * @param gold the world after the gold actions, or why it is not known
  */
-export function standingsAt(task: Task, state: RolloutState, gold: World | string): readonly Standing[] {
+export function standingsAt(
+  task: Task,
+  state: RolloutState,
+  gold: World | string,
+  compare: FieldComparison,
+): readonly Standing[] {
   if (state.verdicts.length > 0) return state.verdicts.map((verdict) => ({ verifier: verdict.verifier, verdict }));
   const basis = task[state.started.basis];
   const open = new Map(basis.flatMap((name) => openReason(name, task, gold).map((why) => [name, why] as const)));
-  const evidence = { task, state, start: state.start, gold: typeof gold === 'string' ? state.world : gold, custom: [] };
+  const world = typeof gold === 'string' ? state.world : gold;
+  const evidence = { task, state, start: state.start, gold: world, custom: [], compare };
   const decided = verdictsOf(
     basis.filter((name) => !open.has(name)),
     evidence,
@@ -69,10 +76,18 @@ function openReason(name: VerifierName, task: Task, gold: World | string): reado
   }
 }
 
-/** Where the world is not as the gold actions leave it, on both sides, up to ids that tools created. */
-export function differencesFrom(task: Task, made: World, state: RolloutState): readonly Difference[] {
+/**
+ * Where the world is not as the gold actions leave it, on both sides, up to ids that tools created and to what the domain
+ * counts as equal.
+ */
+export function differencesFrom(
+  task: Task,
+  made: World,
+  state: RolloutState,
+  compare: FieldComparison,
+): readonly Difference[] {
   const { world, start } = state;
-  const { world: gold } = goldLike({ task, state }, start, made);
+  const { world: gold } = goldLike({ task, state, compare }, start, made);
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(gold[side], world[side]).map(({ path, before, after }) => ({
       side,
@@ -85,9 +100,14 @@ export function differencesFrom(task: Task, made: World, state: RolloutState): r
 }
 
 /** The rows of the scope: the reward as it would be, and every verifier. */
-export function verifierVariables(task: Task, state: RolloutState, gold: World | string): readonly Variable[] {
-  const standings = standingsAt(task, state, gold);
-  const differences = typeof gold === 'string' ? [] : differencesFrom(task, gold, state);
+export function verifierVariables(
+  task: Task,
+  state: RolloutState,
+  gold: World | string,
+  compare: FieldComparison,
+): readonly Variable[] {
+  const standings = standingsAt(task, state, gold, compare);
+  const differences = typeof gold === 'string' ? [] : differencesFrom(task, gold, state, compare);
   return [
     rewardRow(task, state, standings),
     ...standings.map((standing): Variable => {

@@ -1,5 +1,6 @@
 import type { World } from '../../engine/core/domain.ts';
 import { type Verdict, verdictWord } from '../../engine/core/event.ts';
+import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import { callText } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
@@ -34,7 +35,7 @@ export function chainOf({ domain, task, steps, gold }: Asked): readonly ChainLin
   if (!state) return [];
   const rules = state.ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
   return [
-    ...standingsAt(task, state, gold).flatMap((standing) =>
+    ...standingsAt(task, state, gold, comparisonOf(domain.file)).flatMap((standing) =>
       'verdict' in standing
         ? verifierLines(domain, task, steps, state, standing.verdict, gold)
         : [{ text: `  open      ${standing.verifier}: ${standing.undecided}` }],
@@ -64,7 +65,10 @@ function verifierLines(
   const demanded = domain.locations.tasks.get(task.id);
   const parts = { database: demanded?.actions, assertions: demanded?.assertions, communicate: demanded?.communicate };
   const at = Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
-  const differences = verifier === 'database' && typeof gold !== 'string' ? differencesFrom(task, gold, state) : [];
+  const differences =
+    verifier === 'database' && typeof gold !== 'string'
+      ? differencesFrom(task, gold, state, comparisonOf(domain.file))
+      : [];
   return [
     { text: line },
     ...(at ? [{ text: `${indent}demanded by the task`, at }] : []),

@@ -1,3 +1,4 @@
+import { brokenEnds, brokenEndText } from '../../engine/core/answerEnd.ts';
 import { modelRoles } from '../../engine/core/measure.ts';
 import type { Distribution, RunMetrics } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';
@@ -21,6 +22,8 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
     conversation(metrics),
     calls(metrics),
     cost(metrics),
+    brokenAnswers(metrics),
+    providers(metrics),
     ends(metrics),
     failures(metrics),
     simulator(metrics),
@@ -134,6 +137,42 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
     columns: ['metric', 'mean', 'median', '95 %', 'most'],
     rows: [...times, ...usage, ...price],
   };
+}
+
+/** Answers of models that were cut off, withheld or refused, where there are any. */
+function brokenAnswers({ answers }: RunMetrics): Section {
+  const broken = modelRoles.filter((role) => brokenEnds.some((end) => answers[role][end] > 0));
+  return {
+    id: 'answers',
+    title: 'Answers that are not whole',
+    columns: ['of the', 'answers', ...brokenEnds.map((end) => brokenEndText[end])],
+    rows: broken.map((role) => [
+      role,
+      String(answers[role].all),
+      ...brokenEnds.map((end) => String(answers[role][end])),
+    ]),
+  };
+}
+
+/** Returns a sentence for each field that an endpoint refuses. */
+export function adaptedLines({ adapted }: RunMetrics): readonly string[] {
+  return modelRoles.flatMap((role) =>
+    adapted[role].map((how) => `${role}: its endpoint refuses some fields of requests, so it was asked ${how}`),
+  );
+}
+
+/** Returns a sentence for each kind of answers that are not whole, such as "agent: 7 of 120 answers were ...". */
+export function brokenAnswerLines({ answers }: RunMetrics): readonly string[] {
+  return modelRoles.flatMap((role) =>
+    brokenEnds
+      .filter((end) => answers[role][end] > 0)
+      .map((end) => `${role}: ${answers[role][end]} of ${answers[role].all} answers were ${brokenEndText[end]}`),
+  );
+}
+
+function providers({ providers: counts }: RunMetrics): Section {
+  const rows = Object.entries(counts).map(([name, count]) => [name, String(count)]);
+  return { id: 'providers', title: 'Providers', columns: ['provider', 'answers'], rows };
 }
 
 function ends({ endReasons }: RunMetrics): Section {

@@ -1,7 +1,7 @@
 import type { RunMetrics } from '../../engine/core/metrics.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
-import { failureText, sectionsOf } from './sections.ts';
+import { adaptedLines, brokenAnswerLines, failureText, sectionsOf } from './sections.ts';
 
 const shownFailures = 20;
 
@@ -15,6 +15,8 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
       .flatMap((section) => [section.title, ...tableLines(section), '']),
     ...failed.slice(0, shownFailures).map(failureLine),
     ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
+    ...brokenAnswerLines(metrics),
+    ...adaptedLines(metrics),
     ...problems,
     ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished`] : []),
     ...(forks.length > 0 ? [`${forks.length} forks lie beside them and do not count`] : []),

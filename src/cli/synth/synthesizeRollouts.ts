@@ -69,6 +69,7 @@ async function synthesizeIn(
       ...file,
       ...{ folder, basis: played[0]?.options.basis ?? 'train', concurrency, prices, meter, key, signal: io.signal },
       ...(played[0]?.options.turnCap === undefined ? {} : { turnCap: played[0].options.turnCap }),
+      ...(played[0]?.options.toolSettings ? { toolSettings: played[0].options.toolSettings } : {}),
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       onModel: wait.onModel,

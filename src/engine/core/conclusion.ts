@@ -1,3 +1,5 @@
+import { brokenEnds, brokenEndText } from './answerEnd.ts';
+import { counted } from './counted.ts';
 import type { Domain } from './domain.ts';
 import { type EventOf, type Failure, type Verdict, verdictWord } from './event.ts';
 import { recoveryItems } from './recovery.ts';
@@ -18,11 +20,24 @@ export function conclusionOf(domain: Domain, task: Task, state: RolloutState): E
     type: 'rewarded',
     basis: state.started.basis,
     reward: value,
-    reason,
+    reason: `${reason}${brokenAnswers(state)}`,
     ...(isScored ? { completion: completionOf(state.verdicts) } : {}),
     failedBy: failedBy(state, value),
     card: reportCardOf(domain, state),
   };
+}
+
+/** Says which answers of the two seats are not whole, behind a reason; empty where all are. */
+function brokenAnswers({ messages }: RolloutState): string {
+  return (['agent', 'user'] as const)
+    .flatMap((seat) => brokenEnds.map((end) => ({ seat, end })))
+    .map(({ seat, end }) => {
+      const steps = messages.flatMap((each) => (each.role === seat && each.brokenEnd === end ? [each.step] : []));
+      const [were, at] = steps.length === 1 ? ['was', 'step'] : ['were', 'steps'];
+      const what = `${counted(steps.length, 'answer')} of the ${seat} ${were} ${brokenEndText[end]}`;
+      return steps.length === 0 ? '' : `; ${what} (${at} ${steps.join(', ')})`;
+    })
+    .join('');
 }
 
 /** Of the task's declared checks, how many were met: its share is the task completion rate. */

@@ -1,9 +1,12 @@
 import * as z from 'zod';
 import { benchmarks } from './benchmark.ts';
+import { isTimeZone } from './calendar.ts';
 import type { Database } from './database.ts';
 import { dialects, usualDialect } from './dialect.ts';
+import { fieldComparisonSchema } from './fieldComparison.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import { linearPattern } from './linearPattern.ts';
+import { seatSettingsSchema } from './modelSettings.ts';
 import type { Persona } from './persona.ts';
 import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
@@ -179,6 +182,11 @@ export const domainFileSchema = z.strictObject({
   name: z.string().describe('Name of the domain; recordings carry it.'),
   description: z.string().default('').describe('For people: what this domain is about.'),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'expected the name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe('The time zone in which rules and assertions count days, such as Europe/Berlin; UTC by default.'),
   turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),
   callCap: z
     .int()
@@ -257,6 +265,9 @@ export const domainFileSchema = z.strictObject({
     .record(z.string(), environmentSchema)
     .default({})
     .describe('Existing environments in Python whose tools the agent has, by name.'),
+  compare: fieldComparisonSchema
+    .optional()
+    .describe('Fields of the databases, states and results that are not compared exactly.'),
   agent: z
     .string()
     .default('gold')
@@ -271,6 +282,9 @@ export const domainFileSchema = z.strictObject({
     ])
     .default('agenda')
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
+  models: seatSettingsSchema
+    .optional()
+    .describe('How models are asked, for each seat; the command line and a debug configuration can say it, too.'),
   dialect: z
     .enum(dialects)
     .default(usualDialect)

@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { brokenEnds } from './answerEnd.ts';
 import { mediaSchema } from './media.ts';
 import { toolCallSchema } from './message.ts';
+import { providerFieldsSchema } from './providerFields.ts';
 import { reportCardSchema } from './reportCard.ts';
 import { ruleVerdictSchema } from './rule.ts';
 import { seededFaultSchema } from './seededFault.ts';
@@ -115,6 +117,19 @@ const originSchema = z
 
 const bySchema = z.literal('user').optional().describe("The seat that made the call, where it was not the agent's.");
 
+const reasoningSchema = z.string().optional().describe('What the model thought before, where it tells.');
+
+const brokenEndSchema = z
+  .enum(brokenEnds)
+  .optional()
+  .describe(
+    'How the answer of the model ended, where it is not whole: cut off at the limit of tokens (`length`), withheld by a filter of the provider (`filter`), or refused (`refusal`; `content` is then the refusal).',
+  );
+
+const sentBackSchema = providerFieldsSchema
+  .optional()
+  .describe('What the endpoint needs back with this message, beside what every endpoint reads.');
+
 const offeredSchema = z.array(
   z.object({
     name: z.string().describe('By this name it is called.'),
@@ -151,6 +166,7 @@ export const rolloutStartedSchema = z
       .describe('Any text: every random number is drawn from it, the task, the trial and what it is for.'),
     trial: z.int().describe('Which repetition of the task in its run, from 0.'),
     now: z.string().describe('The date and time at which the task happens, ISO 8601; not when it was played.'),
+    timeZone: z.string().optional().describe('The time zone in which days are counted; UTC where it is absent.'),
     basis: z.enum(['evaluate', 'train']).describe('Which of the two bases of the task decides the reward.'),
     turnCap: z.int().describe('Responses of the agent after which it ends.'),
     toolErrorCap: z.int().describe('Failed calls of the agent, in all, after which it ends.'),
@@ -241,6 +257,9 @@ export const eventSchema = z.discriminatedUnion('type', [
           "Calls of the user's own tools; the agent then hears nothing of this message, nor of what they return.",
         ),
       tools: offeredSchema.optional().describe('Tools that the agent is offered from here on, beside those before.'),
+      reasoning: reasoningSchema,
+      brokenEnd: brokenEndSchema,
+      providerFields: sentBackSchema,
       origin: originSchema,
     })
     .describe("The user's seat answered."),
@@ -248,9 +267,11 @@ export const eventSchema = z.discriminatedUnion('type', [
     .object({
       type: z.literal('agentReplied'),
       content: z.string().nullable().describe('What the agent says; beside calls it is kept and shown to nobody.'),
-      reasoning: z.string().optional().describe('What the model thought before, where it tells.'),
+      reasoning: reasoningSchema,
       toolCalls: z.array(toolCallSchema).describe('The calls that it makes; none where it speaks.'),
       messageId: z.string().optional().describe('What the endpoint calls this message.'),
+      brokenEnd: brokenEndSchema,
+      providerFields: sentBackSchema,
       origin: originSchema,
     })
     .describe("The agent's seat answered."),

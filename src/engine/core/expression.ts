@@ -1,9 +1,9 @@
-import { type Evaluated, evaluate, holds, type Scope } from './expression/evaluate.ts';
+import { type Evaluated, evaluate, holds, type Scope, type Unevaluated } from './expression/evaluate.ts';
 import { arityOf } from './expression/signature.ts';
 import { type Expression, parse, type SyntaxProblem } from './expression/syntax.ts';
 import type { JsonObject } from './json.ts';
 
-export { type Evaluated, equalJson, type Scope } from './expression/evaluate.ts';
+export { type Evaluated, equalJson, type Scope, type Unevaluated } from './expression/evaluate.ts';
 
 /**
  * The one expression language of the project: conditions in rules.yaml, assertions of tasks, and what the debugger
@@ -30,7 +30,7 @@ export function evaluateExpression(text: string, scope: Scope): Evaluated {
 }
 
 /** Whether a condition holds, or why that can't be said. */
-export function conditionHolds(text: string, scope: Scope): boolean | { readonly problem: string } {
+export function conditionHolds(text: string, scope: Scope): boolean | Unevaluated {
   const evaluated = evaluateExpression(text, scope);
   return 'problem' in evaluated ? evaluated : holds(evaluated.value);
 }

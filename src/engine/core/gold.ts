@@ -9,6 +9,7 @@ import type { AgentReply, PureAgent, SeatView } from './seat.ts';
 import { saysName, slotsBeside } from './seenRows.ts';
 import type { GoldAction } from './task.ts';
 import { resultSlots } from './template.ts';
+import { isFound } from './verifiers/communicate.ts';
 
 /**
  * The gold seat: an agent without a model that does the task's gold actions as the policy wants them done.
@@ -103,7 +104,8 @@ function closing(view: SeatView, plan: Plan, lead = ''): AgentReply {
   const done = reports(view, plan);
   const isBrief = view.persona.style === 'brief';
   const said = `${plan.spoken} ${done} ${lead}`;
-  const notes = view.task.communicate.filter((text) => !said.toLowerCase().includes(text.toLowerCase())).map(speak.say);
+  const { communicate, communicateBy } = view.task;
+  const notes = communicate.filter((text) => !isFound(text, said, communicateBy)).map(speak.say);
   const found =
     lead !== '' || done !== '' || notes.length > 0 || plan.hasClosed
       ? ''

@@ -1,6 +1,7 @@
+import { type BrokenEnd, brokenEndOf, brokenEnds } from './answerEnd.ts';
 import { leavesOf } from './dialogue/value.ts';
 import { namesValue } from './dialogue.ts';
-import type { EventOf, Failure, RolloutEvent } from './event.ts';
+import type { Failure, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LayerName, ReportCard } from './reportCard.ts';
@@ -18,6 +19,12 @@ export type Timing = {
   /** Answers of a simulated user that its guard refused. */
   readonly flaws?: readonly Pick<Flaw, 'code'>[] | undefined;
   readonly withheld?: string | undefined;
+  /** What a provider says of the answer. */
+  readonly finishReason?: string | undefined;
+  readonly refusal?: string | undefined;
+  readonly provider?: string | undefined;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted?: readonly string[] | undefined;
 };
 
 /** What models are asked for: the seats, the judge, and the simulated tools. */
@@ -28,6 +35,9 @@ export type ModelRole = (typeof modelRoles)[number];
 export function byRole<T>(of: (role: ModelRole) => T): Record<ModelRole, T> {
   return Object.fromEntries(modelRoles.map((role) => [role, of(role)])) as Record<ModelRole, T>;
 }
+
+/** How many answers a provider described, and how many of them are not whole. */
+export type AnswerCounts = Readonly<Record<BrokenEnd, number>> & { readonly all: number };
 
 export type Tokens = { readonly input: number; readonly output: number };
 
@@ -67,6 +77,11 @@ export type Measure = {
     readonly tools: readonly number[];
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>>;
+  readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
+  /** Answers by the provider that a router names. */
+  readonly providers: Readonly<Record<string, number>>;
   readonly simulator: {
     /** What its guard refused, by kind: each was asked for again, or ended the rollout. */
     readonly flaws: readonly string[];
@@ -127,6 +142,7 @@ export function measureOf(
     unnecessary: unnecessaryOf(allCalls),
     longestRepeat: longestRepeatOf(calls),
     ...timesOf(events, timings),
+    providers: countedBy(timings.flatMap(({ provider }) => provider ?? [])),
     simulator: {
       flaws: timings.flatMap(({ flaws = [] }) => flaws.map(({ code }) => code)),
       withheld: timings.filter(({ withheld }) => withheld !== undefined).length,
@@ -227,13 +243,37 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
   );
 }
 
-function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
+/** Returns how often each name occurs. */
+function countedBy(names: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, same]) => [name, same.length]));
+}
+
+const eventOf: Readonly<Record<ModelRole, RolloutEvent['type']>> = {
+  agent: 'agentReplied',
+  user: 'userReplied',
+  judge: 'judged',
+  tools: 'toolReturned',
+};
+
+function answerCounts(timings: readonly Timing[]): AnswerCounts {
+  const described = timings.filter(({ finishReason, refusal }) => finishReason !== undefined || refusal !== undefined);
+  const ends = described.map(({ finishReason, refusal }) =>
+    refusal === undefined ? brokenEndOf(finishReason ?? null) : 'refusal',
+  );
+  const counts = brokenEnds.map((end) => [end, ends.filter((each) => each === end).length]);
+  return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>) };
+}
+
+function timesOf(
+  events: readonly RolloutEvent[],
+  timings: readonly Timing[],
+): Pick<Measure, 'latency' | 'tokens' | 'answers' | 'adapted'> {
   // What a broken simulator used, and how long it took, stands at the end that it brought.
   const typeOf = ({ n, flaws }: Timing) =>
     events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap((timing) => (typeOf(timing) === type && timing.ms !== undefined ? [timing.ms] : []));
-  const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged' | 'toolReturned'>['type']) =>
+  const tokens = (type: RolloutEvent['type']) =>
     timings
       .filter((timing) => typeOf(timing) === type)
       .reduce(
@@ -245,11 +285,10 @@ function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): P
       );
   return {
     latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
-    tokens: {
-      agent: tokens('agentReplied'),
-      user: tokens('userReplied'),
-      judge: tokens('judged'),
-      tools: tokens('toolReturned'),
-    },
+    tokens: byRole((role) => tokens(eventOf[role])),
+    adapted: byRole((role) => [
+      ...new Set(timings.flatMap((timing) => (typeOf(timing) === eventOf[role] ? (timing.adapted ?? []) : []))),
+    ]),
+    answers: byRole((role) => answerCounts(timings.filter((timing) => typeOf(timing) === eventOf[role]))),
   };
 }

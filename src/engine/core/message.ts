@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from './json.ts';
 import { exactJson } from './largeIntegers.ts';
 import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
+import type { ProvidedMessage } from './providerFields.ts';
 import type { Offered, Side } from './tool.ts';
 
 /**
@@ -31,16 +32,15 @@ export type ToolCall = {
  * the other seat.
  */
 export type Message =
-  | {
+  | (ProvidedMessage & {
       readonly role: 'agent';
       readonly step: number;
       readonly content: string | null;
-      readonly reasoning?: string;
       readonly toolCalls: readonly ToolCall[];
       /** Identity given by the endpoint (the gateway matches returning messages by it). */
       readonly messageId?: string;
-    }
-  | {
+    })
+  | (ProvidedMessage & {
       readonly role: 'user';
       readonly step: number;
       readonly content: string;
@@ -48,7 +48,7 @@ export type Message =
       readonly toolCalls?: readonly ToolCall[];
       /** Tools that the agent is offered from this message on, beside those before. */
       readonly tools?: readonly Offered[];
-    }
+    })
   | {
       readonly role: 'tool';
       readonly step: number;

@@ -1,4 +1,12 @@
-import { byRole, type CallCount, type Measure, type ModelRole, modelRoles, type Tokens } from './measure.ts';
+import {
+  type AnswerCounts,
+  byRole,
+  type CallCount,
+  type Measure,
+  type ModelRole,
+  modelRoles,
+  type Tokens,
+} from './measure.ts';
 import { type LayerName, layerNames } from './reportCard.ts';
 import { type Estimate, mean, passHat, quantile, sum, wilson } from './statistics.ts';
 
@@ -65,6 +73,11 @@ export type RunMetrics = {
     readonly tools: Distribution;
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>> & { readonly total: number };
+  readonly answers: Readonly<Record<ModelRole, AnswerCounts>>;
+  /** What requests left out or renamed because their endpoint refuses it. */
+  readonly adapted: Readonly<Record<ModelRole, readonly string[]>>;
+  /** Answers by the provider that a router names. */
+  readonly providers: Readonly<Record<string, number>>;
   /** Null where no price is known for a model that used tokens. */
   readonly money: number | null;
   readonly failedBy: {
@@ -117,6 +130,9 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
       tools: distribution(measures.flatMap(({ latency }) => latency.tools)),
     },
     tokens: { ...tokens, total: sum(Object.values(tokens).flatMap(({ input, output }) => [input, output])) },
+    answers: byRole((role) => answersOf(measures, role)),
+    adapted: byRole((role) => [...new Set(measures.flatMap(({ adapted }) => adapted[role]))]),
+    providers: providersOf(measures),
     money: moneyOf(tokens, prices),
     failedBy: failedByOf(measures),
     endReasons: Object.fromEntries(
@@ -124,6 +140,19 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     ),
     simulator: simulatorOf(measures),
   };
+}
+
+function answersOf(measures: readonly Measure[], role: ModelRole): AnswerCounts {
+  const total = (of: keyof AnswerCounts) => sum(measures.map(({ answers }) => answers[role][of]));
+  return { all: total('all'), length: total('length'), filter: total('filter'), refusal: total('refusal') };
+}
+
+function providersOf(measures: readonly Measure[]): Readonly<Record<string, number>> {
+  const counts = Map.groupBy(
+    measures.flatMap(({ providers }) => Object.entries(providers)),
+    ([name]) => name,
+  );
+  return Object.fromEntries([...counts].map(([name, each]) => [name, sum(each.map(([, count]) => count))]));
 }
 
 function simulatorOf(measures: readonly Measure[]): RunMetrics['simulator'] {

@@ -1,6 +1,7 @@
 import { createdIdsIn, prefixOf, renamedJson, renamedText } from './createdIds.ts';
 import { applyPatches, type Database, type Patch, patchesOf, toJson } from './database.ts';
 import type { World } from './domain.ts';
+import { exactly, type FieldComparison, isExact, withSortedLists } from './fieldComparison.ts';
 import { textHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 
@@ -30,10 +31,11 @@ export function renamedLike(
   other: World,
   start: World,
   isChosen: { readonly world: (id: string) => boolean; readonly other: (id: string) => boolean },
+  compare: FieldComparison = exactly,
 ): Renamed {
   const known = idsOf(start);
-  const own = changesOf(start, world);
-  const theirs = changesOf(start, other);
+  const own = changesOf(start, world, compare);
+  const theirs = changesOf(start, other, compare);
   const from = createdIn(own, (id) => known.has(id) || isChosen.world(id));
   const to = createdIn(theirs, (id) => known.has(id) || isChosen.other(id));
   // What is the same text in both stays, unless something else fits better.
@@ -44,10 +46,19 @@ export function renamedLike(
   return { world: renamedWorld(start, own, renaming, world), renaming };
 }
 
-function changesOf(start: World, world: World): readonly Change[] {
+function changesOf(start: World, world: World, compare: FieldComparison): readonly Change[] {
   return sides.flatMap((side) =>
-    patchesOf(start[side], world[side]).map((patch) => ({ side, patch, ids: createdIdsIn(textOf(patch)) })),
+    patchesOf(start[side], world[side]).map((made) => {
+      const patch = isExact(compare) ? made : sortedPatch(made, compare);
+      return { side, patch, ids: createdIdsIn(textOf(patch)) };
+    }),
   );
+}
+
+/** Ids are told apart by what is around them, so the order of lists without an order must not count. */
+function sortedPatch(patch: Patch, compare: FieldComparison): Patch {
+  const { path, value } = patch;
+  return value === undefined ? patch : { ...patch, value: withSortedLists(value, compare, path.map(String)) };
 }
 
 const textOf = ({ path, value }: Patch) => `${path.join('\n')}\n${value === undefined ? '' : JSON.stringify(value)}`;

@@ -13,6 +13,7 @@ import {
   responsesInARow,
   type ToolCall,
 } from './message.ts';
+import { providedBy } from './providerFields.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
@@ -193,6 +194,7 @@ function userReplied(setting: Setting, state: RolloutState, event: EventOf<'user
     content: event.content,
     ...(toolCalls ? { toolCalls } : {}),
     ...(event.tools ? { tools: event.tools as readonly Offered[] } : {}),
+    ...providedBy(event),
   };
   const isTurn = !toolCalls && event.stop === null;
   const turns = isTurn ? [...state.heard, { step: message.step, world: state.world }] : state.heard;
@@ -205,15 +207,15 @@ function userReplied(setting: Setting, state: RolloutState, event: EventOf<'user
 }
 
 function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'agentReplied'>): Advanced {
-  const { content, reasoning, messageId } = event;
+  const { content, messageId } = event;
   const toolCalls = (event.toolCalls as readonly ToolCall[]).slice(0, state.started.callsPerResponse);
   const message = {
     role: 'agent' as const,
     step: state.next - 1,
     content,
     toolCalls,
-    ...(reasoning === undefined ? {} : { reasoning }),
     ...(messageId === undefined ? {} : { messageId }),
+    ...providedBy(event),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
   if (state.started.unreadableCalls === 'endRollout' && isUnreadable(message)) return endsUnread(spoken);

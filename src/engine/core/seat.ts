@@ -2,6 +2,7 @@ import type { Domain } from './domain.ts';
 import type { RolloutStarted } from './event.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { Persona } from './persona.ts';
+import type { ProvidedMessage } from './providerFields.ts';
 import type { Random } from './random.ts';
 import type { Task } from './task.ts';
 
@@ -20,14 +21,13 @@ export type SeatView = {
 /** What a user that a model plays may look at: its numbers are the endpoint's own. */
 export type UserView = Omit<SeatView, 'random'>;
 
-export type AgentReply = {
+export type AgentReply = ProvidedMessage & {
   readonly content: string | null;
-  readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
   readonly messageId?: string;
 };
 
-export type UserReply = {
+export type UserReply = ProvidedMessage & {
   readonly content: string;
   /** Calls of the user's own tools; the user speaks after their results. */
   readonly toolCalls?: readonly ToolCall[];

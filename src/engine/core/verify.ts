@@ -1,5 +1,6 @@
 import type { World } from './domain.ts';
 import type { Verdict } from './event.ts';
+import { exactly, type FieldComparison } from './fieldComparison.ts';
 import type { RolloutState } from './state.ts';
 import type { Task, VerifierName } from './task.ts';
 import { actionsVerdict } from './verifiers/actions.ts';
@@ -34,6 +35,8 @@ export type Evidence = {
   readonly custom: readonly CustomResult[];
   /** Fields of tool sources that differ from rollout to rollout. */
   readonly volatileOf?: VolatileOf;
+  /** The fields that the domain does not compare exactly. */
+  readonly compare?: FieldComparison;
 };
 
 /**
@@ -53,13 +56,13 @@ export function verdictsOf(basis: readonly VerifierName[], evidence: Evidence): 
 
 function verdicts(
   verifier: VerifierName,
-  { task, state, start, gold, goldSteps = [], custom, volatileOf }: Evidence,
+  { task, state, start, gold, goldSteps = [], custom, volatileOf, compare = exactly }: Evidence,
 ): readonly Verdict[] {
   switch (verifier) {
     case 'database':
-      return [databaseVerdict(task, state, start, gold)];
+      return [databaseVerdict({ task, state, compare }, start, gold)];
     case 'assertions':
-      return [assertionsVerdict(task.assertions, state, volatileOf)];
+      return [assertionsVerdict(task.assertions, state, volatileOf, compare)];
     case 'communicate':
       return [communicateVerdict(task, state)];
     case 'receipts':

@@ -1,6 +1,7 @@
 import { createdIdsIn, prefixOf } from './createdIds.ts';
 import { patchesBetween } from './difference.ts';
-import { canonicalJson, isObject, type Json, jsonOf } from './json.ts';
+import { alignedWith, endsIn, exactly, type FieldComparison, inOrder, isExact, placeOf } from './fieldComparison.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from './json.ts';
 import type { Renaming } from './renaming.ts';
 import { excerpt } from './rules/finding.ts';
 
@@ -16,21 +17,27 @@ export type Comparable = {
  * that a field that refers to one is compared; numbers in volatile fields, such as clocks, are left out. The rows of a
  * volatile list are compared in any order.
  * @param volatile names of fields, or paths such as `notes.*.etag`
+ * @param compare the fields that are not compared exactly: lists without an order are compared as volatile ones
  */
-export function comparable(values: readonly Json[], volatile: readonly string[] = []): Comparable {
+export function comparable(
+  values: readonly Json[],
+  volatile: readonly string[] = [],
+  compare: FieldComparison = exactly,
+): Comparable {
+  const fields = { volatile, unordered: [...volatile, ...compare.unordered] };
   const numbers = new Map<string, string>();
   const add = (id: string, kind: string) => {
     if (!numbers.has(id)) numbers.set(id, `<${kind}${numbers.size + 1}>`);
   };
   for (const value of values)
-    visit(value, [], (path, text) => {
-      if (typeof text === 'string' && isVolatile(path, volatile)) add(text, '');
+    visit(value, [], fields, (path, text) => {
+      if (typeof text === 'string' && endsIn(path, volatile)) add(text, '');
       else if (typeof text === 'string') for (const id of createdIdsIn(text)) add(id, prefixOf(id));
     });
   const ids = [...numbers.keys()].filter((id) => id.length > 2).toSorted((a, b) => b.length - a.length);
   const renamed = (text: string) =>
     ids.reduce((found, id) => (found.includes(id) ? found.replaceAll(id, numbers.get(id) ?? id) : found), text);
-  const texts = values.map((value) => canonicalJson(mapped(value, [], volatile, renamed)));
+  const texts = values.map((value) => canonicalJson(mapped(value, [], fields, renamed)));
   return { texts, ids: [...numbers.keys()] };
 }
 
@@ -46,15 +53,21 @@ export type FirstDifference = {
   readonly after: Json | undefined;
 };
 
-/** Returns the first difference between two comparable texts, or null where they do not differ. */
-export function firstDifference(one: string, other: string): FirstDifference | null {
-  const [first] = patchesBetween((jsonOf(one) ?? null) as Json, (jsonOf(other) ?? null) as Json);
+/** Returns the first difference between two comparable texts, or null where they count as equal. */
+export function firstDifference(
+  one: string,
+  other: string,
+  compare: FieldComparison = exactly,
+): FirstDifference | null {
+  if (one === other) return null;
+  const [before, after] = [one, other].map((text) => (jsonOf(text) ?? null) as Json) as [Json, Json];
+  const [first] = patchesBetween(before, isExact(compare) ? after : alignedWith(after, before, compare));
   return first ? { path: first.path.map(String), before: first.old, after: first.value } : null;
 }
 
 /** Returns the same in words, or null. */
-export function differenceBetween(one: string, other: string): string | null {
-  const found = firstDifference(one, other);
+export function differenceBetween(one: string, other: string, compare: FieldComparison = exactly): string | null {
+  const found = firstDifference(one, other, compare);
   if (found === null) return null;
   const [before, after] = [found.before, found.after].map((value) =>
     value === undefined ? 'missing' : excerpt(canonicalJson(value)),
@@ -62,13 +75,8 @@ export function differenceBetween(one: string, other: string): string | null {
   return `${found.path.join('.')} is ${before}, then ${after}`;
 }
 
-function isVolatile(path: readonly string[], patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => {
-    const parts = pattern.split('.');
-    const own = path.slice(-parts.length);
-    return own.length === parts.length && parts.every((part, at) => part === '*' || part === own[at]);
-  });
-}
+/** Fields by what differs in them from rollout to rollout: their values, or the order of their rows. */
+type Fields = { readonly volatile: readonly string[]; readonly unordered: readonly string[] };
 
 /** What a text says as JSON, as results of tools are written; the value itself where it is not one. */
 function inside(value: Json): Json {
@@ -76,40 +84,38 @@ function inside(value: Json): Json {
   return (jsonOf(value) as Json | undefined) ?? value;
 }
 
-function visit(value: Json, path: readonly string[], note: (path: readonly string[], value: Json) => void): void {
+function visit(
+  value: Json,
+  path: readonly string[],
+  fields: Fields,
+  note: (path: readonly string[], value: Json) => void,
+): void {
   const read = inside(value);
   if (typeof read !== 'object' || read === null) {
     note(path, read);
     return;
   }
-  for (const [key, each] of Object.entries(read)) {
+  if (Array.isArray(read)) {
+    // The order of the rows must not decide which of their ids comes first.
+    const rows = endsIn(path, fields.unordered) ? inOrder(read) : read;
+    for (const [at, each] of rows.entries()) visit(each, [...path, String(at)], fields, note);
+    return;
+  }
+  for (const [key, each] of Object.entries(read as JsonObject)) {
     note([], key);
-    visit(each as Json, [...path, key], note);
+    visit(each, placeOf(read as JsonObject, key, path), fields, note);
   }
 }
 
-function mapped(
-  value: Json,
-  path: readonly string[],
-  volatile: readonly string[],
-  renamed: (text: string) => string,
-): Json {
+function mapped(value: Json, path: readonly string[], fields: Fields, renamed: (text: string) => string): Json {
   const read = inside(value);
   if (typeof read === 'string') return renamed(read);
   if (Array.isArray(read)) {
-    const rows = read.map((each, at) => mapped(each, [...path, String(at)], volatile, renamed));
-    return isVolatile(path, volatile) ? inOrder(rows) : rows;
+    const rows = read.map((each, at) => mapped(each, [...path, String(at)], fields, renamed));
+    return endsIn(path, fields.unordered) ? inOrder(rows) : rows;
   }
-  if (!isObject(read)) return isVolatile(path, volatile) ? '<volatile>' : read;
+  if (!isObject(read)) return endsIn(path, fields.volatile) ? '<volatile>' : read;
   return Object.fromEntries(
-    Object.entries(read).map(([key, each]) => [renamed(key), mapped(each, [...path, key], volatile, renamed)]),
+    Object.entries(read).map(([key, each]) => [renamed(key), mapped(each, placeOf(read, key, path), fields, renamed)]),
   );
-}
-
-/** Returns rows in an order that depends on their content alone. */
-function inOrder(rows: readonly Json[]): readonly Json[] {
-  return rows
-    .map((row) => ({ row, text: canonicalJson(row) }))
-    .toSorted((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)))
-    .map(({ row }) => row);
 }

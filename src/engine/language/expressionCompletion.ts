@@ -126,7 +126,7 @@ function argumentOffers(domain: LanguageDomain, of: readonly string[] | null): r
 
 function nameOffers(kind: YamlKind, { text }: Source, path: Cursor['path']): readonly Offer[] {
   const isReceipt = kind === 'task' && path.at(-1) === 'when';
-  const names = kind === 'rules' ? ruleNames : isReceipt ? ['args', 'result'] : assertionNames;
+  const names = kind === 'rules' ? ruleNames : isReceipt ? ['args', 'result', 'timeZone'] : assertionNames;
   const bound = [...text.matchAll(/\b(?:any|all|find|filter|count|sum)\([^()]*,\s*([A-Za-z_$][\w$]*)\s*,/g)].map(
     ([, each = '']) => each,
   );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
+import type { ModelSettings } from '../core/modelSettings.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
@@ -34,6 +35,8 @@ export type BatchOptions = {
   readonly user: SeatSpec;
   /** Who answers what rules and tasks leave to a judge; those answers are unknown without one. */
   readonly judge?: SeatSpec;
+  /** Laid over those of the domain for simulated tools. */
+  readonly toolSettings?: ModelSettings;
   readonly concurrency: number;
   readonly turnCap?: number;
   readonly key: SigningKey;
@@ -83,7 +86,7 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
-  const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
+  const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, options.toolSettings);
   const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))

@@ -1,6 +1,7 @@
 import type { Domain } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { EventOf, Failure, RolloutEvent } from '../core/event.ts';
+import { type ProvidedMessage, providedBy } from '../core/providerFields.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
@@ -28,22 +29,29 @@ export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
   return by === 'user' ? { by } : {};
 }
 
-export function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply): RolloutEvent {
+export function agentReplied({ content, toolCalls, messageId, ...reply }: AgentReply): RolloutEvent {
+  const { reasoning, ...provided } = providedIn(reply);
   return {
     type: 'agentReplied',
     content,
     ...(reasoning === undefined ? {} : { reasoning }),
     toolCalls: toolCalls as never,
     ...(messageId === undefined ? {} : { messageId }),
+    ...provided,
   };
 }
 
+/** The fields as an event has them, whose types are not read-only. */
+const providedIn = (reply: ProvidedMessage) =>
+  providedBy(reply) as Pick<EventOf<'agentReplied'>, 'reasoning' | 'brokenEnd' | 'providerFields'>;
+
 /** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
-export function userReplied({ content, stop, toolCalls = [] }: UserReply, tools: readonly Offered[]): RolloutEvent {
+export function userReplied(reply: UserReply, tools: readonly Offered[]): RolloutEvent {
+  const { content, stop, toolCalls = [] } = reply;
   const brought = tools.length === 0 || stop !== null ? {} : { tools: tools as never };
   return toolCalls.length === 0
-    ? { type: 'userReplied', content, stop, ...brought }
-    : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never };
+    ? { type: 'userReplied', content, stop, ...brought, ...providedIn(reply) }
+    : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never, ...providedIn(reply) };
 }
 
 /** The tools that the agent is offered from the user's next message on. */

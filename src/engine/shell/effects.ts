@@ -156,12 +156,14 @@ function pythonEffects({ python, pythonTools, environments }: DomainFile): reado
 }
 
 /** Models at addresses that domain.yaml names; what is asked of the others goes where the user's own environment says. */
-function modelEffects({ agent, user, simulator }: DomainFile): readonly Effect[] {
+function modelEffects({ agent, user, simulator, models = {} }: DomainFile): readonly Effect[] {
   const users = typeof user === 'string' ? { user } : { 'user in training': user.train, user: user.evaluate };
   const seats = { agent, ...users, 'simulator of tools': simulator ?? '' };
+  const settings = { agent: models.agent, 'simulator of tools': models.tools };
   return Object.entries(seats).flatMap(([seat, text]): readonly Effect[] => {
     const url = /^openai:[^@]+@(.+)$/.exec(text)?.[1];
-    return url === undefined ? [] : [{ type: 'address', by: `model of the ${seat}`, url, headers: {} }];
+    const { headers = {} } = (seat in users ? models.user : settings[seat as keyof typeof settings]) ?? {};
+    return url === undefined ? [] : [{ type: 'address', by: `model of the ${seat}`, url, headers }];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Domain } from '../core/domain.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { Tokens } from '../core/measure.ts';
+import type { ModelSettings } from '../core/modelSettings.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { Tool } from '../core/tool.ts';
 import type { CheckedQuestion } from './checkedRollout.ts';
@@ -10,6 +11,7 @@ import type { RolloutTools } from './rolloutTools.ts';
 import type { AgentSession } from './seats/agentSession.ts';
 import type { AskLentModel } from './seats/lentModel.ts';
 import type { ModelCall } from './seats/modelCall.ts';
+import { settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './seats/modelSettings.ts';
 import type { OnRetry, Retry } from './seats/openai.ts';
 import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
@@ -75,6 +77,7 @@ const leave = ['/stop', '/end'];
 /**
  * Connects seat specifications to what answers for them. A model's client is loaded only where one is asked.
  * @param onModel is told of every call to a model
+ * @param toolSettings laid over those of the domain for simulated tools
  */
 export function outsideOf(
   agent: SeatSpec,
@@ -83,18 +86,20 @@ export function outsideOf(
   askPerson: AskPerson,
   judge?: SeatSpec,
   onModel: OnModel = () => undefined,
+  toolSettings?: ModelSettings,
 ): Outside {
   let calls = 0;
   const asked = async <Answer>(
     role: ModelNotice['role'],
     seat: ModelSeat,
-    ask: (key: string, onRetry: OnRetry) => Promise<Answer>,
+    ask: (key: string, onRetry: OnRetry, model: ModelSeat) => Promise<Answer>,
   ): Promise<Answer> => {
     const about = { call: ++calls, role, model: seat.model };
     onModel({ ...about, type: 'asked' });
     let note: SideNote | undefined;
     try {
-      const answer = await ask(await keyOf(seat, readKey), (retry) => onModel({ ...about, type: 'askedAgain', retry }));
+      const onRetry = (retry: Retry) => onModel({ ...about, type: 'askedAgain', retry });
+      const answer = await ask(await keyOf(seat, readKey), onRetry, await withFilledHeaders(seat, readKey));
       note = (answer as { readonly call?: SideNote } | undefined)?.call;
       return answer;
     } catch (error) {
@@ -108,7 +113,9 @@ export function outsideOf(
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./seats/openai.ts');
-        return asked('agent', agent, (key, onRetry) => askAgentModel(agent, key, withName(view), signal, onRetry));
+        return asked('agent', agent, (key, onRetry, model) =>
+          askAgentModel(model, key, withName(view), signal, onRetry),
+        );
       }
       const { content, toolCalls } = typed(await askPerson('agent', view, signal), view, 'agent');
       return { reply: { content, toolCalls } };
@@ -116,7 +123,9 @@ export function outsideOf(
     user: async (view, signal, domain) => {
       if (user.type === 'openai') {
         const { askUserModel } = await import('./seats/simulatedUser.ts');
-        return asked('user', user, (key, onRetry) => askUserModel(user, key, { ...view, domain }, signal, onRetry));
+        return asked('user', user, (key, onRetry, model) =>
+          askUserModel(model, key, { ...view, domain }, signal, onRetry),
+        );
       }
       const text = await askPerson('user', view, signal);
       if (leave.includes(text.trim())) return { reply: { content: 'Goodbye.', stop: 'done' } };
@@ -127,18 +136,21 @@ export function outsideOf(
       ? {
           judge: async (question, signal) => {
             const { askJudgeModel } = await import('./seats/judge.ts');
-            return asked('judge', judge, (key, onRetry) => askJudgeModel(judge, key, question, signal, onRetry));
+            return asked('judge', judge, (key, onRetry, model) => askJudgeModel(model, key, question, signal, onRetry));
           },
         }
       : {}),
     simulate: async (model, tool, question, signal) => {
       const { askToolModel } = await import('./seats/toolSimulator.ts');
-      return asked('tool', model, (key, onRetry) => askToolModel(model, key, tool, question, signal, onRetry));
+      return asked('tool', withSettings(model, toolSettings), (key, onRetry, filled) =>
+        askToolModel(filled, key, tool, question, signal, onRetry),
+      );
     },
   };
   if (agent.type !== 'agent') return outside;
   const { model } = agent;
-  const ask: AskLentModel = (make) => (model ? asked('agent', model, make) : make('', () => undefined));
+  const ask: AskLentModel = (make) =>
+    model ? asked('agent', model, make) : Promise.reject(new Error('this agent is lent no model'));
   return { ...outside, forRollout: (log) => seated(agent, ask, outside, log) };
 }
 
@@ -248,7 +260,11 @@ function toolNamed(domain: Domain, name: string): Tool {
 function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
   const given = file.simulator ?? '';
   const seat = given === '' ? 'domain.yaml names no model for it' : parseSeat(given, 'agent', 'domain');
-  if (typeof seat !== 'string' && seat.type === 'openai') return seat;
+  if (typeof seat !== 'string' && seat.type === 'openai') {
+    const model = withSettings(seat, settingsOfDomain(file, 'tools', given));
+    throwUnlessHeadersAllowed(model, process.env);
+    return model;
+  }
   const why = typeof seat === 'string' ? seat : `"${given}" is no model`;
   throw new Fault({
     who: 'environment',

@@ -6,6 +6,12 @@ export type SideNote = {
   readonly ms?: number;
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
+  /** What the provider says of the answer. */
+  readonly finishReason?: string;
+  readonly refusal?: string;
+  readonly provider?: string;
+  /** What the request left out or renamed because its endpoint refuses it. */
+  readonly adapted?: readonly string[];
   /** The body that a model was sent for this event; null where it was not asked after all. */
   readonly request?: unknown;
   /** Bodies sent before it for the same answer: a seat may ask its model more than once. */

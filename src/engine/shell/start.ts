@@ -30,6 +30,7 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     seed: options.seed,
     trial: options.trial,
     now: task.now ?? domain.file.now,
+    ...(domain.file.timeZone === undefined ? {} : { timeZone: domain.file.timeZone }),
     basis: options.basis,
     turnCap: options.turnCap ?? domain.file.turnCap,
     toolErrorCap: domain.file.toolErrorCap,

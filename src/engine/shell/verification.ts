@@ -1,6 +1,7 @@
 import { conclusionOf } from '../core/conclusion.ts';
 import type { World } from '../core/domain.ts';
 import type { RolloutEvent } from '../core/event.ts';
+import { comparisonOf } from '../core/fieldComparison.ts';
 import type { Json } from '../core/json.ts';
 import { isProperEnd, isUnscorable } from '../core/reward.ts';
 import type { Setting } from '../core/rollout.ts';
@@ -93,7 +94,16 @@ export function conclude(
   const { start } = state;
   const { world, steps } = gold ?? { world: state.world, steps: [] };
   const volatileOf = (source: string) => setting.domain.file.mcpServers[source]?.volatile ?? [];
-  const evidence = { task, state, start, gold: world, goldSteps: steps, custom, volatileOf };
+  const evidence = {
+    task,
+    state,
+    start,
+    gold: world,
+    goldSteps: steps,
+    custom,
+    volatileOf,
+    compare: comparisonOf(setting.domain.file),
+  };
   const verdicts = verdictsOf(task[state.started.basis], evidence);
   const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
   return [

@@ -98,7 +98,8 @@ function callOpenedBy(event: RolloutEvent): string | null {
 /** Calls of a response without words; none of any other event. */
 function wordlessCalls(event: RolloutEvent): readonly ToolCall[] {
   if (event.type === 'agentReplied' && !event.content && !event.reasoning) return event.toolCalls;
-  if (event.type === 'userReplied' && event.content === '' && event.stop === null) return event.toolCalls ?? [];
+  if (event.type === 'userReplied' && event.content === '' && !event.reasoning && event.stop === null)
+    return event.toolCalls ?? [];
   return [];
 }
 

@@ -137,6 +137,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin),
         tone: 'plain',
         ...(event.content && { text: event.content }),
+        ...(event.reasoning && { reasoning: event.reasoning }),
         ...(event.toolCalls && { code: callsOf(event.toolCalls) }),
       };
     case 'agentReplied':

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, expect, test } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import {
   domain,
@@ -165,7 +166,7 @@ test('an edited policy, persona and tool are told of, and take effect in a fork 
   expect((await rehearsal('verify', join(parent, '..'))).out).not.toMatch(/is not the one|another chain|policy/);
 });
 
-test('a tool and a persona that were edited are used by the fork', async () => {
+inFullSuite('a tool and a persona that were edited are used by the fork', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: lineOf(tools, 'export const get_order') } });
   const persona = files[2] ?? '';

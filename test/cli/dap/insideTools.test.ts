@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../../src/engine/shell/isAlive.ts';
 import { InspectorClient } from '../../support/inspectorClient.ts';
 import { pidTitled } from '../../support/processes.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, reason, type Session, session, text, tools } from './harness.ts';
 
@@ -93,7 +94,7 @@ describe('stepping into a tool', () => {
     await client.closed;
   });
 
-  test('ends with the call: the inspector is closed, and the next call can be entered again', async () => {
+  inFullSuite('ends with the call: the inspector is closed, and the next call can be entered again', async () => {
     const run = await atTheCall();
     for (const round of [1, 2]) {
       const child = attaching(run);

@@ -7,6 +7,7 @@ import { sshObstacle } from '../../../scripts/ssh.ts';
 import { hashOf } from '../../support/approval.ts';
 import { commandLine } from '../../support/commandLine.ts';
 import { type SshServer, startSshServer } from '../../support/sshServer.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const obstacle = sshObstacle()?.reason;
@@ -151,7 +152,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     },
   ];
 
-  test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
+  test.each(sampled(wrong, 4))('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
     if (nvidia) server.install('nvidia-smi', nvidia);
     const environments = { ...server.strangers, noSsh: { ...process.env, PATH: scratch }, withHub: hubEnvironment() };
     const environment = who ? environments[who] : server.environment;

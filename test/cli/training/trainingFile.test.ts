@@ -10,6 +10,7 @@ import { trainingKinds } from '../../../src/engine/core/trainingKind.ts';
 import { explain, trainingKeys, trainingSchema } from '../../../src/engine/shell/trainingKeys.ts';
 import { approveAgent } from '../../support/approval.ts';
 import { serveModel } from '../../support/scriptedModel.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -154,7 +155,7 @@ esac
     return code === 0 ? JSON.parse(readFileSync(join(run, 'launch.json'), 'utf8')) : err;
   };
 
-  test('a run without a profile gets that of the device', async () => {
+  inFullSuite('a run without a profile gets that of the device', async () => {
     expect(await asked('grpo', desk, '--model', 'smollm2')).toMatchObject({ profile: 'cpu' });
     withGpu();
     const settings = ['--model', 'smollm2', '--set', 'dtype=bfloat16'];
@@ -177,7 +178,7 @@ esac
     });
   });
 
-  test('several domains have weights, names and users of their own', async () => {
+  inFullSuite('several domains have weights, names and users of their own', async () => {
     const other = inRoot('domains', 'help-line');
     const config = await asked('grpo', desk, other, '--weights', '2,1');
     const own = { user: 'agenda', evaluate_user: 'agenda' };
@@ -277,7 +278,7 @@ esac
     expect(await asked('grpo', desk, '--user', `openai:m@${url}`)).toContain(message);
   });
 
-  test('a path of --set is relative to the folder that it is said in', async () => {
+  inFullSuite('a path of --set is relative to the folder that it is said in', async () => {
     const agent = join(scratch, 'own.agent.yaml');
     writeFileSync(agent, 'command: node\n');
     expect(await asked('grpo', desk, '--set', `agent=${relative(process.cwd(), approveAgent(agent))}`)).toMatchObject({

@@ -2,19 +2,19 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
-import { packageExtension } from '../../../scripts/package.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { type Server, startServer } from '../../../scripts/vscode/server.ts';
+import { testSettings } from '../../../scripts/vscode/testSettings.ts';
 import { DebugView } from './debugView.ts';
 import { sharedBrowser, sharedServer } from './shared.ts';
 import { limit, until } from './until.ts';
 
 /** How a workbench is opened. */
 export type WorkbenchOptions = {
-  /** User settings besides the quiet ones. */
+  /** User settings besides those of all tests. */
   settings?: Record<string, unknown>;
-  /** Path of the extension's package; by default the one that `npm run package` makes. */
+  /** Path of the extension's package; by default the one that REHEARSAL_VSIX names. */
   vsix?: string;
   /** Environment of the server and so of the extension, besides this process's own. */
   env?: Record<string, string>;
@@ -25,15 +25,11 @@ export type WorkbenchOptions = {
   beside?: string;
 };
 
-/** User settings by which nothing covers what a test clicks, and nothing moves. A test of a hover turns it on. */
-const calmSettings: Record<string, unknown> = {
-  'editor.hover.enabled': 'off',
-  'workbench.hover.delay': 2_000_000_000,
-  'workbench.hover.reducedDelay': 2_000_000_000,
-  'workbench.reduceMotion': 'on',
-  'workbench.tree.enableStickyScroll': false,
-  'editor.cursorBlinking': 'solid',
-};
+/**
+ * Lets clicks through the notifications, which lie over the lower right of the window. Their buttons are pressed with
+ * the keyboard.
+ */
+const notificationStyle = '.notifications-toasts, .notifications-toasts * { pointer-events: none !important; }';
 
 const quickInput = '.quick-input-widget:not([style*="display: none"])';
 const quickRow = `${quickInput} .quick-input-list .monaco-list-row`;
@@ -62,9 +58,10 @@ export class Workbench {
   /** Opens VS Code on a folder and resolves when the workbench is there. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
     const { env, viewport, workspaceTrust, beside, vsix } = options;
-    const settings = { ...calmSettings, ...options.settings };
+    const settings = { ...testSettings, ...options.settings };
     const isOwner = Boolean(env ?? workspaceTrust ?? beside ?? vsix);
-    const packaged = vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
+    const packaged = vsix ?? process.env.REHEARSAL_VSIX;
+    if (packaged === undefined) throw new Error('There is no package: neither `vsix` nor REHEARSAL_VSIX is set.');
     const server = await (isOwner
       ? startServer({
           vsix: packaged,
@@ -320,14 +317,19 @@ export class Workbench {
     return this.page.locator('.notification-toast .notification-list-item-message').allInnerTexts();
   }
 
-  /** Waits for a notification and, where a button is named, presses it. */
-  async notification(text: string | RegExp, button?: string): Promise<void> {
+  /** Waits for a notification and presses a button of it, if one is named. Returns the message. */
+  async notification(text: string | RegExp, button?: string): Promise<string> {
     const toast = this.page.locator('.notification-toast', { hasText: text }).first();
-    await toast.waitFor();
-    if (button) await toast.getByRole('button', { name: button }).click();
+    const message = await until(`the notification ${text}`, async () => {
+      if (!(await toast.isVisible()))
+        throw new Error(`the notifications are: ${(await this.notifications()).join(' | ')}`);
+      return toast.locator('.notification-list-item-message').textContent({ timeout: 1000 });
+    });
+    if (button) await toast.getByRole('button', { name: button }).press('Enter');
+    return message ?? '';
   }
 
-  /** Removes all notifications, which lie over the lower right of the window and take the clicks there. */
+  /** Removes all notifications. */
   async clearNotifications(): Promise<void> {
     await this.runCommand('Notifications: Clear All Notifications');
     await this.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
@@ -364,6 +366,11 @@ export class Workbench {
 async function newPage(browser: Browser, viewport = { width: 1440, height: 900 }): Promise<Page> {
   const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
   context.setDefaultTimeout(limit);
+  await context.addInitScript((style) => {
+    document.addEventListener('DOMContentLoaded', () => {
+      document.head.append(Object.assign(document.createElement('style'), { textContent: style }));
+    });
+  }, notificationStyle);
   return context.newPage();
 }
 

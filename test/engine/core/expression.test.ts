@@ -60,6 +60,9 @@ describe('an expression', () => {
     ['sum(db.orders.W1.items, it.price)', 49.9],
     ['round(10 / 3, 2)', 3.33],
     ['days("2026-02-01", now)', 29],
+    ['days("2026-03-01T23:00:00Z", now)', 1],
+    ['days(now, "2026-02-28")', -2],
+    ['days("2026-03-02T23:00:00Z", "2026-03-02T01:00:00Z")', 0],
     ['keys(db.orders)', ['W1', '#W-2']],
     ['last("find").id', 'C1'],
     ['last("other")', null],
@@ -85,9 +88,26 @@ describe('an expression', () => {
     ['now < 3', '"2026-03-02T10:00:00Z" < 3 compares no two numbers or texts'],
     ['1 / 0', 'nothing can be divided by 0'],
     ['days(null, now)', 'days needs two dates, not null'],
+    ['days("2025-02-30", now)', 'days needs two dates, and "2025-02-30" does not exist'],
+    [
+      'days("03/04/2025", now)',
+      'days needs two dates, and "03/04/2025" is ambiguous: write the year first, as in 2026-01-05',
+    ],
+    ['days("2025", now)', 'days needs two dates, and "2025" is not a date'],
     ['says(message, null)', 'says needs phrases, not nothing'],
     ['any(3, it)', 'any needs a list, not 3'],
   ])('%s has no value', (text, problem) => expect(value(text)).toBe(problem));
+
+  it.each([
+    ['"2026-03-28", "2026-03-30"', 'Europe/Berlin', 2],
+    ['"2026-03-28T12:00:00+01:00", "2026-03-30T11:00:00+02:00"', 'Europe/Berlin', 2],
+    ['"2026-10-24T23:30:00", "2026-10-26T00:30:00"', 'Europe/Berlin', 2],
+    ['"2026-03-02T22:00:00Z", "2026-03-02T23:30:00Z"', 'Europe/Berlin', 1],
+    ['"2026-03-02T22:00:00Z", "2026-03-02T23:30:00Z"', 'America/New_York', 0],
+    ['"2026-03-02T22:00:00Z", "2026-03-02T23:30:00Z"', 'UTC', 0],
+  ])('days(%s) counts calendar days in %s: %d', (dates, timeZone, days) => {
+    expect(evaluateExpression(`days(${dates})`, scopeOf({ timeZone }))).toEqual({ value: days });
+  });
 
   it.each([
     ['a = 1', '= compares nothing: write ==', 2],

@@ -17,7 +17,7 @@ type Given = { readonly start?: JsonObject; readonly messages?: readonly Message
 /** The verdict on an end state, where the gold actions leave another one. */
 function verdict(gold: JsonObject, made: JsonObject, { start = {}, messages = [], task = {} }: Given = {}) {
   const state = { world: worldOf(made), messages, next: 1 } as unknown as RolloutState;
-  return databaseVerdict({ actions: [], ...task }, state, worldOf(start), worldOf(gold));
+  return databaseVerdict({ task: { actions: [], ...task }, state }, worldOf(start), worldOf(gold));
 }
 
 /** A row that a tool created: its number, the rows that it refers to, and a text that names one. */

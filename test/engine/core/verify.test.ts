@@ -124,6 +124,46 @@ describe('the reward', () => {
       /paint where args.colour == "blue" succeeded 0 times, expected at least once/,
     ],
     [
+      'an assertion on a date that can be read in two ways',
+      { task: { evaluate: ['assertions'], assertions: [{ that: 'days(now, "03/04/2026") > 1' }] } },
+      null,
+      /^not scored: assertions: .*"03\/04\/2026" is ambiguous/,
+    ],
+    [
+      'an assertion on a date that does not exist, next to one that does not hold',
+      {
+        task: {
+          evaluate: ['assertions'],
+          assertions: [{ that: 'days(now, "2026-02-30") > 1' }, { that: 'db.chairs.A1.coats == 3' }],
+        },
+      },
+      0,
+      /coats == 3 does not hold/,
+    ],
+    [
+      'an assertion on a date that is missing',
+      { task: { evaluate: ['assertions'], assertions: [{ that: 'days(now, db.chairs.A1.dried) > 1' }] } },
+      0,
+      /days needs two dates, not null/,
+    ],
+    [
+      'a receipt on a date that does not exist',
+      { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', when: 'days("2026-02-30", "2026-03-01") > 1' }] } },
+      null,
+      /^not scored: receipts: .*"2026-02-30" does not exist/,
+    ],
+    [
+      'a call that must not be, on a date that does not exist',
+      {
+        task: {
+          evaluate: ['receipts'],
+          receipts: [{ tool: 'paint', when: 'days("2026-02-30", "2026-03-01") > 1', times: 0 }],
+        },
+      },
+      null,
+      /^not scored: receipts: .*"2026-02-30" does not exist/,
+    ],
+    [
       'a call that must not be',
       { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', times: 0 }] } },
       0,

@@ -31,6 +31,36 @@ it.each<[string, Json, Json, readonly string[], boolean]>([
   expect(first.texts[0] === second.texts[0]).toBe(isSame);
 });
 
+const compare = { unordered: ['rows', 'orders.*.items'], tolerance: { amount: 0.5 } };
+const written = (value: Json): Json => ({ patches: [{ op: 'add', path: ['orders', 'W1', 'items'], value }] });
+
+it.each<[string, Json, Json, boolean]>([
+  ['rows without an order', { rows: [1, 2] }, { rows: [2, 1] }, true],
+  ['rows without an order in a text', { content: '{"rows":[1,2]}' }, { content: '{"rows":[2,1]}' }, true],
+  ['numbers within their tolerance', { content: '{"amount":1}' }, { content: '{"amount":1.4}' }, true],
+  ['numbers beyond their tolerance', { content: '{"amount":1}' }, { content: '{"amount":1.6}' }, false],
+  ['what a patch writes to a list without an order', written(['a', 'b']), written(['b', 'a']), true],
+  [
+    'rows without an order that have new ids',
+    {
+      rows: [
+        { id: 'N11111111', a: 1 },
+        { id: 'N22222222', a: 2 },
+      ],
+    },
+    {
+      rows: [
+        { id: 'N33333333', a: 2 },
+        { id: 'N44444444', a: 1 },
+      ],
+    },
+    true,
+  ],
+])('%s, as a domain declares them', (_, one, other, isSame) => {
+  const [first, second] = [one, other].map((each) => comparable([each], [], compare).texts[0] ?? '');
+  expect(differenceBetween(first ?? '', second ?? '', compare) === null).toBe(isSame);
+});
+
 it('the first difference is named with its path and both values', () => {
   const [one, other] = [
     comparable([{ state: '{"rows":[{"a":1},{"a":2}]}' }]),

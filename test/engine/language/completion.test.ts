@@ -296,6 +296,13 @@ it.each([
   expect(labelsAt(path, text === '' ? '|' : text)).toContain(label);
 });
 
+it.each([
+  ['name: desk\ncompare: { | }\n', ['unordered', 'tolerance']],
+  ['name: desk\n|\n', ['timeZone', 'compare']],
+])('offers the keys of domain.yaml at %j', (text, keys) => {
+  expect(labelsAt('domain.yaml', text)).toEqual(expect.arrayContaining(keys));
+});
+
 it('a snippet with its places filled in is read without a fault of form', () => {
   for (const [path, text] of [
     ['tasks/third.task.yaml', '|'],

@@ -15,6 +15,7 @@ import { replayRecording } from '../../../src/engine/shell/replay.ts';
 import { verifyRecording } from '../../../src/engine/shell/verifyRun.ts';
 import { runs } from '../../support/runs.ts';
 import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDomains.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 // Laws of the debugger over every task of every sample domain: what was is never changed by going back or on.
@@ -76,7 +77,7 @@ function editOf({ kind, at, place, text, value }: SomeEdit, debuggee: Debuggee):
   return { type: 'database', side, path: path.length > 0 ? path : ['added'], value };
 }
 
-describe.each(sampleDomains)('in %s', (name) => {
+describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   const domain = withMistakes(name);
   const debuggees: Record<'gold' | 'scripted', Debuggee> = { gold: open('gold'), scripted: open('scripted') };
   afterAll(() => Promise.all([debuggees.gold.close(), debuggees.scripted.close()]));

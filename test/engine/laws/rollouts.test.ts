@@ -18,6 +18,7 @@ import { openSupervisor, type Supervisor } from '../../../src/engine/shell/super
 import { verifyRecording, verifyRun } from '../../../src/engine/shell/verifyRun.ts';
 import { runs } from '../../support/runs.ts';
 import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDomains.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 // Laws of rollouts over every task of every sample domain, in lanes, as a person's own run has them.
@@ -30,7 +31,7 @@ const fresh = () => join(root, String(++folders));
 const user = { type: 'agenda' } as const;
 const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) };
 
-describe.each(sampleDomains)('in %s', (name) => {
+describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   const domain = withMistakes(name);
   let one: Supervisor;
   let two: Supervisor;

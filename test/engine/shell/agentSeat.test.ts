@@ -16,6 +16,7 @@ import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { calling, type ModelRequest } from '../../support/scriptedModel.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { until } from '../../support/until.ts';
 
@@ -216,7 +217,7 @@ const results: readonly { readonly mode: string; readonly said: RegExp; readonly
   { mode: 'instructions', said: /Look a parcel up|parcel/ },
 ];
 
-test.each(results)(
+test.each(sampled(results, 2))(
   'an agent that does "$mode" is answered, and the rollout goes on',
   async ({ mode, said, more = '' }) => {
     const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile(mode, more)) });
@@ -314,13 +315,16 @@ const deaths: readonly {
   },
 ];
 
-test.each(deaths)('an agent that $name ends its rollout with words, and no other', async ({ file, failure }) => {
-  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(await file()) });
-  expect(played?.failure).toMatchObject({ who: failure.who, code: failure.code });
-  expect(played?.failure?.message).toMatch(failure.message);
-  expect(played?.reward).toBe(failure.who === 'agent' ? 0 : null);
-  expect(replayed(desk, played!).problems).toBe(0);
-});
+test.each(sampled(deaths, 2))(
+  'an agent that $name ends its rollout with words, and no other',
+  async ({ file, failure }) => {
+    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(await file()) });
+    expect(played?.failure).toMatchObject({ who: failure.who, code: failure.code });
+    expect(played?.failure?.message).toMatch(failure.message);
+    expect(played?.reward).toBe(failure.who === 'agent' ? 0 : null);
+    expect(replayed(desk, played!).problems).toBe(0);
+  },
+);
 
 test('a call between two turns is refused, and no turn of the seat comes of it', async () => {
   const said: string[] = [];

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 /** A domain whose tools are those of an HTTP server; `more` are further keys of the server. */
@@ -59,7 +60,7 @@ test('state: none refuses to fork after a write', async () => {
   );
 });
 
-test('a call that a seeded outage kept from the server is not made again for a fork', async () => {
+inFullSuite('a call that a seeded outage kept from the server is not made again for a fork', async () => {
   const { url } = await httpMcpServer();
   const faults = 'faults: [{ type: outage, tool: add, calls: [1] }]\n';
   const domain = folder(url, '    state: replay\n', [add(2), add(3), state], faults);
@@ -83,7 +84,7 @@ test('an idempotent call is made again after the connection broke, and the sidec
   expect(readFileSync(sidecarPath(closed?.recording ?? ''), 'utf8')).toMatch(/"retries":2/);
 });
 
-test('without retries the same ends the rollout in words', async () => {
+inFullSuite('without retries the same ends the rollout in words', async () => {
   const { url } = await httpMcpServer('json');
   const [closed] = await rehearse(folder(url, '', ['{ tool: fail, arguments: { times: 1 } }']), ['a']);
   expect(closed).toMatchObject({ endReason: 'environmentFailed', reward: null, failure: { code: 'mcp/died' } });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JudgeQuestion } from '../../../src/engine/core/judgement.ts';
 import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/outside.ts';
+import { askJudgeModel } from '../../../src/engine/shell/seats/judge.ts';
+import { completion, endpoint } from '../../support/endpoint.ts';
 import { modelServer } from '../../support/modelServer.ts';
 
 const question: JudgeQuestion = {
@@ -38,6 +40,31 @@ test('a judge is asked with the policy, the conversation and the question, and i
     { role: 'system', content: 'You judge.' },
     { role: 'user', content: 'customer: Hi\nagent: Good day.\n\nQuestion: Was the agent polite?' },
   ]);
+});
+
+test('a judge is asked for JSON of its schema, and without one where its endpoint refuses that', async () => {
+  const { asked } = await judged('{"reason": "it said good day", "holds": true}');
+  expect(asked).toMatchObject({
+    response_format: { type: 'json_schema', json_schema: { name: 'judgement', strict: true } },
+  });
+  const refusals = [
+    'This response_format type is unavailable now',
+    'json_schema is not supported',
+    'Unknown name "response_format"',
+  ];
+  for (const message of refusals) {
+    const bodies: object[] = [];
+    const url = await endpoint((_, body) => {
+      bodies.push(JSON.parse(body));
+      if (bodies.length === 1) return { status: 400, body: { error: { message } } };
+      return completion({ content: '{"holds": true, "reason": "it said good day"}' });
+    });
+    const seat = { type: 'openai', model: 'j', baseUrl: url, keyName: null } as const;
+    const { reply, call } = await askJudgeModel(seat, '', question, new AbortController().signal);
+    expect(reply.holds).toBe(true);
+    expect(call.adapted).toEqual(['without response_format']);
+    expect(bodies[1]).not.toHaveProperty('response_format');
+  }
 });
 
 test('an answer that is none is never a yes', async () => {

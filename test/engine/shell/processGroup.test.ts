@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { findPython } from '../../../scripts/pythonTests.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { listMcpTools } from '../../../src/engine/shell/mcp.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
@@ -59,7 +60,7 @@ const declared = (command: string, args: readonly string[]) => ({
   tools: {},
 });
 
-test.runIf(existsSync('/proc')).each(servers)(
+test.runIf(existsSync('/proc')).each(sampled(servers, 3))(
   'a server that ignores the end of its input ends with all that it started: %s',
   async (_, command, args) => {
     const marked = mark();

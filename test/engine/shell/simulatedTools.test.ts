@@ -64,6 +64,14 @@ test('the answer is the result, its writes are patches, and a replay needs no mo
     writes: [{ side: 'agent', patches: [{ op: 'replace', path: ['orders', 'W1', 'status'], old: 'packed' }] }],
   });
   expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({
+    response_format: {
+      json_schema: {
+        strict: false,
+        schema: { properties: { result: { required: ['tracking'] }, writes: { type: 'array' } } },
+      },
+    },
+  });
   const shown = asked(requests[0] ?? { messages: [] });
   expect(shown).toContain('"orders.W1"');
   expect(shown).not.toMatch(/W2|secret/);

@@ -11,6 +11,7 @@ import { codeStamp } from '../../../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
 import type { DomainOutline } from '../../../src/extension/testing/domainRow.ts';
 import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.ts';
+import { inFullSuite } from '../../support/suite.ts';
 
 const worker = new Worker(inRoot('src/extension/language/worker.ts'));
 const heard: FromWorker[] = [];
@@ -259,7 +260,7 @@ it('a domain that breaks the reading costs the others nothing, and what happened
   expect(await codes()).toEqual([]);
 });
 
-it('sends thousands of tasks in pages, and of thousands of findings the most important ones', async () => {
+inFullSuite('sends thousands of tasks in pages, and of thousands of findings the most important ones', async () => {
   const folder = folderOf(desk);
   const [task = ''] = readFileSync(join(folder, 'tasks/first.task.yaml'), 'utf8').split(/^(?=- id: )/m);
   const copy = (id: string) => task.replace(/^(- )?id: .*$/m, `$1id: ${id}`);

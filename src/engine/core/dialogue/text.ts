@@ -113,7 +113,16 @@ function oneForm(word: string): string {
 /** 24.50 and 24.5 are one number; a leading zero marks a code (a postcode) and stays. */
 function numberForm(digits: string): string {
   if (/^0\d/.test(digits)) return digits;
-  return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits;
+  return withoutFinalZeros(digits);
+}
+
+/** Returns a number without the zeros at the end of its decimals: 24.50 as 24.5, and 24.00 as 24. */
+export function withoutFinalZeros(digits: string): string {
+  if (!digits.includes('.')) return digits;
+  // A pattern would take quadratic time for many zeros.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return digits.slice(0, digits[end - 1] === '.' ? end - 1 : end);
 }
 
 function singular(word: string): string {

@@ -2,7 +2,7 @@ import { memo } from './memo.ts';
 import { streetsInFull } from './street.ts';
 import { wordsOf } from './text.ts';
 
-const months = [
+export const months = [
   'january',
   'february',
   'march',

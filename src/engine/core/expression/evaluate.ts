@@ -1,3 +1,4 @@
+import { calendarDay, isTimeZone } from '../calendar.ts';
 import { wordsOf } from '../dialogue/text.ts';
 import { isProposal, namesValue } from '../dialogue.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -8,12 +9,17 @@ import type { Expression, Operator } from './syntax.ts';
 /** What the names of an expression stand for; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;
 
-export type Evaluated = { readonly value: Json } | { readonly problem: string };
+export type Evaluated = { readonly value: Json } | Unevaluated;
+
+/** Why an expression has no value. `isUnclear` where the data can be read in two ways or is wrong, whoever wrote it. */
+export type Unevaluated = { readonly problem: string; readonly isUnclear?: true };
 
 /** Nodes that one evaluation may visit. */
 const budget = 500_000;
 
 class Stuck extends Error {}
+
+class Unclear extends Stuck {}
 
 type Run = { left: number };
 
@@ -25,6 +31,7 @@ export function evaluate(expression: Expression, scope: Scope): Evaluated {
   try {
     return { value: computed(expression, scope, { left: budget }) };
   } catch (error) {
+    if (error instanceof Unclear) return { problem: error.message, isUnclear: true };
     if (error instanceof Stuck) return { problem: error.message };
     throw error;
   }
@@ -154,7 +161,7 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
       return Math.round(numberOf(input(0), name) * factor) / factor;
     }
     case 'days':
-      return Math.floor((timeOf(input(1)) - timeOf(input(0))) / 86_400_000);
+      return dayOf(input(1), scope) - dayOf(input(0), scope);
     case 'lower':
       return text(0).toLowerCase();
     case 'words':
@@ -240,10 +247,13 @@ function textOf(value: Json, name: string): string {
   return value;
 }
 
-function timeOf(value: Json): number {
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(time)) throw new Stuck(`days needs two dates, not ${shown(value)}`);
-  return time;
+/** The number of the calendar day that a date falls on in the time zone of the domain. */
+function dayOf(value: Json, scope: Scope): number {
+  if (typeof value !== 'string') throw new Stuck(`days needs two dates, not ${shown(value)}`);
+  const zone = scope('timeZone');
+  const found = calendarDay(value, typeof zone === 'string' && isTimeZone(zone) ? zone : 'UTC');
+  if ('problem' in found) throw new Unclear(`days needs two dates, and ${shown(value)} ${found.problem}`);
+  return found.day;
 }
 
 const shownText = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));

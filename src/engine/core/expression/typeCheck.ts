@@ -1,3 +1,4 @@
+import { calendarDay } from '../calendar.ts';
 import type { Json } from '../json.ts';
 import { arityOf, type FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -222,6 +223,14 @@ function checkValue(type: Type, value: Json, at: number, run: Run): void {
   if (texts) run.note({ kind: 'value', word: String(value), at, texts });
 }
 
+/** Notes a date that does not exist or can be read in two ways. */
+function checkDate({ value, at }: Literal, run: Run): void {
+  if (typeof value !== 'string') return;
+  const found = calendarDay(value, 'UTC');
+  if ('problem' in found)
+    run.note({ kind: 'type', word: '', at, message: `days needs two dates, and "${value}" ${found.problem}` });
+}
+
 /** Narrows the types of names by an earlier condition on the calls that they refer to: `c.tool == "get_order"`. */
 function narrowed(condition: Expression, names: Names): Names {
   if (condition.type !== 'binary') return names;
@@ -258,6 +267,7 @@ function call({ name, inputs }: Extract<Expression, { type: 'call' }>, run: Run)
     case 'days':
       must(0, 'text');
       must(1, 'text');
+      for (const literal of inputs.flatMap(literals)) checkDate(literal, run);
       return numberType;
     case 'lower':
       must(0, 'text');

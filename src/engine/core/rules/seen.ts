@@ -35,6 +35,7 @@ export const ruleNames = [
   'calls',
   'messages',
   'now',
+  'timeZone',
   'turn',
   'facts',
   'expected',
@@ -93,6 +94,8 @@ function namedValue(
       return state.messages as unknown as Json;
     case 'now':
       return state.started.now;
+    case 'timeZone':
+      return state.started.timeZone ?? 'UTC';
     case 'turn':
       return state.turn;
     case 'facts':

@@ -4,9 +4,10 @@ import type { UserView } from '../seat.ts';
 import { standingOf } from './direction.ts';
 import { fixedLines } from './prompt.ts';
 import { excerpt } from './roleFlip.ts';
+import { spokenThoughts } from './spokenThoughts.ts';
 
 /** So many words in a row are no coincidence. */
-const shared = { instructions: 7, goal: 5 } as const;
+const shared = { instructions: 7, goal: 5, namedGoal: 3 } as const;
 
 const confessions =
   /\b(?:as|per|following) my instructions\b|\bmy (?:system )?prompt\b|\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play|change my mind|insist)\b|\b(?:simulated|fictional) (?:user|customer|person)\b|\bmy (?:persona|character|role)\b(?= (?:is|says|wants|would))|\bi (?:am|was) (?:only )?(?:playing|role.?playing|pretending)\b|\bstop (?:word|token)\b|\bsupport agent\. write only\b/;
@@ -19,10 +20,21 @@ export function leakedInstructions(view: UserView, content: string): string | nu
   const own = wordsOf(content);
   const line = runs.find((words) => sharesRun(own, words, shared.instructions));
   if (line) return `it tells its instructions: "${excerpt(content)}"`;
-  const confession = view.persona.attacks.length === 0 ? confessions.exec(plain(content)) : null;
-  if (confession) return `it speaks about its instructions: "${excerpt(confession[0])}"`;
+  // An attack may speak of instructions, of roles and of the agent.
+  const isAttacker = view.persona.attacks.length > 0;
+  const confession = isAttacker ? null : (confessions.exec(plain(content))?.[0] ?? spokenThoughts(content));
+  if (confession) return `it speaks about its instructions: "${excerpt(confession)}"`;
+  if (!isAttacker && speaksOfGoal(view.task.user.goal, content))
+    return `it speaks about its goal: "${excerpt(content)}"`;
   const told = [view.task.user.goal, ...aims(view)].some((text) => isToldAsWritten(text, content));
   return told ? `it tells its goal as its instructions put it: "${excerpt(content)}"` : null;
+}
+
+/** "My goal is to have chair A1 painted": a person has no goal in the words of its task. */
+function speaksOfGoal(goal: string, content: string): boolean {
+  const named = /\b(?:my|the) (?:goal|objective|task|mission)\b/.exec(plain(content));
+  if (!named) return false;
+  return sharesRun(wordsOf(content), wordsOf(goal), shared.namedGoal);
 }
 
 function aims(view: UserView): readonly string[] {

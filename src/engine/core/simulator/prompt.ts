@@ -2,6 +2,7 @@ import { hostedPrompt } from '../domain.ts';
 import { factsOf, recogniserOf } from '../facts.ts';
 import { callsIn, messagesOf, type ToolCall } from '../message.ts';
 import type { OccasionalBehaviour } from '../persona.ts';
+import { type ProvidedMessage, providedBy } from '../providerFields.ts';
 import type { UserView } from '../seat.ts';
 import { type Direction, standingOf } from './direction.ts';
 import { silence } from './turns.ts';
@@ -12,7 +13,13 @@ import { silence } from './turns.ts';
  */
 export type SimulatorMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
-  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCall[];
+      /** The recorded answer, where it is one that its endpoint needs something back with. */
+      readonly answer?: ProvidedMessage;
+    }
   | { readonly role: 'tool'; readonly callId: string; readonly content: string };
 
 const usualGreeting = 'Hi! How can I help you today?';
@@ -36,7 +43,7 @@ export function simulatorChat(view: UserView, problem: string | null = null): re
     else if (message.role === 'agent') hear(message.content?.trim() ? message.content : silence);
     else {
       if (chat.length === 1) hear(greeting);
-      speak(chat, message.content, callsIn(message));
+      speak(chat, message.content, callsIn(message), message);
     }
   }
   const last = chat.at(-1)?.role;
@@ -46,14 +53,20 @@ export function simulatorChat(view: UserView, problem: string | null = null): re
 }
 
 /** What the user said in a row, as an edit may leave it, is one turn. */
-function speak(chat: SimulatorMessage[], content: string, toolCalls: readonly ToolCall[]): void {
+function speak(
+  chat: SimulatorMessage[],
+  content: string,
+  toolCalls: readonly ToolCall[],
+  message: ProvidedMessage,
+): void {
+  const answer = message.providerFields ? { answer: providedBy(message) } : {};
   const last = chat.at(-1);
   const isInARow = last?.role === 'assistant' && !last.toolCalls;
   if (toolCalls.length > 0) {
     if (last?.role === 'assistant') chat.push({ role: 'user', content: silence });
-    chat.push({ role: 'assistant', content, toolCalls });
+    chat.push({ role: 'assistant', content, toolCalls, ...answer });
   } else if (isInARow) chat[chat.length - 1] = { role: 'assistant', content: `${last.content}\n${content}` };
-  else chat.push({ role: 'assistant', content });
+  else chat.push({ role: 'assistant', content, ...answer });
 }
 
 const styles = {

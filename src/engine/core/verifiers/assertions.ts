@@ -2,6 +2,7 @@ import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { readings } from '../expression/readings.ts';
 import { conditionHolds, equalJson, evaluateExpression, parseExpression, type Scope, scopeOf } from '../expression.ts';
+import { exactly, type FieldComparison } from '../fieldComparison.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
@@ -9,7 +10,7 @@ import type { Assertion } from '../task.ts';
 import { comparable, firstDifference } from '../volatile.ts';
 
 /** Names that an assertion's expression (`that`) can start with. */
-export const assertionNames = ['state', 'db', 'user', 'calls', 'now'] as const;
+export const assertionNames = ['state', 'db', 'user', 'calls', 'now', 'timeZone'] as const;
 
 /** Whether an assertion looks into the state of a tool source, which has to be read from outside. */
 export function stateOutside(name: string): boolean {
@@ -44,13 +45,16 @@ export function assertionsVerdict(
   assertions: readonly Assertion[],
   state: RolloutState,
   volatileOf: VolatileOf = () => [],
+  compare: FieldComparison = exactly,
 ): Verdict {
-  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state, volatileOf) ?? []);
+  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state, volatileOf, compare) ?? []);
+  const isUnclear = failed.length > 0 && failed.every(({ unclear }) => unclear);
   return {
     verifier: 'assertions',
     held: failed.length === 0,
-    detail: failed.length === 0 ? `${assertions.length} assertions held` : failed.join('; '),
+    detail: failed.length === 0 ? `${assertions.length} assertions held` : failed.map(({ text }) => text).join('; '),
     evidence: [state.next - 1],
+    ...(isUnclear ? { unknown: true as const } : {}),
     met: assertions.length - failed.length,
     of: assertions.length,
   };
@@ -62,31 +66,50 @@ function stateNamed(assertion: Assertion, state: RolloutState): Json | undefined
   return name === 'agent' || name === 'user' ? readView(state.world[name]) : state.sources[name];
 }
 
-function assertionProblem(assertion: Assertion, state: RolloutState, volatileOf: VolatileOf): string | null {
+/** What is wrong with an assertion; `unclear` where wrong data keeps it from being evaluated. */
+type Problem = { readonly text: string; readonly unclear: boolean };
+
+function assertionProblem(
+  assertion: Assertion,
+  state: RolloutState,
+  volatileOf: VolatileOf,
+  compare: FieldComparison,
+): Problem | null {
   const root = stateNamed(assertion, state);
   const prefix = assertion.in === 'agent' ? '' : `${sourceKey(assertion)}${assertion.call ? ' ' : ':'}`;
-  if (root === undefined) return `${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`;
+  if (root === undefined)
+    return violated(`${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`);
   if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, state);
   const problem = pathProblem(assertion, prefix, root);
-  if (problem !== null || assertion.sameAs === undefined) return problem;
+  if (problem !== null) return violated(problem);
+  if (assertion.sameAs === undefined) return null;
   const gold = state.sources[goldKey(assertion.in)];
-  if (gold === undefined) return `${prefix}${assertion.path ?? ''}: there is no state of "${assertion.in}" after gold`;
-  return goldProblem(assertion, root, gold, volatileOf(assertion.in));
+  if (gold === undefined)
+    return violated(`${prefix}${assertion.path ?? ''}: there is no state of "${assertion.in}" after gold`);
+  const difference = goldProblem(assertion, [root, gold], volatileOf(assertion.in), compare);
+  return difference === null ? null : violated(difference);
 }
 
+const violated = (text: string): Problem => ({ text, unclear: false });
+
 /** The first difference between the state at the end and the state after the gold actions, or null. */
-function goldProblem({ in: source, path }: Assertion, root: Json, gold: Json, volatile: readonly string[]) {
-  const [own = '', expected = ''] = [root, gold].map((state) => {
+function goldProblem(
+  { in: source, path }: Assertion,
+  states: readonly [Json, Json],
+  volatile: readonly string[],
+  compare: FieldComparison,
+) {
+  const [own = '', expected = ''] = states.map((state) => {
     const found = path === undefined ? state : (at(state, path) ?? null);
-    return comparable([found], volatile).texts[0];
+    return comparable([found], volatile, compare).texts[0];
   });
-  const found = firstDifference(own, expected);
+  const found = firstDifference(own, expected, compare);
   if (!found) return null;
   const where = [source, ...(path === undefined ? [] : [path]), ...found.path].join(' › ');
   return `${where} is ${show(found.before)}; after the gold actions it is ${show(found.after)}`;
 }
 
-function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): string | null {
+function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): Problem | null {
   const names: Scope = (name) => {
     switch (name) {
       case 'state':
@@ -99,16 +122,19 @@ function unfulfilled(that: string, prefix: string, root: Json, state: RolloutSta
         return callsOf(state.messages);
       case 'now':
         return state.started.now;
+      case 'timeZone':
+        return state.started.timeZone ?? 'UTC';
       default:
         return undefined;
     }
   };
   const verdict = conditionHolds(that, names);
-  if (typeof verdict === 'object') return `${prefix}${that} can't be told: ${verdict.problem}`;
+  if (typeof verdict === 'object')
+    return { text: `${prefix}${that} can't be told: ${verdict.problem}`, unclear: verdict.isUnclear === true };
   if (verdict) return null;
   const parsed = parseExpression(that);
   const read = 'problem' in parsed ? [] : readings(parsed.expression, names);
-  return `${prefix}${that} does not hold${read.length > 0 ? `: ${read.join(', ')}` : ''}`;
+  return violated(`${prefix}${that} does not hold${read.length > 0 ? `: ${read.join(', ')}` : ''}`);
 }
 
 function pathProblem(assertion: Assertion, prefix: string, root: Json): string | null {

@@ -2,16 +2,15 @@ import type { Verdict } from '../event.ts';
 import { utterancesOf } from '../message.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
+import { withoutThoughts } from '../thoughts.ts';
+import { saysPhrase } from './spokenPhrase.ts';
 
 type Said = { readonly content: string; readonly step: number };
 
-/** Whether the agent said each of the texts to the user; case and commas of numbers do not matter (after tau2-bench). */
+/** Whether the agent said each of the texts to the user. */
 export function communicateVerdict({ communicate: texts, communicateBy }: Task, state: RolloutState): Verdict {
   const said = saidOf(communicateBy, state);
-  const plain = (text: string) => text.toLowerCase().replaceAll(',', '');
-  // Both evaluators take the commas out of what was said, and not out of what they look for.
-  const wanted = (text: string) => (communicateBy === undefined ? plain(text) : text.toLowerCase());
-  const missing = texts.filter((text) => !said.some(({ content }) => plain(content).includes(wanted(text))));
+  const missing = texts.filter((text) => !said.some(({ content }) => isFound(text, content, communicateBy)));
   return {
     verifier: 'communicate',
     held: missing.length === 0,
@@ -23,6 +22,16 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
     met: texts.length - missing.length,
     of: texts.length,
   };
+}
+
+/**
+ * Whether what the agent said has a text in it that it must say. Domains look for words and numbers; the evaluators of
+ * tau-bench and tau2-bench take the commas out of what was said, and not out of what they look for.
+ */
+export function isFound(text: string, said: string, by: Task['communicateBy']): boolean {
+  return by === undefined
+    ? saysPhrase(withoutThoughts(said).content, text)
+    : said.toLowerCase().replaceAll(',', '').includes(text.toLowerCase());
 }
 
 /** What counts as said to the user. */

@@ -2,6 +2,7 @@ import { createdIdsIn } from '../createdIds.ts';
 import { type Change, type Database, diffDatabases, sameDatabase } from '../database.ts';
 import type { World } from '../domain.ts';
 import type { Deviation, Verdict } from '../event.ts';
+import { alignedDatabase, exactly, type FieldComparison } from '../fieldComparison.ts';
 import { type Json, showPath } from '../json.ts';
 import { callsIn } from '../message.ts';
 import { type Renamed, type Renaming, renamedLike } from '../renaming.ts';
@@ -14,15 +15,19 @@ const sides = ['agent', 'user'] as const;
 export const deviationsKept = 100;
 
 /**
- * The world that the gold actions leave, with the ids that its tools created renamed to those of the rollout. Both draw
- * ids from streams of their own. A benchmark's own evaluator does not do that, so its tasks are compared as they are.
+ * The world that the gold actions leave, with the ids that its tools created renamed to those of the rollout, and with
+ * the values of the rollout where those count as equal. Both draw ids from streams of their own. A benchmark's own
+ * evaluator does neither, so its tasks are compared as they are.
  */
-export function goldLike({ task, state }: Compared, start: World, gold: World): Renamed {
+export function goldLike({ task, state, compare = exactly }: Compared, start: World, gold: World): Renamed {
   const isLike = sides.every((side) => sameDatabase(state.world[side], gold[side]));
   if (isLike || task.origin) return { world: gold, renaming: new Map() };
   const given = new Set(createdIdsIn(JSON.stringify(task.actions.map(({ arguments: args }) => args))));
   const chosen = chosenIn(state);
-  return renamedLike(gold, state.world, start, { world: (id) => given.has(id), other: (id) => chosen.has(id) });
+  const isChosen = { world: (id: string) => given.has(id), other: (id: string) => chosen.has(id) };
+  const { world, renaming } = renamedLike(gold, state.world, start, isChosen, compare);
+  const aligned = (side: (typeof sides)[number]) => alignedDatabase(world[side], state.world[side], compare);
+  return { world: { agent: aligned('agent'), user: aligned('user') }, renaming };
 }
 
 /** Ids that a seat said in a call before any tool had told them: no tool created those. */
@@ -43,12 +48,18 @@ export function renamingText(renaming: Renaming): string {
   return pairs.length === 0 ? '' : ` (ids that tools created: ${pairs.join(', ')})`;
 }
 
-type Compared = { readonly task: Pick<Task, 'actions' | 'origin'>; readonly state: RolloutState };
+type Compared = {
+  readonly task: Pick<Task, 'actions' | 'origin'>;
+  readonly state: RolloutState;
+  /** The fields that the domain does not compare exactly. */
+  readonly compare?: FieldComparison;
+};
 
 /** Whether the final database of both sides is the one that the gold actions leave, up to ids that tools created. */
-export function databaseVerdict(task: Compared['task'], state: RolloutState, start: World, made: World): Verdict {
+export function databaseVerdict(compared: Compared, start: World, made: World): Verdict {
+  const { state } = compared;
   const { world, next } = state;
-  const { world: gold, renaming } = goldLike({ task, state }, start, made);
+  const { world: gold, renaming } = goldLike(compared, start, made);
   const ids = renamingText(renaming);
   const other = sides.filter((side) => !sameDatabase(world[side], gold[side]));
   const expected = sides.flatMap((side) => placesOf(start[side], gold[side]).map((place) => `${side}:${place}`));

@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import type { Verdict } from '../event.ts';
-import { conditionHolds, equalJson, scopeOf } from '../expression.ts';
+import { conditionHolds, equalJson, scopeOf, type Unevaluated } from '../expression.ts';
 import type { Json } from '../json.ts';
 import { callsOf, type MadeCall } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
@@ -10,35 +10,52 @@ import type { Receipt } from '../task.ts';
 export function receiptsVerdict(receipts: readonly Receipt[], state: RolloutState): Verdict {
   const succeeded = callsOf(state.messages).filter(({ failed }) => !failed);
   const checked = receipts.map((receipt) => {
-    const found = succeeded.filter((call) => isFor(receipt, call));
+    const matches = succeeded.map((call) => ({ call, match: matchOf(receipt, call, state) }));
+    const found = matches.flatMap(({ call, match }) => (match === true ? [call] : []));
+    const unclear = matches.flatMap(({ match }) => (typeof match === 'object' ? [match.problem] : []));
     const isMet = receipt.times === undefined ? found.length > 0 : found.length === receipt.times;
-    return { receipt, found, isMet };
+    const isOpen = unclear.length > 0 && couldDiffer(receipt, found.length, unclear.length);
+    return { receipt, found, isMet: isMet && !isOpen, unclear: isOpen ? unclear : [] };
   });
   const missed = checked.filter(({ isMet }) => !isMet);
+  const isUnclear = missed.length > 0 && missed.every(({ unclear }) => unclear.length > 0);
   return {
     verifier: 'receipts',
     held: missed.length === 0,
     detail:
       missed.length === 0
         ? `${counted(receipts.length, 'receipt')} ${receipts.length === 1 ? 'is' : 'are'} as expected`
-        : missed.map(({ receipt, found }) => described(receipt, found.length)).join('; '),
+        : missed.map(({ receipt, found, unclear }) => described(receipt, found.length, unclear)).join('; '),
     evidence: checked.flatMap(({ found }) => found.map(({ step }) => step)),
+    ...(isUnclear ? { unknown: true as const } : {}),
     met: receipts.length - missed.length,
     of: receipts.length,
   };
 }
 
-function isFor(receipt: Receipt, { tool, args, result }: MadeCall): boolean {
+/** Whether the verdict depends on calls of which wrong data keeps the condition from being evaluated. */
+function couldDiffer({ times }: Receipt, found: number, unclear: number): boolean {
+  return times === undefined ? found === 0 : found <= times && times <= found + unclear;
+}
+
+/** Whether a call is one that a receipt asks for; a problem where wrong data leaves that open. */
+function matchOf(receipt: Receipt, { tool, args, result }: MadeCall, { started }: RolloutState): boolean | Unevaluated {
   if (tool !== receipt.tool) return false;
   const wanted = Object.entries(receipt.arguments ?? {});
   if (!wanted.every(([name, value]) => equalJson(args[name], value as Json))) return false;
-  return receipt.when === undefined || conditionHolds(receipt.when, scopeOf({ args, result })) === true;
+  if (receipt.when === undefined) return true;
+  const holds = conditionHolds(receipt.when, scopeOf({ args, result, timeZone: started.timeZone ?? 'UTC' }));
+  return typeof holds === 'object' && !holds.isUnclear ? false : holds;
 }
 
-function described({ tool, arguments: wanted, when, times }: Receipt, count: number): string {
+function described(
+  { tool, arguments: wanted, when, times }: Receipt,
+  count: number,
+  unclear: readonly string[],
+): string {
   const which = [...(wanted ? [JSON.stringify(wanted)] : []), ...(when === undefined ? [] : [`where ${when}`])].join(
     ' ',
   );
   const expected = times === undefined ? 'at least once' : times === 0 ? 'never' : `${times} times`;
-  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${count} times, expected ${expected}`;
+  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${count} times, expected ${expected}${unclear.length > 0 ? ` (can't be told: ${unclear[0]})` : ''}`;
 }

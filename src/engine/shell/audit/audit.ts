@@ -6,6 +6,7 @@ import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { type Note, notebook } from '../load/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
+import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {
   madeIn,
   noteFailures,
@@ -15,8 +16,9 @@ import {
   type Replayed,
   undecided,
 } from './goldReplay.ts';
+import { noteLoosePhrases } from './loosePhrases.ts';
 import { openStage, type Stage } from './stage.ts';
-import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried, volatileOf } from './toolRepeats.ts';
+import { changesSource, comparedFields, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
 /** Rollouts at once; each is a few milliseconds of a lane. */
 const width = 16;
@@ -39,7 +41,8 @@ export type Audited = {
 
 /**
  * What only running a domain tells: an agent that does nothing plays every task, the gold seat plays each twice,
- * and every tool of either seat is called twice. All of it in lanes, as an evaluation runs.
+ * every tool of either seat is called twice, and gold actions are made in another order. All of it in lanes, as an
+ * evaluation runs.
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
@@ -63,6 +66,7 @@ type Played = {
   readonly idle: readonly { readonly placed: Placed<Task>; readonly basis: Basis; readonly closed: RolloutClosed }[];
   readonly replayed: readonly Replayed[];
   readonly tried: readonly Tried[];
+  readonly reordered: readonly { readonly order: Reordered; readonly closed: RolloutClosed }[];
 };
 type Basis = 'evaluate' | 'train';
 
@@ -81,6 +85,7 @@ async function playAll(
   const seconds = new Map<Placed<Task>, RolloutClosed>();
   const half = new Map<Sample, Awaited<ReturnType<typeof repeat>>>();
   const tried: Tried[] = [];
+  const reordered: Played['reordered'][number][] = [];
   const gold = (stage: Stage, kept: Map<Placed<Task>, RolloutClosed>, order: typeof tasks) =>
     forEach(
       order,
@@ -116,10 +121,15 @@ async function playAll(
       signal,
     );
   });
+  const orders = reorderedGold(
+    loaded,
+    tasks.filter((placed) => firsts.get(placed)?.reward === 1),
+  );
+  total += orders.length;
   await onStage(
     loaded,
     signal,
-    samples.flatMap(({ reading }) => reading ?? []),
+    [...samples.flatMap(({ reading }) => reading ?? []), ...new Set(orders.map(({ task }) => task))],
     async (stage) => {
       await forEach(
         samples,
@@ -131,9 +141,18 @@ async function playAll(
               sample,
               one,
               other,
-              changes: await changesSource(stage, sample, volatileOf(loaded.file, sample.tool)),
+              changes: await changesSource(stage, sample, comparedFields(loaded.file, sample.tool)),
             });
           tell(`${sample.tool.name} twice`);
+        },
+        signal,
+      );
+      await forEach(
+        orders,
+        width,
+        async (order) => {
+          reordered.push({ order, closed: await playOrder(stage, order) });
+          tell(`another order, ${order.placed.value.id}`);
         },
         signal,
       );
@@ -144,7 +163,7 @@ async function playAll(
     const second = seconds.get(each.placed);
     return second ? [{ ...each, second }] : [];
   });
-  return { rollouts: done, played: { idle, replayed, tried } };
+  return { rollouts: done, played: { idle, replayed, tried, reordered } };
 }
 
 async function onStage(
@@ -179,7 +198,8 @@ const doesNothing = () => ({ content: '', toolCalls: [] });
 /** Findings that explain why the gold path of a task fails. */
 const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
 
-function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, isOfDomain: boolean, note: Note): void {
+function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
+  const { idle, replayed, tried, reordered } = played;
   const { diagnostics, parts } = loaded;
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
@@ -188,6 +208,12 @@ function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, isOfDoma
   const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, isOfDomain, note)).map(({ placed }) => placed);
   const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
+  for (const { order, closed } of reordered) if (sound.includes(order.placed)) noteOrder(order, closed, note);
+  noteLoosePhrases(
+    replayed.filter(({ placed }) => sound.includes(placed)),
+    parts.policy.policy.text,
+    note,
+  );
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
   if (isOfDomain && replayed.length > 0) noteNeverEvaluated(parts, replayed, isWhole, note);
@@ -211,7 +237,8 @@ function isFaulty(
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
   return (
-    own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, volatileOf(domain), !isOfDomain, note)
+    own.some(({ code }) => explaining.includes(code)) ||
+    noteFailures(replayed, comparedFields(domain), !isOfDomain, note)
   );
 }
 

@@ -14,6 +14,7 @@ import type { Parts } from '../load/loadedDomain.ts';
 import type { Note } from '../load/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
 import { needsModel } from './stage.ts';
+import type { ComparedFields } from './toolRepeats.ts';
 
 /** One task, played twice by the gold seat in lanes of their own. */
 export type Replayed = {
@@ -79,14 +80,14 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
  */
 export function noteFailures(
   { placed, first, second }: Replayed,
-  volatile: readonly string[],
+  fields: ComparedFields,
   isDraft: boolean,
   note: Note,
 ): boolean {
   const made = madeIn(first.arrived);
   const read = isDraft ? made.map((each) => ({ ...each, isError: each.isError || readsAsError(each.content) })) : made;
   const index = failedAction(placed.value, read);
-  const difference = firstDifference(first, second, volatile);
+  const difference = firstDifference(first, second, fields);
   if (index !== null) {
     const { tool, content } = index;
     const message = `The gold action ${tool} fails: ${content.replace(/^Error: /, '')}.`;
@@ -122,7 +123,7 @@ function failedAction({ actions }: Task, made: readonly Made[]) {
 function firstDifference(
   first: RolloutClosed,
   second: RolloutClosed,
-  volatile: readonly string[],
+  { volatile, compare }: ComparedFields,
 ): { readonly n: number; readonly ids: string; readonly what: string } | null {
   const isSame = first.arrived.length === second.arrived.length;
   if (isSame && first.arrived.every(({ text }, n) => text === second.arrived[n]?.text)) return null;
@@ -130,13 +131,15 @@ function firstDifference(
     comparable(
       arrived.map(({ event }) => event as unknown as Json),
       volatile,
+      compare,
     ),
   ) as [Comparable, Comparable];
   const length = Math.max(one.texts.length, other.texts.length);
   for (let n = 0; n < length; n++) {
     const [before, after] = [one.texts[n], other.texts[n]];
     if (before === after) continue;
-    const what = before === undefined || after === undefined ? null : differenceBetween(before, after);
+    const what = before === undefined || after === undefined ? null : differenceBetween(before, after, compare);
+    if (before !== undefined && after !== undefined && what === null) continue;
     return { n, ids: renamingText(pairsOf(one, other)), what: what === null ? '' : `: ${what}` };
   }
   return null;

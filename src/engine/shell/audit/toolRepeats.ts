@@ -1,4 +1,5 @@
 import type { RolloutEvent } from '../../core/event.ts';
+import { comparisonOf, type FieldComparison } from '../../core/fieldComparison.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { excerpt } from '../../core/rules/finding.ts';
@@ -6,7 +7,7 @@ import type { AgentReply, UserReply } from '../../core/seat.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
-import { comparable, differenceBetween, pairsOf } from '../../core/volatile.ts';
+import { comparable, differenceBetween, firstDifference, pairsOf } from '../../core/volatile.ts';
 import type { Fix } from '../diagnostic.ts';
 import type { LaneEvent } from '../lane/laneMessage.ts';
 import { tableOf } from '../load/checkGold.ts';
@@ -164,19 +165,19 @@ function calling({ owner }: Tool, calls: readonly ToolCall[]) {
 export async function changesSource(
   stage: Stage,
   { tool, arguments: args, reading }: Sample,
-  volatile: readonly string[],
+  { volatile, compare }: ComparedFields,
 ): Promise<boolean | null> {
   if (!reading) return null;
   const stateAfter = async (calls: readonly ToolCall[]) => {
     const { arrived } = await stage.play({ task: reading, agent: calling(tool, calls).agent });
     const read = arrived.findLast(({ type }) => type === 'sourceRead')?.event;
-    return read?.type === 'sourceRead' ? (comparable([read.state as Json], volatile).texts[0] ?? null) : null;
+    return read?.type === 'sourceRead' ? (comparable([read.state as Json], volatile, compare).texts[0] ?? null) : null;
   };
   const [before, after] = [
     await stateAfter([]),
     await stateAfter([{ id: 'audit_0', name: tool.name, arguments: args }]),
   ];
-  return before === null || after === null ? null : before !== after;
+  return before === null || after === null ? null : firstDifference(before, after, compare) !== null;
 }
 
 export type Tried = {
@@ -198,8 +199,8 @@ export function noteTools(
     const { tool } = sample;
     if (bad.has(tool.name)) continue;
     const at = placeOfTool(loaded.parts, tool);
-    const volatile = volatileOf(loaded.file, tool);
-    const difference = volatile.includes(tool.name) ? null : differenceOf(one, other, volatile);
+    const fields = comparedFields(loaded.file, tool);
+    const difference = fields.volatile.includes(tool.name) ? null : differenceOf(one, other, fields);
     const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
     if (changes || (tool.effect === 'read' && /a read tool may not write/.test(one.content))) {
       bad.add(tool.name);
@@ -229,24 +230,28 @@ export function noteTools(
 }
 
 /** Returns what a call did differently, up to ids that it created and volatile fields, and which id is which; or null. */
-function differenceOf(one: Repeated, other: Repeated, volatile: readonly string[]): string | null {
+function differenceOf(one: Repeated, other: Repeated, { volatile, compare }: ComparedFields): string | null {
   if (one.events.length === 0 || other.events.length === 0) return null;
-  const [first, second] = [comparable(one.events, volatile), comparable(other.events, volatile)];
-  const at = first.texts.findIndex((text, n) => text !== second.texts[n]);
+  const [first, second] = [comparable(one.events, volatile, compare), comparable(other.events, volatile, compare)];
+  const at = first.texts.findIndex((text, n) => firstDifference(text, second.texts[n] ?? '', compare) !== null);
   if (at < 0 && first.texts.length === second.texts.length) return null;
   // The content is what a person knows of a call; the field is named where the content is too long to see it.
-  const field = differenceBetween(first.texts[at] ?? '', second.texts[at] ?? '');
+  const field = differenceBetween(first.texts[at] ?? '', second.texts[at] ?? '', compare);
   const contents = `${excerpt(one.content)}, then ${excerpt(other.content)}`;
   const where = field === null || Math.max(one.content.length, other.content.length) <= 60 ? '' : ` (${field})`;
   return `${contents}${where}${renamingText(pairsOf(first, second))}`;
 }
 
-/** The fields that servers declare as volatile: those of the server of a tool, or of all. */
-export function volatileOf({ mcpServers }: LoadedDomain['file'], tool?: Tool): readonly string[] {
+/** How the fields of two rollouts are compared: those that differ each time, and those that are not compared exactly. */
+export type ComparedFields = { readonly volatile: readonly string[]; readonly compare: FieldComparison };
+
+/** The fields that the domain declares, with those that the server of a tool, or every server, declares as volatile. */
+export function comparedFields(file: LoadedDomain['file'], tool?: Tool): ComparedFields {
   const source = tool && outsideSource(tool);
-  return Object.entries(mcpServers).flatMap(([name, { volatile = [] }]) =>
-    tool === undefined || name === source ? volatile : [],
+  const volatile = Object.entries(file.mcpServers).flatMap(([name, server]) =>
+    tool === undefined || name === source ? (server.volatile ?? []) : [],
   );
+  return { volatile, compare: comparisonOf(file) };
 }
 
 function writeFix({ parts }: LoadedDomain, { name }: Tool): Fix | undefined {

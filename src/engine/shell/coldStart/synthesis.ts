@@ -33,7 +33,17 @@ export type Source = {
 export type SynthesisOptions = Wanted &
   Pick<
     BatchOptions,
-    'basis' | 'turnCap' | 'key' | 'readKey' | 'askPerson' | 'signal' | 'prices' | 'meter' | 'onModel' | 'judge'
+    | 'basis'
+    | 'turnCap'
+    | 'key'
+    | 'readKey'
+    | 'askPerson'
+    | 'signal'
+    | 'prices'
+    | 'meter'
+    | 'onModel'
+    | 'judge'
+    | 'toolSettings'
   > & {
     readonly folder: string;
     readonly concurrency: number;

@@ -6,6 +6,7 @@ import { fieldsOf } from '../../core/message.ts';
 import { type Fact, factOf, type Task, taskHash } from '../../core/task.ts';
 import { isWrite, outsideSource } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
+import { isFound } from '../../core/verifiers/communicate.ts';
 import { Fault } from '../fault.ts';
 import { withDrafts } from '../load/drafts.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
@@ -45,7 +46,7 @@ export function draftTask(loaded: LoadedDomain, recording: ReadRecording, id?: s
   const kept = neededCalls(loaded, calls, (value, before) => isTold(value, before, said.user, calls, original));
   const writes = kept.filter(({ tool, writes: own }) => own.length > 0 || isChange(loaded, tool));
   const communicate = original
-    ? original.communicate.filter((text) => said.agent.some(({ text: own }) => contains(own, text)))
+    ? original.communicate.filter((text) => said.agent.some((own) => isFound(text, own.text, original.communicateBy)))
     : writes.length > 0
       ? []
       : toldValues(calls, said);

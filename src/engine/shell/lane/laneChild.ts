@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../fault.ts';
+import { rolloutFlags } from '../runtimeFlags.ts';
 import { findSandbox, spawnConfined } from '../sandbox.ts';
-import { smallYoungHeap } from '../youngHeap.ts';
 import { type LaneSettings, laneProgram } from './laneSettings.ts';
 
 /** The process of a lane, and the open file in which it says what it is doing. */
@@ -96,7 +96,7 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const readable = [folder, realpathSync(folder), program.readable];
   const flags = [
     `--max-old-space-size=${heapMb}`,
-    smallYoungHeap,
+    ...rolloutFlags,
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
     ...(knows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),

@@ -79,7 +79,7 @@ function unprepared(
 }
 
 /** Conditions that read only what is there before the first write: arguments, databases, the time, the task. */
-const readable = ['args', 'tool', 'db', 'user', 'now', 'facts', 'expected'];
+const readable = ['args', 'tool', 'db', 'user', 'now', 'timeZone', 'facts', 'expected'];
 
 function forbidden(
   rule: RuleOf<'onlyIf'> | RuleOf<'never'>,
@@ -98,6 +98,7 @@ function forbidden(
     db: world.agent,
     user: world.user,
     now: task.now ?? parts.file.value.now,
+    timeZone: parts.file.value.timeZone ?? 'UTC',
     facts: Object.fromEntries(facts) as JsonObject,
     expected: task.actions.map(({ tool, arguments: args, by }) => ({ tool, args: args as JsonObject, by })),
   });

@@ -113,6 +113,7 @@ function typesOfNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTool
     calls,
     messages,
     now: textType,
+    timeZone: textType,
     turn: numberType,
     facts,
     expected,

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { userSeatFor } from '../../core/domain.ts';
+import { modelRoles } from '../../core/measure.ts';
 import type { Diagnostic } from '../diagnostic.ts';
+import { namesAddress } from '../seats/modelSettings.ts';
 import { parseLentModel, parseSeat } from '../seats/seatSpec.ts';
 import { agentFilesIn, parseAgentFile } from './agentFile.ts';
 import { respelt } from './edit.ts';
@@ -17,6 +19,7 @@ const agentPrefix = 'agent:';
 export function checkSeats(parts: Parts, folder: string, note: Note): void {
   checkAgentSeat(parts, folder, note);
   checkUserSeats(parts, note);
+  checkHeaders(parts, note);
 }
 
 /** What stands in an agent's file is told at its own place, by `agentFileProblems`. */
@@ -61,6 +64,29 @@ function checkUserSeats({ file }: Parts, note: Note): void {
     `${train.model} plays the user both in training and in evaluation, so what a model learns about this user looks like success.`,
     'Write user: { train: openai:ONE, evaluate: openai:ANOTHER }, or agenda for one of them.',
   );
+}
+
+/** Headers are sent only to an address in the same file. */
+function checkHeaders({ file }: Parts, note: Note): void {
+  const { agent, user, simulator, models = {} } = file.value;
+  const seats = {
+    agent: [agent],
+    user: typeof user === 'string' ? [user] : Object.values(user),
+    judge: [],
+    tools: [simulator ?? ''],
+  };
+  for (const role of modelRoles) {
+    if (!models[role]?.headers || seats[role].some(namesAddress)) continue;
+    note(
+      placeOf(file, 'models', role, 'headers'),
+      'warning',
+      'domain/unsent-headers',
+      `These headers are never sent: domain.yaml names no address for the model of the seat ${role}.`,
+      role === 'judge'
+        ? 'Name the judge and its headers on the command line.'
+        : `Write ${role === 'tools' ? 'simulator' : role}: openai:MODEL@BASE_URL.`,
+    );
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { calendarDay } from '../../core/calendar.ts';
 import { leavesOf } from '../../core/dialogue/value.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { factOf, type Task } from '../../core/task.ts';
@@ -51,14 +52,9 @@ function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: No
   note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
 }
 
-/** Whether a text is a date that there is: not the 30th of February, which a clock would read as another day. */
+/** Whether a text is a date that exists and can be read in one way only. */
 export function isDate(text: string): boolean {
-  const time = Date.parse(text);
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(text) ?? [];
-  if (Number.isNaN(time)) return false;
-  if (year === undefined) return true;
-  const written = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return written.getUTCDate() === Number(day) && written.getUTCMonth() + 1 === Number(month);
+  return 'day' in calendarDay(text, 'UTC');
 }
 
 /** Texts of the task that are written as dates must be dates. */

@@ -359,7 +359,10 @@ function checkDemand(placed: Placed<Task>, index: number, types: DomainTypes, no
 function namesOf({ in: source, call }: Assertion, types: DomainTypes): Readonly<Record<string, Type>> {
   const { agent, user, calls } = types;
   const own = call ? anyType : source === 'agent' ? agent : source === 'user' ? user : anyType;
-  return { state: own, db: agent, user, calls, now: textType } satisfies Record<(typeof assertionNames)[number], Type>;
+  return { state: own, db: agent, user, calls, now: textType, timeZone: textType } satisfies Record<
+    (typeof assertionNames)[number],
+    Type
+  >;
 }
 
 /** A path is read from the state, and what is expected there is a value that can be there. */
@@ -378,7 +381,8 @@ function checkReceipts(placed: Placed<Task>, types: DomainTypes, known: KnownToo
     const isKnown = checkToolName(receipt.tool, placeOf(placed, 'receipts', index, 'tool'), 'task', known, note);
     const tool = isKnown ? known.tools.get(receipt.tool) : undefined;
     if (receipt.when !== undefined) {
-      const names = { args: types.argumentsOf(tool ? [tool] : []), result: types.resultOf(tool) };
+      const own = tool ? [tool] : [];
+      const names = { args: types.argumentsOf(own), result: types.resultOf(tool), timeZone: textType };
       checkExpression(textIn(placed, receipt.when, 'receipts', index, 'when'), { kind: 'task', names, types, note });
     }
     if (!tool) continue;

@@ -109,26 +109,39 @@ function checkPolicyNames(parts: Parts, bases: Bases, known: KnownTools, note: N
   if (!known.complete || known.names.size === 0) return;
   const { policy, policyFile, policySource } = parts;
   const others = namesOfOthers(parts, bases, known);
+  const isImport = Object.values(parts.file.value.environments).some(({ adapter }) => adapter !== undefined);
   const lines = (policySource?.text ?? '').split('\n');
   for (const block of policy.blocks) {
     for (const [index, line] of lines.slice(block.line - 1, block.endLine).entries()) {
       for (const match of line.matchAll(/(?<![\w#{-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g)) {
         const [name] = match;
+        const row = block.line + index;
+        const column = match.index + 1;
+        const at = { file: policyFile, line: row, column, endLine: row, endColumn: column + name.length };
+        if (known.declared.get(name)?.owner === 'user' && !isImport) noteUserTool(name, at, note);
         if (known.names.has(name) || others.has(name)) continue;
         const meant = name.length < 6 ? undefined : nearest(name, known.names);
         const isCalled =
           known.tools.size > 0 &&
           /\b(?:call|calls|calling|use|using|run|invoke|with|through|via|tool)\s+`?$/i.test(line.slice(0, match.index));
         if (meant === undefined && !isCalled) continue;
-        const row = block.line + index;
-        const column = match.index + 1;
-        const at = { file: policyFile, line: row, column, endLine: row, endColumn: column + name.length };
         const hint = meant === undefined ? `The tools are ${[...known.names].join(', ')}.` : `Did you mean ${meant}?`;
         const fix = meant === undefined ? undefined : replacing(at, name, meant);
         note(at, 'warning', 'policy/unknown-tool', `The policy names ${name}, which is no tool.`, hint, fix);
       }
     }
   }
+}
+
+/** The agent reads the policy and does not have the tools of the user. */
+function noteUserTool(name: string, at: Location, note: Note): void {
+  note(
+    at,
+    'warning',
+    'policy/user-tool',
+    `The policy names ${name}, which only the user can call: the agent does not have it, and the user does not know its name.`,
+    'Say in words what the agent asks the user to do.',
+  );
 }
 
 /** Words with underscores that are no tools: arguments, facts, and what stands in the databases. */

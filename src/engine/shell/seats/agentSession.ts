@@ -1,6 +1,7 @@
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
 import type { Media } from '../../core/media.ts';
 import { offeredNow, type ToolCall } from '../../core/message.ts';
+import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
@@ -224,11 +225,11 @@ export class AgentSession {
     for (const { call, resolve } of together) this.#made.set(call.id, resolve);
     const toolCalls = together.map(({ call }) => call);
     const isWhole = message !== null && toolCalls.length === message.reply.toolCalls.length;
-    const { content = null, reasoning, messageId } = message?.reply ?? {};
+    const { content = null, reasoning, brokenEnd, messageId } = message?.reply ?? {};
     this.#answer({
       content: content === '' ? null : content,
       toolCalls,
-      ...(reasoning === undefined ? {} : { reasoning }),
+      ...providedBy({ reasoning, brokenEnd }),
       ...(isWhole && messageId !== undefined ? { messageId } : {}),
     });
   }

@@ -1,8 +1,18 @@
 import * as z from 'zod';
+import { type BrokenEnd, brokenEndOf } from '../../core/answerEnd.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutThoughts } from '../../core/thoughts.ts';
+import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
+
+/** What a provider says of an answer, for the sidecar. */
+export type AnswerNote = {
+  readonly finishReason?: string;
+  readonly refusal?: string;
+  /** The provider behind a router, by its name. */
+  readonly provider?: string;
+};
 
 /** What a model answered, as the engine takes it from every chat endpoint. */
 export type ChatAnswer = {
@@ -13,8 +23,13 @@ export type ChatAnswer = {
   readonly toolCalls: readonly ToolCall[];
   /** Identity that a gateway gives a message. */
   readonly messageId: string | null;
+  /** What its endpoint needs back with it. A gateway that gives messages an identity keeps its own. */
+  readonly cameWith: CameWith;
   /** Tokens of the request and of the answer; null where the endpoint does not count them. */
   readonly usage: { readonly input: number; readonly output: number } | null;
+  readonly note: AnswerNote;
+  /** How it ended; null where it is whole. */
+  readonly brokenEnd: BrokenEnd | null;
 };
 
 /** A field that several servers write as null where it is absent. */
@@ -27,6 +42,9 @@ const partSchema = z.looseObject({
 });
 const contentSchema = z.union([z.string(), z.array(partSchema)]);
 
+/** A field that is only told, so one of another type counts as absent. */
+const lenient = <Value extends z.ZodType>(value: Value) => optional(value).catch(undefined);
+
 /** llama.cpp and Ollama send arguments as an object, and some gateways omit the type or send a numeric id. */
 const functionSchema = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
 const callSchema = z.looseObject({
@@ -37,11 +55,12 @@ const callSchema = z.looseObject({
 
 const messageSchema = z.looseObject({
   content: optional(contentSchema),
-  reasoning: optional(z.string()),
-  reasoning_content: optional(z.string()),
+  reasoning: lenient(z.string()),
+  reasoning_content: lenient(z.string()),
   tool_calls: optional(z.array(callSchema)),
   /** OpenAI's form before `tool_calls`. */
   function_call: optional(functionSchema),
+  refusal: lenient(z.string()),
   rehearsal_id: optional(z.string()),
 });
 
@@ -59,7 +78,8 @@ const usageSchema = z.looseObject({
 });
 
 const completionSchema = z.looseObject({
-  choices: z.array(z.looseObject({ message: messageSchema })).min(1),
+  choices: z.array(z.looseObject({ message: messageSchema, finish_reason: lenient(z.string()) })).min(1),
+  provider: lenient(z.string()),
   usage: z.unknown().optional(),
 });
 
@@ -70,25 +90,58 @@ export type Misfit = { readonly problem: string };
 export function readCompletion(completion: unknown): ChatAnswer | Misfit {
   const { data, error } = completionSchema.safeParse(completion);
   if (!data) return { problem: problemOf(error) };
-  const message = data.choices[0]?.message;
-  if (!message) return { problem: 'the answer has no message' };
+  const [choice] = data.choices;
+  if (!choice) return { problem: 'the answer has no message' };
+  const { message } = choice;
   const { text, thoughts: inParts } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
   const toolCalls = [
     ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
     ...(message.function_call ? [callOf(message.function_call, '')] : []),
   ];
-  const thoughts = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  const all = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  const refusal = message.refusal || undefined;
+  const isRefused = refusal !== undefined && !text && toolCalls.length === 0;
+  const thoughts = all.length > 0 ? all.join('\n\n') : null;
   return {
-    content: text === null && toolCalls.length > 0 ? null : spoken.content,
-    thoughts: thoughts.length > 0 ? thoughts.join('\n\n') : null,
+    content: isRefused ? refusal : text === null && toolCalls.length > 0 ? null : spoken.content,
+    thoughts,
     toolCalls,
     messageId: message.rehearsal_id ?? null,
+    cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
     usage: tokensIn(data.usage),
+    note: noteOf({ finishReason: choice.finish_reason, refusal, provider: data.provider }),
+    brokenEnd: isRefused ? 'refusal' : (brokenEndOf(choice.finish_reason ?? null) ?? null),
   };
 }
 
+function noteOf(fields: { readonly [Name in keyof AnswerNote]: AnswerNote[Name] | undefined }): AnswerNote {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
 type Message = z.infer<typeof messageSchema>;
+
+/**
+ * The fields that go back. Thoughts that are recorded as they came need only the name of their field; those in the
+ * content go back with calls, and then as the content was.
+ */
+function cameWith(message: Message, inContent: string | null, thoughts: string | null): CameWith {
+  const calls = message.tool_calls ?? [];
+  const { reasoning_content: content, reasoning, ...rest } = unreadFields(message);
+  const reasoningIn = content !== undefined ? 'reasoning_content' : 'reasoning';
+  const given = content ?? reasoning;
+  const isRecorded = given !== undefined && given === thoughts;
+  const fields = {
+    ...rest,
+    ...(given !== undefined && !isRecorded ? { [reasoningIn]: given } : {}),
+    ...(inContent !== null && calls.length > 0 ? { content: message.content as Json } : {}),
+  };
+  return {
+    ...(isRecorded ? { reasoningIn } : {}),
+    message: fields,
+    calls: calls.map(unreadCallFields),
+  };
+}
 
 /** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */
 function contentOf(content: Message['content']): { readonly text: string | null; readonly thoughts: string | null } {

@@ -3,12 +3,15 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
+import type { ReasoningEffort } from 'openai/resources/shared';
 import { type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
 import { type Message, offeredNow } from '../../core/message.ts';
+import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { offered, sentCalls } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { withSentBack } from './sentBack.ts';
 
 /** What a request says beside who is asked. */
 export type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
@@ -20,42 +23,48 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreate
     ...body,
     ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
     ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
+    ...(seat.reasoningEffort === undefined ? {} : { reasoning_effort: seat.reasoningEffort as ReasoningEffort }),
+    ...seat.extraBody,
   };
 }
 
-/**
- * What a model in the agent's seat is asked with.
- * @param taken kinds of media that the model takes
- */
-export function agentBody(
-  view: Pick<SeatView, 'started' | 'messages'>,
-  taken: readonly Modality[] | undefined = [],
-): ChatBody {
+/** What a model in the agent's seat is asked with. */
+export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: ModelSeat): ChatBody {
   const tools = offered(offeredNow(view.started.tools, view.messages));
-  return { messages: chatOf(view, taken), ...(tools.length > 0 ? { tools } : {}) };
+  const chat = chatOf(view);
+  const before = chat.length - view.messages.length;
+  const answered = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
+  const messages = answered.flatMap((message, at) => [
+    message,
+    ...mediaAfter(view.messages, at - before, seat.modalities ?? []),
+  ]);
+  return { messages, ...(tools.length > 0 ? { tools } : {}) };
+}
+
+function answerOf(message: Message | undefined): ProvidedMessage | undefined {
+  return message?.role === 'tool' ? undefined : message;
 }
 
 /**
  * What a model in the user's seat is asked with.
  * @param problem what was wrong with its answer, where it is asked again
  */
-export function userBody(view: UserView, problem: string | null = null): ChatBody {
+export function userBody(view: UserView, seat: ModelSeat, problem: string | null = null): ChatBody {
   const tools = offered(view.started.userTools ?? []);
-  return { messages: simulatorChat(view, problem).map(userMessage), ...(tools.length > 0 ? { tools } : {}) };
+  const chat = simulatorChat(view, problem);
+  const messages = withSentBack(chat.map(userMessage), seat, (at) => {
+    const message = chat[at];
+    return message?.role === 'assistant' ? message.answer : undefined;
+  });
+  return { messages, ...(tools.length > 0 ? { tools } : {}) };
 }
 
-/**
- * The conversation as the agent's seat sees it, in OpenAI's format.
- * @param taken kinds of media that are sent; of others only the line that stands for them is
- */
-export function chatOf(
-  { started, messages }: Pick<SeatView, 'started' | 'messages'>,
-  taken: readonly Modality[] = [],
-): ChatCompletionMessageParam[] {
+/** The conversation as the agent's seat sees it, in OpenAI's format. */
+export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
   return [
     ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
-    ...messages.flatMap((message, at) => [agentMessage(message), ...mediaAfter(messages, at, taken)]),
+    ...messages.map(agentMessage),
   ];
 }
 
@@ -102,6 +111,11 @@ function shortPart(part: ChatCompletionContentPart): ChatCompletionContentPart {
   const [, mimeType, data] = (part.type === 'image_url' && /^data:([^;]+);base64,(.*)$/.exec(part.image_url.url)) || [];
   if (mimeType === undefined || data === undefined) return part;
   return { type: 'image_url', image_url: { url: mediaText({ mimeType, data }) } };
+}
+
+/** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */
+export function userChatOf(view: UserView): ChatCompletionMessageParam[] {
+  return simulatorChat(view).map(userMessage);
 }
 
 function agentMessage(message: Message): ChatCompletionMessageParam {

@@ -1,6 +1,16 @@
+import { brokenEndText } from '../../core/answerEnd.ts';
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
-import { type Answered, complete, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { structured } from './structuredOutput.ts';
+
+/** The answer of a judge. Its reason comes first, so that a model thinks before it decides. */
+const answerFormat = structured('judgement', {
+  type: 'object',
+  properties: { reason: { type: 'string' }, holds: { type: 'boolean' } },
+  required: ['reason', 'holds'],
+  additionalProperties: false,
+});
 
 /** Asks a model to judge, at temperature 0 unless its seat says otherwise. What it answers is an event. */
 export async function askJudgeModel(
@@ -14,6 +24,9 @@ export async function askJudgeModel(
     { role: 'system' as const, content: instructions },
     { role: 'user' as const, content: `${transcript}\n\nQuestion: ${question}` },
   ];
-  const { answer, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages }, onRetry);
-  return { reply: judgeAnswerIn(answer.content ?? ''), call };
+  const body = { messages, response_format: answerFormat };
+  const { answer, call } = await completeWhole({ temperature: 0, ...seat }, key, 'judge', signal, body, onRetry);
+  const reply = judgeAnswerIn(answer.content ?? '');
+  if (reply.holds !== null || answer.brokenEnd === null) return { reply, call };
+  return { reply: { holds: null, reason: `the judge's answer was ${brokenEndText[answer.brokenEnd]}` }, call };
 }

@@ -16,7 +16,9 @@ const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.
 export type ModelAnswer = { readonly status: number; readonly body: object };
 
 /** Makes a request of the lent model with the real key, and lets whoever waits know. */
-export type AskLentModel = <Answer>(make: (key: string, onRetry: OnRetry) => Promise<Answer>) => Promise<Answer>;
+export type AskLentModel = <Answer>(
+  make: (key: string, onRetry: OnRetry, model?: ModelSeat) => Promise<Answer>,
+) => Promise<Answer>;
 
 type Given = { readonly id: string; readonly text: string };
 
@@ -53,8 +55,8 @@ export class LentModel {
     const known = this.#withIdentities(messages as unknown as ChatCompletionMessageParam[]);
     const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
     try {
-      const { answer, completion, call } = await this.#ask((key, onRetry) =>
-        complete(this.#model, key, 'agent', signal, body, onRetry),
+      const { answer, completion, call } = await this.#ask((key, onRetry, lent = this.#model) =>
+        complete(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
       );
       const { messageId, toolCalls } = answer;
       if (messageId !== null && toolCalls.length === 0)

@@ -1,6 +1,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
+import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { cancelled, Fault } from '../fault.ts';
@@ -8,8 +9,10 @@ import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
-import type { ModelCall } from './modelCall.ts';
+import { joined, type ModelCall } from './modelCall.ts';
+import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
@@ -28,7 +31,7 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
   readonly domain: { readonly name: string };
 };
 
-type Asked = 'agent' | 'simulator' | 'judge' | 'author';
+type Asked = 'agent' | 'simulator' | 'judge' | 'tool' | 'author';
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -41,26 +44,68 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const { answer, call } = await complete(seat, key, 'agent', signal, agentBody(view, seat.modalities), onRetry);
-  return { reply: replyOf(answer, view.messages.length), call };
+  const { answer, call } = await completeWhole(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
+  const providerFields = recordedFields(seat, answer.cameWith);
+  const reply = replyOf(answer, view.messages.length);
+  return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
 }
 
 /**
  * A model's answer as the reply of the agent's seat.
  * @param at how many messages came before; names calls that came without an id
  */
-export function replyOf({ content, thoughts, toolCalls, messageId }: ChatAnswer, at: number): AgentReply {
+export function replyOf({ content, thoughts, toolCalls, messageId, brokenEnd }: ChatAnswer, at: number): AgentReply {
   return {
     content,
     toolCalls: named(toolCalls, `call_${at}`),
     ...(thoughts === null ? {} : { reasoning: thoughts }),
     ...(messageId === null ? {} : { messageId }),
+    ...(brokenEnd === null ? {} : { brokenEnd }),
   };
+}
+
+export type Completed = {
+  readonly answer: ChatAnswer;
+  /** As it came. */
+  readonly completion: unknown;
+  readonly call: ModelCall;
+};
+
+/** One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says. */
+export async function completeWhole(
+  seat: ModelSeat,
+  key: string,
+  who: Asked,
+  signal: AbortSignal,
+  body: ChatBody,
+  onRetry: OnRetry = () => undefined,
+): Promise<Completed> {
+  const first = await complete(seat, key, who, signal, body, onRetry);
+  if (first.answer.brokenEnd !== 'length') return first;
+  if (seat.onTruncation === 'fail') throw truncated(seat, who, first.call);
+  if (seat.onTruncation !== 'retry') return first;
+  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' });
+  const second = await complete(seat, key, who, signal, body, onRetry);
+  return { ...second, call: joined([first.call, second.call]) ?? second.call };
+}
+
+function truncated(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+  const isSeat = who === 'agent' || who === 'simulator';
+  return new Fault(
+    {
+      who: isSeat ? who : 'infrastructure',
+      code: 'model/truncated',
+      message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at max_tokens, and onTruncation is "fail". Raise maxTokens`,
+    },
+    { note },
+  );
 }
 
 /**
  * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
- * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time.
+ * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time. A field
+ * that the endpoint refuses is left out from then on.
+ * @param fixed fields of the body that stay also where they are refused
  */
 export async function complete(
   seat: ModelSeat,
@@ -69,16 +114,18 @@ export async function complete(
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,
-) {
+  fixed: readonly string[] = [],
+): Promise<Completed> {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
     maxRetries: mostRetries,
     timeout: longestTimeoutMs,
+    defaultHeaders: seat.headers ?? {},
     fetch: attempts.fetch,
   });
-  const request = requestTo(seat, body);
+  const { request, applied } = adapted(seat, requestTo(seat, body), fixed);
   const recorded = withoutMedia(request);
   const from = performance.now();
   try {
@@ -93,10 +140,18 @@ export async function complete(
       ms: Math.round(performance.now() - from),
       request: recorded,
       ...(usage ? { usage } : {}),
+      ...answer.note,
       ...(retries > 0 ? { retries } : {}),
+      ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
     };
     return { answer, completion, call };
   } catch (error) {
+    const adaptation = adaptationFor(error, request, fixed);
+    if (adaptation) {
+      const reason = `it refuses ${adaptation.field}, and is asked ${describeAdaptation(adaptation)} from now on`;
+      if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason });
+      return complete(seat, key, who, signal, body, onRetry, fixed);
+    }
     const isLate = attempts.late.aborted && !signal.aborted;
     const isCut = attempts.isCut() && !signal.aborted;
     const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));

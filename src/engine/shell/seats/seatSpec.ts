@@ -1,4 +1,4 @@
-import type { Modality } from '../../core/media.ts';
+import type { ModelSettings } from '../../core/modelSettings.ts';
 import { throwUnlessApproved } from '../approvals.ts';
 import { effectsOfAgent } from '../effects.ts';
 import { throwUnlessAllowed } from '../keyOrigins.ts';
@@ -37,18 +37,14 @@ export type AgentService = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A model behind an OpenAI-compatible endpoint. The key itself is never part of this. */
-export type ModelSeat = {
+/** A model behind an OpenAI-compatible endpoint. Keys are named only, in `keyName` and as `${env:NAME}` in headers. */
+export type ModelSeat = Readonly<ModelSettings> & {
   readonly type: 'openai';
   readonly model: string;
   readonly baseUrl: string;
   /** Name of the environment variable, or of the stored secret, that holds the key; null: no key is sent. */
   readonly keyName: string | null;
-  readonly temperature?: number;
-  readonly maxTokens?: number;
   readonly timeoutMs?: number;
-  /** Kinds of media that it takes; of others it is sent a line of text. */
-  readonly modalities?: readonly Modality[];
   /** A language model of the editor: its rollouts are previews, and no training learns from them. */
   readonly isPreview?: true;
   /** Weights of a training run, or another model that the trainer's gateway serves. */

@@ -1,3 +1,4 @@
+import { providedBy } from '../../core/providerFields.ts';
 import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
 import { understood } from '../../core/simulator/stop.ts';
@@ -5,8 +6,9 @@ import { Fault } from '../fault.ts';
 import { named } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import { joined } from './modelCall.ts';
-import { type Answered, complete, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { recordedFields } from './sentBack.ts';
 
 /**
  * A model in the user's seat. An answer that its guard refuses is asked for once more, with what was wrong; a second
@@ -47,13 +49,20 @@ async function answered(
   problem: string | null,
   onRetry: OnRetry | undefined,
 ): Promise<Tried> {
-  const { answer, call } = await complete(seat, key, 'simulator', signal, userBody(view, problem), onRetry);
+  const { answer, call } = await completeWhole(seat, key, 'simulator', signal, userBody(view, seat, problem), onRetry);
   const text = answer.content ?? '';
+  const provided = providedBy({
+    reasoning: answer.thoughts ?? undefined,
+    brokenEnd: answer.brokenEnd ?? undefined,
+    providerFields: recordedFields(seat, answer.cameWith),
+  });
   const hasTools = (view.started.userTools ?? []).length > 0;
   const toolCalls = hasTools ? named(answer.toolCalls, `user_call_${view.messages.length}`) : [];
   // What is said beside a call is said to nobody.
-  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, flaw: null, text, call };
-  const { reply, withheld } = understood(text, view);
+  if (toolCalls.length > 0)
+    return { reply: { content: text.trim(), stop: null, toolCalls, ...provided }, flaw: null, text, call };
+  const { reply: said, withheld } = understood(text, view);
+  const reply = { ...said, ...provided };
   return {
     reply,
     flaw: view.domain.file.guard === false ? null : flawOf(view, reply),

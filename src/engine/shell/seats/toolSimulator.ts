@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { brokenEndText } from '../../core/answerEnd.ts';
 import type { Patch } from '../../core/database.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
@@ -7,8 +8,9 @@ import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { keysOfPointer, misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
-import { type Answered, complete, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
+import { structured } from './structuredOutput.ts';
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
 const writesSchema = {
@@ -50,8 +52,11 @@ export async function askToolModel(
     { role: 'system' as const, content: simulatorInstructions(tool) },
     { role: 'user' as const, content: callText(asked) },
   ];
-  const { answer, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
-  return { reply: readAnswer(tool, answer.content ?? ''), call };
+  const body = { messages, response_format: answerFormat(tool) };
+  const { answer, call } = await completeWhole(seat, key, 'tool', signal, body, onRetry);
+  const reply = readAnswer(tool, answer.content ?? '');
+  if (!('problem' in reply) || answer.brokenEnd === null) return { reply, call };
+  return { reply: { problem: `it was ${brokenEndText[answer.brokenEnd]}` }, call };
 }
 
 /** What the model is told of the tool that it simulates. */
@@ -77,6 +82,14 @@ function callText({ name, arguments: args, visible, now, problem }: AskedSimulat
   const said = { now, call: { tool: name, arguments: args }, database: visible };
   const before = problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again.`];
   return [JSON.stringify(said, null, 1), ...before].join('\n\n');
+}
+
+/** The form of an answer, without the conditions that few servers can hold a model to: `readAnswer` checks those. */
+function answerFormat(tool: Tool) {
+  const { if: _if, then: _then, ...operation } = writesSchema.items;
+  const writes = tool.effect === 'write' ? { writes: { ...writesSchema, items: operation } } : {};
+  const properties = { result: simulated(tool).result as JsonObject, error: { type: 'string' }, ...writes };
+  return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);
 }
 
 /** The answer of a model, checked against the tool's schema. */

@@ -5,22 +5,26 @@ import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
 import { completeDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearse } from '../../../support/rehearsed.ts';
+import { sampled } from '../../../support/suite.ts';
 import { userTurns } from '../../../support/userTurns.ts';
 
 const domains = readdirSync(inRoot('domains'));
 
-test.each(domains)('the guard refuses nothing of what the agenda user says to the gold seat in %s', async (name) => {
-  const folder = inRoot('domains', name);
-  const loaded = loadDomain(folder);
-  const { domain } = completeDomain(loaded, await describeCodeTools(loaded));
-  const ids = loaded.tasks.map(({ id }) => id);
-  const rollouts = await rehearse(folder, ids, { agent: { type: 'gold' } });
-  const turns = rollouts.flatMap(({ events }) => userTurns(domain, events));
-  const alarms = turns.flatMap(({ view, reply }) => {
-    const flaw = flawOf(view, reply);
-    return flaw ? [{ task: view.task.id, said: reply.content, ...flaw }] : [];
-  });
-  expect(alarms).toEqual([]);
-  expect(rollouts.length).toBeGreaterThanOrEqual(20);
-  expect(turns.length).toBeGreaterThan(2 * rollouts.length);
-});
+test.each(sampled(domains, 4))(
+  'the guard refuses nothing of what the agenda user says to the gold seat in %s',
+  async (name) => {
+    const folder = inRoot('domains', name);
+    const loaded = loadDomain(folder);
+    const { domain } = completeDomain(loaded, await describeCodeTools(loaded));
+    const ids = loaded.tasks.map(({ id }) => id);
+    const rollouts = await rehearse(folder, ids, { agent: { type: 'gold' } });
+    const turns = rollouts.flatMap(({ events }) => userTurns(domain, events));
+    const alarms = turns.flatMap(({ view, reply }) => {
+      const flaw = flawOf(view, reply);
+      return flaw ? [{ task: view.task.id, said: reply.content, ...flaw }] : [];
+    });
+    expect(alarms).toEqual([]);
+    expect(rollouts.length).toBeGreaterThanOrEqual(20);
+    expect(turns.length).toBeGreaterThan(2 * rollouts.length);
+  },
+);

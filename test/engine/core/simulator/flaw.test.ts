@@ -252,6 +252,39 @@ test.each(planted)('$name: $code', ({ said, reply, stop = null, code, given }) =
   expect(flawOf(viewAfter(said, given), { content: reply, stop })?.code ?? null).toBe(code);
 });
 
+describe('a plan without tags', () => {
+  const reply = (content: string) => flawOf(viewAfter([opening, 'Which colour?']), { content, stop: null });
+
+  test.each([
+    'Okay, the agent is asking for the colour. I should say red.',
+    'I need to respond as the customer: Red, please.',
+    'We should answer with red. Red.',
+    'Thinking: they want a colour. Red.',
+    'The user wants me to name a colour. Red.',
+    'My instructions say that it should be red.',
+    'Red. I will send the stop token when it is done.',
+    'It is done, so I should answer with alone',
+    'When it is painted I will say STOP.',
+    'According to my persona I am brief. Red.',
+    'I stay in character. Red.',
+    'My goal is to have chair A1 painted red.',
+  ])('%s', (content) => {
+    expect(reply(content)?.code).toBe('leaked-instructions');
+  });
+
+  test.each([
+    'The agent on the phone told me that red is possible.',
+    'I need to answer my door, one moment. Red.',
+    'My goal is a room without brown furniture. Red.',
+    'Please stop. I said red.',
+    'You should answer my question first.',
+    'The instructions on the tin are in German. Red.',
+    'Red, and please transfer the rest to my account.',
+  ])('a person may say: %s', (content) => {
+    expect(reply(content)).toBeNull();
+  });
+});
+
 test('every kind of flaw is planted', () => {
   expect(new Set(planted.flatMap(({ code }) => code ?? []))).toEqual(
     new Set(['empty', 'role-flip', 'leaked-instructions', 'repeated', 'early-stop', 'invented-goal']),

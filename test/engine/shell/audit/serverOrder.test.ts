@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { approveDomain } from '../../../support/approval.ts';
+import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
@@ -95,13 +96,13 @@ test('a list in another order is named, and its schema is left to the server', a
   expect(out).toMatch(/info tool\/strict-schema .*list_rows.* The schema is that of its server/);
 });
 
-test('a tool whose whole result differs can be named', async () => {
+inFullSuite('a tool whose whole result differs can be named', async () => {
   const { code, out } = await audited('    volatile: [rows]\n');
   expect(code).toBe(1);
   expect(out).toMatch(/error tool\/not-repeatable draw.* Name the field .* or draw where its whole result differs/);
 });
 
-test('a volatile list is compared in any order, and a volatile tool not at all', async () => {
+inFullSuite('a volatile list is compared in any order, and a volatile tool not at all', async () => {
   const { code, out } = await audited('    volatile: [rows, draw]\n');
   expect(out).not.toContain('gold-differs');
   expect(code).toBe(0);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/soundness.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { type Files, folderOf } from '../load/domainFolder.ts';
 import { checkWithKnownTools } from './findings.ts';
 import { added, changed, lendingDesk, shelfTools, withShelf } from './lendingDesk.ts';
@@ -300,7 +300,7 @@ describe('what makes an environment unsound', () => {
   });
 
   const named = cases.map(([name, title, files, line, says, mended]) => ({ name, title, files, line, says, mended }));
-  it.each(named)('$name: $title', async ({ name, files, line, says, mended }) => {
+  it.each(sampled(named, 3))('$name: $title', async ({ name, files, line, says, mended }) => {
     const { folder, all, lines } = await findings(files);
     expect(lines).toEqual([`${name} ${line}`]);
     const [found] = all;
@@ -318,7 +318,7 @@ describe('what makes an environment unsound', () => {
 });
 
 describe('a tool of the user', () => {
-  it('is called twice as well, and may be sound', async () => {
+  inFullSuite('is called twice as well, and may be sound', async () => {
     const folder = folderOf(withShelf(shelfTools));
     const { loaded, diagnostics } = await look(folder);
     const told: string[] = [];
@@ -383,7 +383,7 @@ it('an audit that is cancelled says so and judges nothing', async () => {
   expect(audited).toMatchObject({ isCancelled: true, diagnostics: [], undecided: [] });
 });
 
-it('says how far it is after every rollout', async () => {
+inFullSuite('says how far it is after every rollout', async () => {
   const { loaded } = await look(folderOf(lendingDesk));
   const told: string[] = [];
   const { rollouts } = await audit(loaded, {
@@ -393,7 +393,7 @@ it('says how far it is after every rollout', async () => {
   expect(told.at(-1)).toBe(`${rollouts}/${rollouts}`);
 });
 
-it.each(sampled(['parcel-desk', 'order-desk', 'help-line'], 3))('%s is sound', async (name) => {
+it.each(sampled(['library-desk', 'parcel-desk', 'order-desk', 'help-line'], 4))('%s is sound', async (name) => {
   const folder = join(import.meta.dirname, '../../../../domains', name);
   const { loaded, diagnostics } = await look(folder);
   const audited = await audit(loaded, { signal: new AbortController().signal });
@@ -435,25 +435,28 @@ it('a tool that creates a row under an id of its own is sound', async () => {
   expect(lines).toEqual([]);
 });
 
-it('a row under its own random id is the same row, and other differences are reported with the ids', async () => {
-  const random = "'R' + (10000000 + Math.floor(Math['random']() * 80000000))";
-  const code = (more: string) =>
-    String(lendingDesk['tools.ts'])
-      .replace(
-        'agent: { loans: Record<string, Loan> }',
-        'agent: { loans: Record<string, Loan>; returns: Record<string, object> }',
-      )
-      .replace(
-        "row(db.loans, loan).back = true;\n    return 'ok';",
-        `row(db.loans, loan).back = true;\n    const key = ${random};\n    db.returns[key] = { loan${more} };\n    return key;`,
-      );
-  const database = String(lendingDesk['database.json']).replace('{', '{ "returns": {},');
-  const of = async (more: string) => {
-    const { all } = await findings({ ...lendingDesk, 'tools.ts': code(more), 'database.json': database });
-    return all.map(({ code: found, message }) => `${found} ${message}`);
-  };
-  expect(await of('')).toEqual([]);
-  expect(await of(", at: Math['random']()")).toEqual([
-    expect.stringMatching(/^tool\/not-repeatable .*\(ids that tools created: R\d{8} is R\d{8}\)/),
-  ]);
-});
+inFullSuite(
+  'a row under its own random id is the same row, and other differences are reported with the ids',
+  async () => {
+    const random = "'R' + (10000000 + Math.floor(Math['random']() * 80000000))";
+    const code = (more: string) =>
+      String(lendingDesk['tools.ts'])
+        .replace(
+          'agent: { loans: Record<string, Loan> }',
+          'agent: { loans: Record<string, Loan>; returns: Record<string, object> }',
+        )
+        .replace(
+          "row(db.loans, loan).back = true;\n    return 'ok';",
+          `row(db.loans, loan).back = true;\n    const key = ${random};\n    db.returns[key] = { loan${more} };\n    return key;`,
+        );
+    const database = String(lendingDesk['database.json']).replace('{', '{ "returns": {},');
+    const of = async (more: string) => {
+      const { all } = await findings({ ...lendingDesk, 'tools.ts': code(more), 'database.json': database });
+      return all.map(({ code: found, message }) => `${found} ${message}`);
+    };
+    expect(await of('')).toEqual([]);
+    expect(await of(", at: Math['random']()")).toEqual([
+      expect.stringMatching(/^tool\/not-repeatable .*\(ids that tools created: R\d{8} is R\d{8}\)/),
+    ]);
+  },
+);

@@ -10,7 +10,7 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
@@ -77,14 +77,14 @@ describe('an import', () => {
     });
   });
 
-  test('leaves domains without findings', async () => {
+  inFullSuite('leaves domains without findings', async () => {
     for (const name of parts) {
       const { out: text, code } = await rehearsal('check', join(out, name));
       expect([code, text.trim().split('\n')]).toEqual([0, [expect.stringMatching(/no findings$/)]]);
     }
   });
 
-  test('takes some parts where it is told so', async () => {
+  inFullSuite('takes some parts where it is told so', async () => {
     const folder = scratch();
     await rehearsal('import', 'acebench', '--from', fixture, '--out', folder, '--domains', 'multi_step_zh');
     expect(parts.map((name) => existsSync(join(folder, name)))).toEqual([false, false, false, true]);
@@ -140,7 +140,7 @@ describe('a rollout', () => {
     expect(closed?.reward).toBe(1);
   });
 
-  test('goes on from every call as it went on before', async () => {
+  inFullSuite('goes on from every call as it went on before', async () => {
     const folder = join(out, 'multi_turn_en');
     const [whole] = await rehearse(folder, ['agent_multi_turn_0'], scripted);
     const events = whole?.events ?? [];
@@ -152,7 +152,7 @@ describe('a rollout', () => {
     }
   });
 
-  test('a tool that raises keeps what it wrote, and a start that raises is said with its reason', async () => {
+  inFullSuite('a tool that raises keeps what it wrote, and a start that raises is said with its reason', async () => {
     const tasks = tasksOf(join(out, 'multi_turn_en')).map((task) => ({
       ...task,
       script: [[{ tool: 'blow_up' }], 'Oh.'],
@@ -168,7 +168,7 @@ describe('a rollout', () => {
     expect(failed?.failure?.message).toBe(`environment "acebench": the task can't be set up: KeyError: 'steam'`);
   });
 
-  test('is over after forty messages, and scored as it stands', async () => {
+  inFullSuite('is over after forty messages, and scored as it stands', async () => {
     const again = Array.from({ length: 45 }, () => [{ tool: 'open_gate' }]);
     const tasks = tasksOf(join(out, 'multi_turn_en')).map((task) => ({ ...task, script: again }));
     const folder = withTasks(join(out, 'multi_turn_en'), tasks);
@@ -188,7 +188,7 @@ type Conversation = {
   readonly process: number;
 };
 
-test('every conversation has the reward and the process accuracy of the official code', async () => {
+inFullSuite('every conversation has the reward and the process accuracy of the official code', async () => {
   const file = join(fixture, 'conversations.json');
   const conversations = JSON.parse(readFileSync(file, 'utf8')) as readonly Conversation[];
   expect(conversations.length).toBeGreaterThan(200);
@@ -321,7 +321,7 @@ describe('what can not be imported is said in one message', () => {
 
   test.each(cases)('%s', (_, args, message) => expectRefused('acebench', args(), message));
 
-  test('a folder that holds a domain already', async () => {
+  inFullSuite('a folder that holds a domain already', async () => {
     const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
     expect(await rehearsal('import', 'acebench', '--from', fixture, '--out', out)).toMatchObject({
       code: 2,

@@ -7,7 +7,7 @@ import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
 import { callArguments } from '../../../../src/engine/core/message.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
@@ -80,7 +80,7 @@ describe('an import', () => {
     });
   });
 
-  test('leaves domains without findings', async () => {
+  inFullSuite('leaves domains without findings', async () => {
     for (const name of ['base', 'miss_func', 'miss_param', 'long_context']) {
       const { out: text, code } = await rehearsal('check', join(out, name));
       expect([code, text.trim().split('\n')]).toEqual([0, [expect.stringMatching(/no findings$/)]]);
@@ -137,20 +137,26 @@ describe('a rollout', () => {
     expect(closed?.reward).toBe(1);
   });
 
-  test('goes on from every event as it went on before: random numbers, floats, places and order come back', async () => {
-    for (const id of sampled(['multi_turn_base_0', 'multi_turn_base_1', 'multi_turn_base_2', 'multi_turn_base_5'], 3)) {
-      const [whole] = await rehearse(join(out, 'base'), [id], scripted);
-      const events = whole?.events ?? [];
-      const returns = events.flatMap(({ type }, at) => (type === 'toolReturned' ? [at] : []));
-      for (const at of [returns[1], returns.at(-1)]) {
-        if (at === undefined) throw new Error('an entry has two calls');
-        const [forked] = await rehearse(join(out, 'base'), [id], { ...scripted, from: events.slice(0, at + 1) });
-        expect(forked?.events).toEqual(events);
+  inFullSuite(
+    'goes on from every event as it went on before: random numbers, floats, places and order come back',
+    async () => {
+      for (const id of sampled(
+        ['multi_turn_base_0', 'multi_turn_base_1', 'multi_turn_base_2', 'multi_turn_base_5'],
+        3,
+      )) {
+        const [whole] = await rehearse(join(out, 'base'), [id], scripted);
+        const events = whole?.events ?? [];
+        const returns = events.flatMap(({ type }, at) => (type === 'toolReturned' ? [at] : []));
+        for (const at of [returns[1], returns.at(-1)]) {
+          if (at === undefined) throw new Error('an entry has two calls');
+          const [forked] = await rehearse(join(out, 'base'), [id], { ...scripted, from: events.slice(0, at + 1) });
+          expect(forked?.events).toEqual(events);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('is graded again from its recording, by gold calls on objects of their own', async () => {
+  inFullSuite('is graded again from its recording, by gold calls on objects of their own', async () => {
     const run = join(scratch(), 'run');
     await rehearsal('run', join(out, 'base'), 'multi_turn_base_1', '--out', run);
     const { code, out: text } = await rehearsal('regrade', run, '--domain', join(out, 'base'), '--out', `${run}-again`);

@@ -10,6 +10,7 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 
@@ -69,7 +70,7 @@ describe('an import', () => {
     });
   });
 
-  test('another split makes a domain of its own, and nothing of it is trained on', async () => {
+  inFullSuite('another split makes a domain of its own, and nothing of it is trained on', async () => {
     const folder = scratch();
     const { out: text } = await rehearsal(
       'import',
@@ -88,7 +89,7 @@ describe('an import', () => {
     expect(existsSync(join(folder, 'airline'))).toBe(false);
   });
 
-  test('leaves a domain without errors, whose tools are told apart by what their code writes', async () => {
+  inFullSuite('leaves a domain without errors, whose tools are told apart by what their code writes', async () => {
     const { out: text, code } = await rehearsal('check', bakery);
     expect([code, text]).toEqual([0, expect.not.stringMatching(/ error /)]);
     const supervisor = await openSupervisor(loadDomain(approveDomain(bakery)));
@@ -117,7 +118,7 @@ describe('an import', () => {
 });
 
 describe('a rollout', () => {
-  test('makes the gold actions of every task; only touched rows travel', async () => {
+  inFullSuite('makes the gold actions of every task; only touched rows travel', async () => {
     const ids = ['train-0', 'test-0', 'test-1', 'test-2'];
     const closed = await rehearse(bakery, ids, scripted);
     expect(closed.map(({ reward }) => reward)).toEqual([1, 1, 1, 1]);
@@ -131,7 +132,7 @@ describe('a rollout', () => {
     if (closed[1]) expect(replayed(bakery, closed[1]).problems).toBe(0);
   });
 
-  test('the user still answers the response that reaches the cap on steps', async () => {
+  inFullSuite('the user still answers the response that reaches the cap on steps', async () => {
     const capped = async (from: string, to: string) => {
       const folder = join(scratch(), 'bakery');
       cpSync(bakery, folder, { recursive: true });
@@ -145,7 +146,7 @@ describe('a rollout', () => {
     expect(await capped('turnCap: 2', 'turnCap: 1')).toEqual(['turnCap', 0]);
   });
 
-  test('a fork goes on from the recorded rows', async () => {
+  inFullSuite('a fork goes on from the recorded rows', async () => {
     const [whole] = await rehearse(bakery, ['test-2'], scripted);
     const events = whole?.events ?? [];
     const at = events.findIndex(({ type }) => type === 'toolReturned');
@@ -153,12 +154,14 @@ describe('a rollout', () => {
     expect(forked).toMatchObject({ reward: 1, databaseDiff: whole?.databaseDiff });
   });
 
-  test('an assertion may call a tool, which changes nothing; a setUp is refused with what to do instead', async () => {
-    const folder = join(scratch(), 'bakery');
-    cpSync(bakery, folder, { recursive: true });
-    const ask = (tool: string, order: string, says: string) =>
-      `{ in: tau1, call: { tool: ${tool}, arguments: { order_id: "${order}" } }, contains: ${says} }`;
-    const task = (id: string, more: string) => `- id: ${id}
+  inFullSuite(
+    'an assertion may call a tool, which changes nothing; a setUp is refused with what to do instead',
+    async () => {
+      const folder = join(scratch(), 'bakery');
+      cpSync(bakery, folder, { recursive: true });
+      const ask = (tool: string, order: string, says: string) =>
+        `{ in: tau1, call: { tool: ${tool}, arguments: { order_id: "${order}" } }, contains: ${says} }`;
+      const task = (id: string, more: string) => `- id: ${id}
   persona: ${loadDomain(bakery).domain.personas[0]?.id}
   user: { goal: You ask., script: [Hello.] }
   script: [Done.]
@@ -166,29 +169,30 @@ describe('a rollout', () => {
   train: [assertions]
   ${more}
 `;
-    writeFileSync(
-      join(folder, 'tasks/own.task.yaml'),
-      [
-        task('asks', `assertions: [${ask('cancel_order', '#1', 'cancelled')}, ${ask('get_order', '#1', 'open')}]`),
-        task('unknown', `assertions: [${ask('bake', '#1', 'open')}]`),
-        task('begins', `assertions: [${ask('get_order', '#1', 'open')}]\n  setUp: { tau1: { orders: {} } }`),
-      ].join(''),
-    );
-    const [asks, unknown, begins] = await rehearse(folder, ['asks', 'unknown', 'begins'], scripted);
-    expect(asks).toMatchObject({ reward: 1, endReason: 'userStopped' });
-    expect(unknown?.reward).toBeNull();
-    expect(JSON.stringify(unknown?.events)).toMatch(/bake can't tell: /);
-    expect(begins).toMatchObject({
-      reward: null,
-      failure: {
-        message: expect.stringMatching(
-          /can't be set up: an environment of tau1 takes no setUp; say in the task's state/,
-        ),
-      },
-    });
-  });
+      writeFileSync(
+        join(folder, 'tasks/own.task.yaml'),
+        [
+          task('asks', `assertions: [${ask('cancel_order', '#1', 'cancelled')}, ${ask('get_order', '#1', 'open')}]`),
+          task('unknown', `assertions: [${ask('bake', '#1', 'open')}]`),
+          task('begins', `assertions: [${ask('get_order', '#1', 'open')}]\n  setUp: { tau1: { orders: {} } }`),
+        ].join(''),
+      );
+      const [asks, unknown, begins] = await rehearse(folder, ['asks', 'unknown', 'begins'], scripted);
+      expect(asks).toMatchObject({ reward: 1, endReason: 'userStopped' });
+      expect(unknown?.reward).toBeNull();
+      expect(JSON.stringify(unknown?.events)).toMatch(/bake can't tell: /);
+      expect(begins).toMatchObject({
+        reward: null,
+        failure: {
+          message: expect.stringMatching(
+            /can't be set up: an environment of tau1 takes no setUp; say in the task's state/,
+          ),
+        },
+      });
+    },
+  );
 
-  test('nothing of one reaches the base that all share', async () => {
+  inFullSuite('nothing of one reaches the base that all share', async () => {
     const adapter = { name: 'tau1', settings: { package: join(fixture, 'tau_bench'), domain: 'retail' } };
     const process = new BridgeProcess({
       label: 'bakery',
@@ -292,7 +296,7 @@ describe('a list of trajectories', () => {
     ]);
   });
 
-  test('counts 5.0 as 5 where the domain does not say wholeFloats: distinct', async () => {
+  inFullSuite('counts 5.0 as 5 where the domain does not say wholeFloats: distinct', async () => {
     const folder = join(scratch(), 'bakery');
     cpSync(bakery, folder, { recursive: true });
     const file = join(folder, 'domain.yaml');
@@ -304,7 +308,7 @@ describe('a list of trajectories', () => {
     expect(JSON.parse(text).rollouts.map(({ own }: { own: number }) => own)).toEqual([1, 1]);
   });
 
-  test('names what it can not play again, and what demands something else now', async () => {
+  inFullSuite('names what it can not play again, and what demands something else now', async () => {
     const tasks = goals();
     const [gold] = conversations;
     if (!gold) throw new Error('there is a conversation');
@@ -325,7 +329,7 @@ describe('a list of trajectories', () => {
     expect(text).toMatch(/2 agree, 0 differ, 0 raised\n$/);
   });
 
-  test('asks for the domain, and says what is no list of trajectories', async () => {
+  inFullSuite('asks for the domain, and says what is no list of trajectories', async () => {
     const tasks = goals();
     const one = fileOf(conversations.slice(0, 1).map((each) => trajectory(each, tasks)));
     const several = await rehearsal('regrade', '--official', one, '--domain', out);
@@ -426,7 +430,7 @@ describe('what can not be imported is said in one message', () => {
   const named = cases.map(([name, from, says, more = []]) => ({ name, from, says, more }));
   test.each(named)('$name', ({ from, says, more }) => expectRefused('tau1', ['--from', from(), ...more], says));
 
-  test('a domain that is there already, and a database that no longer fits the copy', async () => {
+  inFullSuite('a domain that is there already, and a database that no longer fits the copy', async () => {
     const again = await rehearsal('import', 'tau1', '--from', fixture, '--out', out);
     expect(again.err).toMatch(/retail holds a domain already; choose another --out/);
     const folder = join(scratch(), 'bakery');

@@ -10,6 +10,7 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, spoiled } from './tau2Copy.ts';
@@ -71,7 +72,7 @@ describe('an import', () => {
     expect([guard, stopWords]).toEqual([false, ['###STOP###', '###TRANSFER###', '###OUT-OF-SCOPE###']]);
   });
 
-  test('leaves a domain without errors, whose policy and database are those of the copy', async () => {
+  inFullSuite('leaves a domain without errors, whose policy and database are those of the copy', async () => {
     for (const folder of [shed, lamp]) {
       const { out: text, code } = await rehearsal('check', folder);
       expect([code, text]).toEqual([0, expect.not.stringMatching(/ error /)]);
@@ -91,7 +92,7 @@ describe('an import', () => {
     });
   });
 
-  test('takes one domain and another split where it is told so', async () => {
+  inFullSuite('takes one domain and another split where it is told so', async () => {
     const folder = scratch();
     const args = [
       'import',
@@ -114,7 +115,7 @@ describe('an import', () => {
     expect(existsSync(join(folder, 'mock'))).toBe(false);
   });
 
-  test('lists domains and files that it does not import, and tasks that only a split names', async () => {
+  inFullSuite('lists domains and files that it does not import, and tasks that only a split names', async () => {
     const mock = 'data/tau2/domains/mock';
     const copy = spoiled(
       [`${mock}/split_tasks.json`, null, '{"base": ["nothing", "gone"]}'],
@@ -136,7 +137,7 @@ describe('an import', () => {
     );
   });
 
-  test('a domain without the split is left out and listed, where another has it', async () => {
+  inFullSuite('a domain without the split is left out and listed, where another has it', async () => {
     const folder = scratch();
     const args = ['import', 'tau2', '--from', fixture, '--split', 'small', '--json', '--out', folder];
     const { code, out: text } = await rehearsal(...args);
@@ -147,7 +148,7 @@ describe('an import', () => {
     expect(readdirSync(folder)).toEqual(['telecom']);
   });
 
-  test("tells both seats the benchmark's own texts, read when the rollout is made", async () => {
+  inFullSuite("tells both seats the benchmark's own texts, read when the rollout is made", async () => {
     const supervisor = await openSupervisor(loadDomain(approveDomain(lamp)));
     const { domain } = supervisor;
     await supervisor.close();
@@ -175,7 +176,7 @@ describe('an import', () => {
 });
 
 describe('a rollout', () => {
-  test('shows both databases step by step, with what sync brought from one to the other', async () => {
+  inFullSuite('shows both databases step by step, with what sync brought from one to the other', async () => {
     const [closed] = await rehearse(lamp, ['lamp-dark-line-PERSONA-None'], scripted);
     expect(closed?.results).toEqual(['open', 'The switch is on']);
     expect(closed?.reward).toBe(1);
@@ -205,16 +206,19 @@ describe('a rollout', () => {
     expect(rewards).toEqual(ids.map(() => 1));
   });
 
-  test('a tool that fails keeps what it wrote, as in tau2, and a task that can not be set up says why', async () => {
-    const [half] = await rehearse(shed, ['gold_half_fails'], scripted);
-    expect(half?.results).toEqual(['Error: nobody is nobody here']);
-    expect(writesIn(half?.events ?? [])).toEqual(['databaseWritten agent tools.T2.out_to="nobody"']);
-    const [nowhere] = await rehearse(lamp, ['lamp-nowhere'], scripted);
-    expect(nowhere).toMatchObject({ endReason: 'environmentFailed', reward: null });
-    expect(nowhere?.failure?.message).toBe('environment "tau2": the task can\'t be set up: there is no line L9');
-  });
+  inFullSuite(
+    'a tool that fails keeps what it wrote, as in tau2, and a task that can not be set up says why',
+    async () => {
+      const [half] = await rehearse(shed, ['gold_half_fails'], scripted);
+      expect(half?.results).toEqual(['Error: nobody is nobody here']);
+      expect(writesIn(half?.events ?? [])).toEqual(['databaseWritten agent tools.T2.out_to="nobody"']);
+      const [nowhere] = await rehearse(lamp, ['lamp-nowhere'], scripted);
+      expect(nowhere).toMatchObject({ endReason: 'environmentFailed', reward: null });
+      expect(nowhere?.failure?.message).toBe('environment "tau2": the task can\'t be set up: there is no line L9');
+    },
+  );
 
-  test('a fork goes on from the recorded world, and the process is told the rows', async () => {
+  inFullSuite('a fork goes on from the recorded world, and the process is told the rows', async () => {
     const [whole] = await rehearse(shed, ['lend_two'], scripted);
     const events = whole?.events ?? [];
     const at = events.findIndex(({ type }) => type === 'toolReturned');
@@ -222,7 +226,7 @@ describe('a rollout', () => {
     expect(forked).toMatchObject({ reward: 1, databaseDiff: whole?.databaseDiff });
   });
 
-  test('a run of it is graded again from its recordings', async () => {
+  inFullSuite('a run of it is graded again from its recordings', async () => {
     const run = join(scratch(), 'run');
     await rehearsal('eval', lamp, '--out', run, '--json');
     const again = await rehearsal('regrade', run, '--out', `${run}-again`, '--json');
@@ -236,7 +240,7 @@ describe('a rollout', () => {
     ]);
   });
 
-  test('nothing of one reaches the base that all share, and an audit finds a read that writes', async () => {
+  inFullSuite('nothing of one reaches the base that all share, and an audit finds a read that writes', async () => {
     const audited = async (package_: string): Promise<unknown> => {
       const tau2 = join(package_, 'src/tau2');
       const settings = { package: tau2, data: join(package_, 'data/tau2'), domain: 'mock', tasks: '' };
@@ -270,7 +274,7 @@ describe('a rollout', () => {
     expect(await audited(writing)).toEqual({ changed: ['agent.tools'] });
   });
 
-  test('a database that no longer fits the copy is refused by name', async () => {
+  inFullSuite('a database that no longer fits the copy is refused by name', async () => {
     const folder = scratch();
     await rehearsal('import', 'tau2', '--from', fixture, '--out', folder, '--domains', 'mock');
     const file = join(folder, 'mock', 'database.json');
@@ -398,7 +402,7 @@ describe('what can not be imported is said in one message', () => {
 
   test.each(cases)('%s', (_, args, message) => expectRefused('tau2', args(), message));
 
-  test('a folder that holds a domain already', async () => {
+  inFullSuite('a folder that holds a domain already', async () => {
     const args = ['import', 'tau2', '--from', fixture, '--out', scratch(), '--domains', 'telecom'];
     expect((await rehearsal(...args)).code).toBe(0);
     const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');

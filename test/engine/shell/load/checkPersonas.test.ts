@@ -89,9 +89,23 @@ test.each([
   { user: '{ train: "openai:x", evaluate: "openai:x" }', code: 'domain/same-simulator', line: 2 },
   { user: '"openai:x"', code: 'domain/same-simulator', line: 2 },
   { user: '{ train: "openai:x", judge: agenda }', code: 'domain/unknown-key', line: 2 },
-])('user: $user is $code', ({ user, code, line }) => {
+  {
+    user: '"openai:x"\nmodels: { judge: { headers: { A: b } }, user: { headers: { A: b } } }',
+    code: 'domain/same-simulator',
+    line: 2,
+    more: [
+      { code: 'domain/unsent-headers', line: 3 },
+      { code: 'domain/unsent-headers', line: 3 },
+    ],
+  },
+  {
+    user: '"openai:x@http://a.example/v1"\nmodels: { user: { headers: { A: b } } }',
+    code: 'domain/same-simulator',
+    line: 2,
+  },
+])('user: $user is $code', ({ user, code, line, more = [] }) => {
   const folder = folderOf({ ...desk, 'domain.yaml': `name: desk\nuser: ${user}\n` });
-  expect(loadDomain(folder).diagnostics).toMatchObject([{ code, line }]);
+  expect(loadDomain(folder).diagnostics).toMatchObject([{ code, line }, ...more]);
 });
 
 test.each([

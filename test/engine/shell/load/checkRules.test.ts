@@ -12,6 +12,12 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'This is not an expression: = compares nothing: write ==.',
   ],
   [
+    'a date that does not exist',
+    rules('- { rule: confirm, check: onlyIf, tools: writes, condition: "days(\'2025-02-30\', now) < 3" }'),
+    ['rules.yaml:1:61 warning rule/type-mismatch'],
+    'Here days needs two dates, and "2025-02-30" does not exist.',
+  ],
+  [
     'a name that is not known',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: dp.orders != null\n'),
     ['rules.yaml:4:14 error rule/unknown-name'],

@@ -148,6 +148,18 @@ describe('without running any code', () => {
       'no date and time',
     ],
     [
+      'a time that can be read in two ways',
+      task(`${good}now: 03/04/2026 10:00\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'no date and time',
+    ],
+    [
+      'a time zone that is not one',
+      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Nowhere\n' },
+      ['domain.yaml:2:11 error domain/wrong-value'],
+      'expected the name of a time zone, such as Europe/Berlin',
+    ],
+    [
       'a bad time of the domain',
       { 'domain.yaml': 'name: desk\nnow: soon\n' },
       ['domain.yaml:2:6 error domain/wrong-date'],
@@ -310,6 +322,26 @@ result: { type: object, properties: { sky: { type: string } } }
       '',
     ],
   ];
+  it.each([
+    ['Look it up, then use find_order.', ['policy.md:6:22 warning policy/user-tool'], {}],
+    ['Ask the customer to find the order.', [], {}],
+    ['Look it up, then use cancel_order.', [], {}],
+    [
+      'Look it up, then use find_order.',
+      [],
+      { environments: { shop: { adapter: 'tau2', settings: {}, state: 'database' } } },
+    ],
+  ])('a policy that says %j to an agent without find_order', (line, found, more) => {
+    const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, owner: 'user' as const } : each));
+    const files = {
+      'policy.md': `${desk['policy.md']}\n${line}\n`,
+      'domain.yaml': `name: desk\nuserDatabase: user.json\n${Object.keys(more).length > 0 ? JSON.stringify(more).slice(1, -1) : ''}\n`,
+      'user.json': '{}',
+    };
+    const codes = shown(load(files, tools)).filter((each) => each.includes('policy/user-tool'));
+    expect(codes).toEqual(found);
+  });
+
   it.each(cases)('%s', (_, files, findings, words) => {
     const loaded = load(files, deskTools);
     expect(shown(loaded)).toEqual(findings);

@@ -8,6 +8,7 @@ import { writeNew } from '../../../../src/engine/shell/drafting/newFolder.ts';
 import { draftsOf } from '../../../../src/engine/shell/load/drafts.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { smallDomain } from '../../../support/smallDomain.ts';
+import { inFullSuite } from '../../../support/suite.ts';
 
 const extend = (id: string, loan: string, more = '') => `id: ${id}
 draft: true
@@ -134,7 +135,7 @@ describe('the gate', () => {
     });
   });
 
-  test('lets a task wait for its persona only where that comes with it', async () => {
+  inFullSuite('lets a task wait for its persona only where that comes with it', async () => {
     const folder = desk({
       'tasks/drill.task.yaml': extend('drill', 'L2').replace('persona: plain', 'persona: shy'),
       'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\nbehaviours: { omits: true }\n',

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Media, partsOf } from '../../../../src/engine/core/media.ts';
+import { type Media, type Modality, partsOf } from '../../../../src/engine/core/media.ts';
 import type { Message } from '../../../../src/engine/core/message.ts';
 import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
 import { agentBody, withoutMedia } from '../../../../src/engine/shell/seats/chatRequest.ts';
@@ -76,10 +76,14 @@ const returned = (step: number, media?: readonly Media[]): Message => ({
   isError: false,
   ...(media ? { media } : {}),
 });
-const asked = (taken: Parameters<typeof agentBody>[1], messages: readonly Message[]) =>
-  agentBody({ started: { system: '', tools: [] } as never, messages }, taken);
+type Taken = Modality[] | undefined;
+const asked = (taken: Taken, messages: readonly Message[]) => {
+  const seat = { type: 'openai' as const, model: 'm', baseUrl: 'http://127.0.0.1:1/v1', keyName: null };
+  const view = { started: { system: '', tools: [] } as never, messages };
+  return agentBody(view, taken ? { ...seat, modalities: taken } : seat);
+};
 
-it.each<[string, Parameters<typeof agentBody>[1], readonly (readonly Media[] | undefined)[], readonly string[]]>([
+it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly string[]]>([
   ['takes text alone', undefined, [[png]], []],
   ['takes pictures', ['image'], [[png, wav, pdf]], ['text', 'image_url']],
   ['takes sounds', ['audio'], [[png, wav, pdf]], ['text', 'input_audio']],

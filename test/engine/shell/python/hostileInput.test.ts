@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { sampled } from '../../../support/suite.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const files = {
@@ -65,7 +66,7 @@ const cases: readonly (readonly [what: string, tool: string, value: string, resu
   ['a KeyboardInterrupt', 'interrupt', '1', 'Error: KeyboardInterrupt'],
 ];
 
-test.each(cases)('%s does not end the process', async (_, tool, value, result) => {
+test.each(sampled(cases, 3))('%s does not end the process', async (_, tool, value, result) => {
   const folder = folderOf({
     ...files,
     'tasks/a.task.yaml': `id: a

@@ -7,6 +7,7 @@ import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { inFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
@@ -44,7 +45,7 @@ test('the gold seat serves the task, and the replay is the recording', async () 
   if (extend) expect(replayed(library, extend)).toEqual({ problems: 0, steps: extend.events.length });
 });
 
-test('the same seed gives the same bytes, beside whatever else runs', async () => {
+inFullSuite('the same seed gives the same bytes, beside whatever else runs', async () => {
   const bytes = async (...beside: readonly string[]) => {
     const [first] = await rehearse(library, ['every-call', ...beside]);
     return readFileSync(first?.recording ?? '', 'utf8');

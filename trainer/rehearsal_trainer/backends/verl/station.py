@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 from dataclasses import replace
@@ -56,9 +57,10 @@ class Station:
         return self
 
     async def close(self) -> None:
-        """Ends the engine and the server."""
+        """Ends the engine and the server, and removes the recordings."""
         await self.engine.close()
         await self._served.aclose()
+        shutil.rmtree(self.recordings, ignore_errors=True)
 
     async def play(self, request: RolloutRequest) -> PlayedRollout:
         """Plays a rollout, again where it failed for a reason that says nothing about the model."""

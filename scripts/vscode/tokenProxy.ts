@@ -4,25 +4,25 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Failure } from '../terminal.ts';
 
-/** A loopback port that lets in who knows a token. */
-export type Door = {
+/** A proxy on a loopback port that answers only requests with its token. */
+export type TokenProxy = {
   port: number;
   token: string;
-  /** A page behind the door; opening it once gives the browser the cookie that it needs from then on. */
+  /** Returns the address of a page with the token. Opening it gives the browser the cookie that later requests need. */
   address(query: Record<string, string>): string;
   close(): Promise<void>;
 };
 
 /**
- * Stands on a loopback port before a server that listens on a socket file. Every request and every web socket needs
- * the token: as `tkn` in the address of the first page, as a cookie afterwards.
+ * Starts a proxy before a server that listens on a socket file. Every request and every web socket needs the token: as
+ * `tkn` in the address of the first page, as a cookie afterwards. Throws a `Failure` if the port cannot be opened.
  * @param port 0 takes a free one
  */
-export async function openDoor(socketPath: string, port = 0): Promise<Door> {
+export async function startTokenProxy(socketPath: string, port = 0): Promise<TokenProxy> {
   const token = randomBytes(24).toString('base64url');
   const open = new Set<Duplex>();
   let cookie = '';
-  const isLetIn = ({ headers }: IncomingMessage) =>
+  const isAuthorized = ({ headers }: IncomingMessage) =>
     (headers.cookie ?? '').split(/;\s*/).some((pair) => isSame(pair, `${cookie}=${token}`));
   const server = createServer((asked, answer) => {
     const url = new URL(asked.url ?? '/', 'http://127.0.0.1');
@@ -30,11 +30,11 @@ export async function openDoor(socketPath: string, port = 0): Promise<Door> {
       url.searchParams.delete('tkn');
       const key = `${cookie}=${token}; Path=/; HttpOnly; SameSite=Lax`;
       answer.writeHead(302, { 'Set-Cookie': key, Location: `${url.pathname}${url.search}` }).end();
-    } else if (isLetIn(asked)) passOn(socketPath, asked, answer);
+    } else if (isAuthorized(asked)) forward(socketPath, asked, answer);
     else answer.writeHead(403, { 'Content-Type': 'text/plain' }).end('Open the whole address that was printed.\n');
   });
   server.on('upgrade', (asked: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!isLetIn(asked)) {
+    if (!isAuthorized(asked)) {
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
       return;
     }
@@ -43,14 +43,14 @@ export async function openDoor(socketPath: string, port = 0): Promise<Door> {
       open.add(each);
       each.once('close', () => open.delete(each));
     }
-    join(asked, head, socket, behind);
+    forwardSocket(asked, head, socket, behind);
   });
   await new Promise<void>((done, failed) => {
     server.once('error', ({ message }) => failed(new Failure(`Port ${port} could not be opened: ${message}`)));
     server.listen(port, '127.0.0.1', done);
   });
   const taken = (server.address() as AddressInfo).port;
-  // Cookies do not tell ports of one address apart.
+  // Cookies are shared by all ports of one address.
   cookie = `rehearsal-tkn-${taken}`;
   return {
     port: taken,
@@ -70,7 +70,7 @@ function isSame(given: string, wanted: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function passOn(socketPath: string, asked: IncomingMessage, answer: ServerResponse): void {
+function forward(socketPath: string, asked: IncomingMessage, answer: ServerResponse): void {
   const { method, url: path, headers } = asked;
   const behind = request({ socketPath, method, path, headers }, (given) => {
     answer.writeHead(given.statusCode ?? 502, given.headers);
@@ -81,8 +81,8 @@ function passOn(socketPath: string, asked: IncomingMessage, answer: ServerRespon
   asked.pipe(behind);
 }
 
-/** Hands a web socket over as it came. */
-function join(asked: IncomingMessage, head: Buffer, socket: Duplex, behind: Socket): void {
+/** Connects a web socket to the server, with the request as it came. */
+function forwardSocket(asked: IncomingMessage, head: Buffer, socket: Duplex, behind: Socket): void {
   const lines = [`${asked.method} ${asked.url} HTTP/1.1`];
   for (let at = 0; at < asked.rawHeaders.length; at += 2) {
     lines.push(`${asked.rawHeaders[at]}: ${asked.rawHeaders[at + 1]}`);

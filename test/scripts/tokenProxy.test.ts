@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Door, openDoor } from '../../scripts/vscode/door.ts';
+import { startTokenProxy, type TokenProxy } from '../../scripts/vscode/tokenProxy.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-const folder = temporaryFolder('rehearsal-door');
+const folder = temporaryFolder('token-proxy');
 const socketPath = join(folder, 'behind.sock');
 let behind: Server;
-let door: Door;
+let proxy: TokenProxy;
 
 beforeAll(async () => {
   behind = createServer((asked, answer) => {
@@ -21,16 +21,16 @@ beforeAll(async () => {
     socket.pipe(socket);
   });
   await new Promise<void>((done) => behind.listen(socketPath, done));
-  door = await openDoor(socketPath);
+  proxy = await startTokenProxy(socketPath);
 });
 
 afterAll(async () => {
-  await door.close();
+  await proxy.close();
   behind.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const origin = () => `http://127.0.0.1:${door.port}`;
+const origin = () => `http://127.0.0.1:${proxy.port}`;
 const visit = (path: string, cookie = '', body?: string) =>
   fetch(`${origin()}${path}`, {
     headers: { cookie },
@@ -40,7 +40,7 @@ const visit = (path: string, cookie = '', body?: string) =>
 
 /** The cookie that the printed address gives. */
 async function cookie(): Promise<string> {
-  const { headers } = await fetch(door.address({ folder: '/some where' }), { redirect: 'manual' });
+  const { headers } = await fetch(proxy.address({ folder: '/some where' }), { redirect: 'manual' });
   return headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
@@ -50,16 +50,16 @@ test.each([
   ['the cookie of another port', '/', 'rehearsal-tkn-1=x'],
   ['a cookie that was guessed', '/static/secret.js', 'guess'],
 ])('with %s nobody gets in', async (_name, path, given) => {
-  const guess = given === 'guess' ? `rehearsal-tkn-${door.port}=guess` : given;
+  const guess = given === 'guess' ? `rehearsal-tkn-${proxy.port}=guess` : given;
   const answer = await visit(path, guess);
   expect([answer.status, answer.headers.get('x-behind')]).toEqual([403, null]);
 });
 
 test('the address with the token gives a cookie and leads to the page without it', async () => {
-  const answer = await fetch(door.address({ folder: '/some where' }), { redirect: 'manual' });
+  const answer = await fetch(proxy.address({ folder: '/some where' }), { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/?folder=%2Fsome+where']);
   expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
-  expect(await answer.text()).not.toContain(door.token);
+  expect(await answer.text()).not.toContain(proxy.token);
 });
 
 test('with the cookie requests are passed on with their body, and answers with their status', async () => {
@@ -91,8 +91,8 @@ test('a web socket needs the cookie, too', async () => {
   expect(await upgrade(await cookie())).toBe('echo hello');
 });
 
-test('a port that is taken is said', async () => {
-  await expect(openDoor(socketPath, door.port)).rejects.toThrow(
-    `Port ${door.port} could not be opened: listen EADDRINUSE`,
+test('a port that is taken is an error', async () => {
+  await expect(startTokenProxy(socketPath, proxy.port)).rejects.toThrow(
+    `Port ${proxy.port} could not be opened: listen EADDRINUSE`,
   );
 });

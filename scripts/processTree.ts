@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Returns the pids of the children of a process, none if it has ended. On Windows it always returns none. */
+export function childrenOf(pid: number): readonly number[] {
+  if (process.platform === 'win32') return [];
+  return numbersIn(process.platform === 'linux' ? childrenInProc(pid) : childrenByPgrep(pid));
+}
+
+/** Kills a process and every process below it, including those that left its process group. */
+export function killTree(pid: number): void {
+  if (process.platform === 'win32') {
+    spawnSync('taskkill', ['/T', '/F', '/PID', `${pid}`]);
+    return;
+  }
+  // A process that is stopped cannot start another one while its children are listed.
+  signal(pid, 'SIGSTOP');
+  for (const child of childrenOf(pid)) killTree(child);
+  signal(pid, 'SIGKILL');
+}
+
+function childrenInProc(pid: number): string {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')).join(' ');
+  } catch {
+    // The process has ended.
+    return '';
+  }
+}
+
+function childrenByPgrep(pid: number): string {
+  return spawnSync('pgrep', ['-P', `${pid}`], { encoding: 'utf8' }).stdout ?? '';
+}
+
+function numbersIn(text: string): readonly number[] {
+  return text.split(/\s+/).filter(Boolean).map(Number);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // The process has ended.
+  }
+}

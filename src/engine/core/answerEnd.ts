@@ -1,0 +1,23 @@
+/**
+ * How a model's answer ended where it is not whole: cut off at the limit of tokens, withheld by a filter of the
+ * provider, or refused in place of an answer.
+ */
+export const brokenEnds = ['length', 'filter', 'refusal'] as const;
+export type BrokenEnd = (typeof brokenEnds)[number];
+
+const names: readonly (readonly [RegExp, BrokenEnd])[] = [
+  [/^(?:length|max_tokens|max_output_tokens|model_length|model_context_window_exceeded)$/i, 'length'],
+  [/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii|refusal|sensitive)$/i, 'filter'],
+];
+
+/** Returns how an answer ended, by the `finish_reason` of any provider; undefined for one that is whole. */
+export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined {
+  return names.find(([pattern]) => pattern.test(finishReason ?? ''))?.[1];
+}
+
+/** Words for people, as in "2 answers were ...". */
+export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
+  length: 'cut off at max_tokens',
+  filter: 'withheld by a filter',
+  refusal: 'refused',
+};

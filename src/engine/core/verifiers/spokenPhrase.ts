@@ -1,0 +1,73 @@
+import { memo } from '../dialogue/memo.ts';
+import { withoutFinalZeros } from '../dialogue/text.ts';
+
+/** A text as its words, once with hyphens between letters taken out ("email") and once as spaces ("e mail"). */
+type Words = { readonly joined: string; readonly split: string };
+
+/** Scripts that are written without spaces, or with endings that have none: each of their letters is a word. */
+const letterScripts =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]\p{M}*/gu;
+
+/** Words; numbers with their sign, separators and letters of an id; signs of currencies and of percent. */
+const word =
+  /(?:(?<=^|[\s(:=\p{Sc}])-(?=\d))?[\p{L}\p{M}\p{N}]+(?:(?:(?<=\d)[.,:/](?=\d)|(?<=\p{L})'(?=\p{L}))[\p{L}\p{M}\p{N}]+)*|\p{Sc}|%/gu;
+
+/**
+ * Whether a text says a phrase: the same words and numbers in the same order, whatever their case, accents, quotes,
+ * hyphens and other punctuation. A number is found as a whole only: 10 is not in W2010, 110 or 10.50, and 1,000 is 1000.
+ */
+export function saysPhrase(text: string, phrase: string): boolean {
+  const [said, wanted] = [wordsOf(text), wordsOf(phrase)];
+  // A phrase of signs alone, such as an emoji, has no words.
+  if (wanted.split.trim() === '') return folded(text).includes(folded(phrase).trim());
+  return said.joined.includes(wanted.joined) || said.split.includes(wanted.split);
+}
+
+/** The words between spaces, so that a part of the text is a list of whole words. */
+const wordsOf: (text: string) => Words = memo((text) => {
+  const plain = folded(text);
+  return { joined: listed(plain.replace(/(?<=\p{L})-(?=\p{L})/gu, '')), split: listed(plain) };
+}, 2000);
+
+function listed(text: string): string {
+  // A hyphen behind a letter and before a digit belongs to an id: 10 is not in W-10.
+  const words = text.replace(/(?<=\p{L})-(?=\d)/gu, '').match(word) ?? [];
+  return ` ${words.flatMap(formsOf).join(' ')} `;
+}
+
+/** A text in lower case without accents and invisible signs, with straight quotes and plain hyphens. */
+function folded(text: string): string {
+  return (
+    text
+      .replace(/(?<=\d)[\u00a0\u202f](?=\d{3}(?!\d))/g, '')
+      .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, '')
+      // Some letters have another form in upper case only: ß is SS.
+      .toUpperCase()
+      .toLowerCase()
+      .normalize('NFKD')
+      // Marks of Latin, Greek and Cyrillic letters; those of other scripts are part of the word.
+      .replace(/[\u0300-\u036f]/g, '')
+      .normalize('NFC')
+      .replace(/[\u2018\u2019\u02bc\u00b4`]/g, "'")
+      .replace(/[\u2010-\u2015\u2212]/g, '-')
+      .replace(letterScripts, ' $& ')
+  );
+}
+
+/** The words that one is read as: a number in one form, without its unit; a name without its possessive ending. */
+function formsOf(found: string): readonly string[] {
+  const [, number, unit] = /^(-?\d[\d.,:/]*)(\p{L}*)$/u.exec(found) ?? [];
+  if (number === undefined) {
+    const [, owner, ending] = /^(.+)('s)$/.exec(found) ?? [];
+    return owner === undefined || ending === undefined ? [found] : [owner, ending];
+  }
+  return [...numbersOf(number), ...(unit ? [unit] : [])];
+}
+
+/** A number without the commas between thousands and the zeros behind its decimals; several where commas part them. */
+function numbersOf(digits: string): readonly string[] {
+  const isGrouped = /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(digits);
+  if (!isGrouped && /,.*,/.test(digits)) return digits.split(',').flatMap(numbersOf);
+  const plain = isGrouped ? digits.replaceAll(',', '') : digits.replace(/^(-?\d+),(\d+)$/, '$1.$2');
+  return [/^-?\d+\.\d+$/.test(plain) ? withoutFinalZeros(plain) : plain];
+}

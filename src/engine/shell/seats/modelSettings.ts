@@ -1,0 +1,77 @@
+import type { DomainFile } from '../../core/domain.ts';
+import type { ModelRole } from '../../core/measure.ts';
+import type { ModelSettings } from '../../core/modelSettings.ts';
+import { Fault } from '../fault.ts';
+import { throwUnlessAllowed } from '../keyOrigins.ts';
+import { fillPlaceholders } from '../placeholders.ts';
+import { keptSecret } from '../secrets.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+/** Returns a model with settings laid over its own; fields of requests and headers one by one. */
+export function withSettings(model: ModelSeat, settings: ModelSettings = {}): ModelSeat {
+  const { extraBody, headers, ...rest } = settings;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return {
+    ...model,
+    ...given,
+    ...(extraBody ? { extraBody: { ...model.extraBody, ...extraBody } } : {}),
+    ...(headers ? { headers: { ...model.headers, ...headers } } : {}),
+  };
+}
+
+/** Whether the text of a seat names the address of its model. */
+export const namesAddress = (seat: string) => /^openai:[^@]+@./.test(seat);
+
+/**
+ * Returns what a domain sets for a model. Headers may hold keys, so they are left out unless the model is asked at an
+ * address that the domain itself names.
+ * @param seat the text by which the domain names the seat; null where a person chose another one
+ */
+export function settingsOfDomain(
+  { models }: Pick<DomainFile, 'models'>,
+  role: ModelRole,
+  seat: string | null,
+): ModelSettings {
+  const { headers, ...rest } = models?.[role] ?? {};
+  return headers && seat !== null && namesAddress(seat) ? { ...rest, headers } : rest;
+}
+
+const variable = /\$\{env:([A-Za-z_]\w*)\}/g;
+
+/**
+ * Throws a `Fault` with the code `key/origin` where the headers of a model name an environment variable that may not
+ * be sent to its address.
+ */
+export function throwUnlessHeadersAllowed(model: ModelSeat, environment: NodeJS.ProcessEnv): void {
+  for (const [header, value] of Object.entries(model.headers ?? {}))
+    for (const [, name = ''] of value.matchAll(variable))
+      throwUnlessAllowed({ name, url: model.baseUrl, namedBy: `the header ${header} of ${model.model}` }, environment);
+}
+
+/** Headers whose values are secrets, also where they are written out. */
+const secretHeader = /authorization|cookie|key|secret|token/i;
+
+/** Reads secrets by name. */
+type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
+
+/** Returns a model whose headers have the values of their variables. Throws a `Fault` where one is not set. */
+export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Promise<ModelSeat> {
+  const { headers } = model;
+  if (!headers) return model;
+  const names = Object.values(headers).flatMap((value) => [...value.matchAll(variable)].map(([, name = '']) => name));
+  const values = await Promise.all(names.map(async (name) => [name, await readKey(name)] as const));
+  const { fill } = fillPlaceholders({}, Object.fromEntries(values), (name) => missing(model, name));
+  const filled = Object.entries(headers).map(([name, value]) => {
+    const sent = fill(value).trim();
+    return [name, secretHeader.test(name) ? keptSecret(name, sent) : sent];
+  });
+  return { ...model, headers: Object.fromEntries(filled) };
+}
+
+function missing({ model }: ModelSeat, name: string): Fault {
+  return new Fault({
+    who: 'environment',
+    code: 'model/header',
+    message: `a header of ${model} needs ${name}, which is not set. Set it, or remove the header`,
+  });
+}

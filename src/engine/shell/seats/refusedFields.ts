@@ -1,0 +1,150 @@
+import { APIError } from 'openai';
+import type {
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import type { ModelSeat } from './seatSpec.ts';
+
+/** Something that an endpoint refuses in requests of a model, and what is done about it from then on. */
+export type Adaptation =
+  | { readonly type: 'without'; readonly field: string }
+  | { readonly type: 'renamed'; readonly field: string; readonly to: string }
+  /** Messages of the model go back without a field that came with them. */
+  | { readonly type: 'messagesWithout'; readonly field: string };
+
+type Request = ChatCompletionCreateParamsNonStreaming;
+
+/** Fields without which a request says something else. */
+const needed = ['model', 'messages', 'tools', 'tool_choice'];
+const neededInMessages = ['role', 'content', 'tool_calls', 'rehearsal_id'];
+const neededInCalls = ['id', 'type', 'function'];
+
+const renamings: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' };
+
+/** What was learned of each model at each endpoint, in this process. */
+const learned = new Map<string, readonly Adaptation[]>();
+const most = 1000;
+
+const placeOf = ({ baseUrl, model }: ModelSeat) => `${model} ${baseUrl}`;
+
+function adaptationsOf(seat: ModelSeat): readonly Adaptation[] {
+  return learned.get(placeOf(seat)) ?? [];
+}
+
+/** Remembers what an endpoint refuses. Returns whether that is new. */
+export function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
+  const known = adaptationsOf(seat);
+  if (known.some((each) => describeAdaptation(each) === describeAdaptation(adaptation))) return false;
+  const [oldest] = learned.keys();
+  if (learned.size >= most && oldest !== undefined) learned.delete(oldest);
+  learned.set(placeOf(seat), [...known, adaptation]);
+  return true;
+}
+
+/** Describes an adaptation in words that follow "asked". */
+export function describeAdaptation(adaptation: Adaptation): string {
+  switch (adaptation.type) {
+    case 'without':
+      return `without ${adaptation.field}`;
+    case 'renamed':
+      return `with ${adaptation.to} in place of ${adaptation.field}`;
+    case 'messagesWithout':
+      return `without ${adaptation.field} in messages`;
+  }
+}
+
+/**
+ * Returns a request without what its endpoint is known to refuse, and the adaptations that changed it.
+ * @param fixed fields that stay as they are
+ */
+export function adapted(
+  seat: ModelSeat,
+  request: Request,
+  fixed: readonly string[] = [],
+): { readonly request: Request; readonly applied: readonly Adaptation[] } {
+  const applied: Adaptation[] = [];
+  let fields = request;
+  for (const each of adaptationsOf(seat)) {
+    if (fixed.includes(each.type === 'messagesWithout' ? 'messages' : each.field)) continue;
+    const next = changed(fields, each);
+    if (next === fields) continue;
+    applied.push(each);
+    fields = next;
+  }
+  return { request: fields, applied };
+}
+
+function changed(request: Request, adaptation: Adaptation): Request {
+  const { field } = adaptation;
+  if (adaptation.type === 'messagesWithout') {
+    const messages = request.messages.map((message) => withoutField(message, field));
+    return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
+  }
+  if (!Object.hasOwn(request, field)) return request;
+  const to = adaptation.type === 'renamed' ? [adaptation.to] : [];
+  const entries = Object.entries(request).flatMap(([name, value]) =>
+    (name === field ? to : [name]).map((sent) => [sent, value] as const),
+  );
+  return Object.fromEntries(entries) as unknown as Request;
+}
+
+function withoutField(message: ChatCompletionMessageParam, field: string): ChatCompletionMessageParam {
+  if (message.role !== 'assistant') return message;
+  const { tool_calls: calls } = message;
+  const isInCalls = calls?.some((call) => Object.hasOwn(call, field)) ?? false;
+  if (!Object.hasOwn(message, field) && !isInCalls) return message;
+  const { [field]: _, ...rest } = message as typeof message & Readonly<Record<string, unknown>>;
+  return {
+    ...rest,
+    ...(calls ? { tool_calls: calls.map(({ [field as 'type']: _value, ...call }) => call) } : {}),
+  } as ChatCompletionMessageParam;
+}
+
+const refusal =
+  /unsupported|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated/i;
+/** A value that is too large is a mistake of a person, and a field that must be there is not refused. */
+const otherFault =
+  /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
+const structuredOutput = /json.?schema|response.?format|structured.?output|grammar|guided/i;
+
+/**
+ * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be
+ * left out.
+ * @param fixed fields that stay as they are
+ */
+export function adaptationFor(error: unknown, request: Request, fixed: readonly string[] = []): Adaptation | null {
+  if (!(error instanceof APIError) || ![400, 404, 422].includes(error.status ?? 0)) return null;
+  const { message, param } = error;
+  if (!refusal.test(message) || otherFault.test(message)) return null;
+  const names = Object.keys(request).filter((field) => !needed.includes(field) && !fixed.includes(field));
+  const field =
+    names.find((name) => name === param) ??
+    bySize(names).find((name) => mentions(message, name)) ??
+    names.find((name) => name === 'response_format' && structuredOutput.test(message));
+  if (field !== undefined) {
+    const to = renamings[field];
+    return to === undefined ? { type: 'without', field } : { type: 'renamed', field, to };
+  }
+  if (fixed.includes('messages')) return null;
+  const inMessages = bySize(fieldsOfMessages(request)).find((name) => mentions(message, name));
+  return inMessages === undefined ? null : { type: 'messagesWithout', field: inMessages };
+}
+
+/** The longest first: one name may be a part of another. */
+const bySize = (names: readonly string[]) => names.toSorted((one, other) => other.length - one.length);
+
+/** Whether a text names a field, in snake case or camel case. */
+function mentions(text: string, field: string): boolean {
+  const words = field.split('_').map((word) => word.replace(/[^a-z0-9]/gi, ''));
+  return new RegExp(`(?<![a-z0-9_])${words.join('_?')}(?![a-z0-9_])`, 'i').test(text);
+}
+
+function fieldsOfMessages({ messages }: Request): readonly string[] {
+  const fields = messages.flatMap((message) => {
+    if (message.role !== 'assistant') return [];
+    const own = Object.keys(message).filter((name) => !neededInMessages.includes(name));
+    const ofCalls = (message.tool_calls ?? []).flatMap((call) => Object.keys(call));
+    return [...own, ...ofCalls.filter((name) => !neededInCalls.includes(name))];
+  });
+  return [...new Set(fields)];
+}

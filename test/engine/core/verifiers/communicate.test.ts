@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutState } from '../../../../src/engine/core/state.ts';
+import { type Task, taskSchema } from '../../../../src/engine/core/task.ts';
+import { communicateVerdict } from '../../../../src/engine/core/verifiers/communicate.ts';
+
+const task = (communicate: readonly string[], communicateBy?: Task['communicateBy']): Task =>
+  taskSchema.parse({ id: 't', persona: 'p', user: { goal: 'g' }, communicate, communicateBy });
+
+/** Whether the verifier finds a phrase in what the agent said. */
+function isSaid(phrase: string, content: string, by?: Task['communicateBy'], more: object = {}): boolean {
+  const messages = [{ role: 'agent', step: 1, content, toolCalls: [], ...more }];
+  return communicateVerdict(task([phrase], by), { started: {}, messages } as unknown as RolloutState).held;
+}
+
+describe('communicate of a native domain', () => {
+  it.each([
+    ['10', 'That is 10.'],
+    ['10', 'It takes **10** days'],
+    ['10', 'From 10-12 days'],
+    ['12', 'From 10-12 days'],
+    ['10', 'a 10-day refund'],
+    ['10', 'at 10am'],
+    ['10 am', 'at 10am'],
+    ['10', 'It is 10.00 dollars'],
+    ['12.5', 'It costs $12.50.'],
+    ['$12.50', 'It costs $12.5, I think'],
+    ['1,000', 'You get 1000 points'],
+    ['1000', 'You get 1,000.00 points'],
+    ['1000', 'You get 1\u00a0000 points'],
+    ['2', 'Orders 1,2,3 are yours'],
+    ['12.50', 'Das kostet 12,50 Euro'],
+    ['-5', 'It is \u22125 degrees'],
+    ["don't", 'We don\u2019t do that.'],
+    ['don\u2019t', "We DON'T do that."],
+    ['Ann', "It is Ann's parcel"],
+    ['it is "only once"', 'It is \u201conly once\u201d!'],
+    ['check in', 'Please check-in at the desk'],
+    ['check\u2011in', 'Please check in at the desk'],
+    ['email', 'by e-mail'],
+    ['e-mail', 'by Email'],
+    ['cafe', 'At the caf\u00e9'],
+    ['caf\u00e9', 'At the cafe\u0301'],
+    ['Strasse', 'Main Stra\u00dfe'],
+    ['W2010', 'Order #w2010 is here'],
+    ['W-10', 'Order W10 is here'],
+    ['Thursday', 'On **Thursday**, I hope'],
+    ['only once', 'This works only\nonce.'],
+    ['\u6728\u66dc\u65e5', '\u8377\u7269\u306f\u6728\u66dc\u65e5\u306b\u5c4a\u304d\u307e\u3059'],
+    ['\ubaa9\uc694\uc77c', '\ubaa9\uc694\uc77c\uc5d0 \ub3c4\ucc29\ud569\ub2c8\ub2e4'],
+    ['10\u65e5', '10 \u65e5\u306b'],
+    ['\ud83d\udc4d', 'Done \ud83d\udc4d'],
+  ])('%j is in %j', (phrase, text) => expect(isSaid(phrase, text)).toBe(true));
+
+  it.each([
+    ['10', 'Order W2010'],
+    ['10', 'Order W-10'],
+    ['10', 'It costs 10.50'],
+    ['10', 'It costs 110'],
+    ['10', 'It costs 10,50 euros'],
+    ['10', 'You get 10,000 points'],
+    ['10', 'at 10:30'],
+    ['10', 'the code 10A7F'],
+    ['5', 'It is -5 degrees'],
+    ['$12.50', 'It costs 12.50 euros'],
+    ['50', 'It costs 10.50'],
+    ['10%', 'It costs 10'],
+    ['in', 'We begin'],
+    ['we can', "We can't do that"],
+    ['therapist', 'the rapist'],
+    ['Thursday', 'On Thursdays'],
+    ['\u304b', '\u304c'],
+    ['\ud83d\udc4d', 'Done'],
+  ])('%j is not in %j', (phrase, text) => expect(isSaid(phrase, text)).toBe(false));
+
+  it('reads numbers of any length', () => {
+    const zeros = '0'.repeat(200_000);
+    expect([isSaid('10', `${zeros}.${zeros}1`), isSaid('10', `10.${zeros}`)]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['beside a call', 'It comes on Thursday', { toolCalls: [{ id: 'a', name: 'look', arguments: {} }] }],
+    ['as a thought in tags', '<think>It comes on Thursday</think> It is on its way.', {}],
+    ['as a thought without an opening tag', 'It comes on Thursday</think> It is on its way.', {}],
+    ['as reasoning', 'It is on its way.', { reasoning: 'It comes on Thursday' }],
+  ])('finds nothing that was written %s', (_, content, more) => {
+    expect(isSaid('Thursday', content, undefined, more)).toBe(false);
+  });
+});
+
+it.each([
+  ['10', 'Order W2010', true],
+  ['1,000', 'You get 1,000 points', false],
+  ['1000', 'You get 1,000 points', true],
+  ["don't", 'We don\u2019t', false],
+  ['day', 'On Thursday', true],
+])('imports look for %j in %j as their benchmark does', (phrase, text, held) => {
+  expect([isSaid(phrase, text, 'tau1'), isSaid(phrase, text, 'tau2')]).toEqual([held, held]);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelSettings } from '../../../../src/engine/core/modelSettings.ts';
+import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
+import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
+import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
+import { modelServer } from '../../../support/modelServer.ts';
+import { modelView } from '../../../support/modelView.ts';
+import { viewAfter } from '../../core/simulator/view.ts';
+
+type OnTruncation = ModelSettings['onTruncation'];
+const never = new AbortController().signal;
+const seat = (baseUrl: string, onTruncation?: OnTruncation) => ({
+  type: 'openai' as const,
+  model: 'm',
+  baseUrl,
+  keyName: null,
+  ...(onTruncation ? { onTruncation } : {}),
+});
+const question = {
+  subject: { type: 'rule' as const, rule: 'polite' },
+  question: 'Was the agent polite?',
+  instructions: 'You judge.',
+  transcript: 'agent: Good day.',
+};
+
+describe('how an answer ended', () => {
+  const text = { content: 'It is on' };
+  test.each([
+    ['stop', text, { brokenEnd: null, note: { finishReason: 'stop' } }],
+    ['tool_calls', text, { brokenEnd: null }],
+    [null, text, { brokenEnd: null, note: {} }],
+    [7, text, { brokenEnd: null, note: {} }],
+    ['length', text, { brokenEnd: 'length', content: 'It is on' }],
+    ['MAX_TOKENS', text, { brokenEnd: 'length' }],
+    ['model_length', text, { brokenEnd: 'length' }],
+    ['content_filter', text, { brokenEnd: 'filter' }],
+    ['SAFETY', text, { brokenEnd: 'filter' }],
+    ['stop', { refusal: 'I cannot.' }, { brokenEnd: 'refusal', content: 'I cannot.', note: { refusal: 'I cannot.' } }],
+    ['stop', { ...text, refusal: null }, { brokenEnd: null, content: 'It is on' }],
+  ])('finish_reason %j with %j', (finish_reason, message, expected) => {
+    expect(readCompletion({ choices: [{ finish_reason, message }] })).toMatchObject(expected);
+  });
+
+  test('the provider that a router names is noted', () => {
+    const completion = { provider: 'Together', choices: [{ finish_reason: 'stop', message: { content: 'Yes.' } }] };
+    expect(readCompletion(completion)).toMatchObject({ note: { finishReason: 'stop', provider: 'Together' } });
+  });
+});
+
+/** Each seat with a model that is cut off as often as given, and then whole. */
+async function asked(who: 'agent' | 'user' | 'judge', onTruncation: OnTruncation, cutOff: number) {
+  const whole = who === 'judge' ? '{"holds": true, "reason": "It was."}' : 'Yes, please.';
+  const { url, requests } = await modelServer((_, nth) =>
+    nth <= cutOff ? { content: whole.slice(0, 8), finish_reason: 'length' } : whole,
+  );
+  const retries: Retry[] = [];
+  const model = seat(url, onTruncation);
+  const onRetry = (retry: Retry) => retries.push(retry);
+  const userView = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
+  const answer =
+    who === 'agent'
+      ? askAgentModel(model, '', modelView(), never, onRetry)
+      : who === 'user'
+        ? askUserModel(model, '', userView, never, onRetry)
+        : askJudgeModel(model, '', question, never, onRetry);
+  return { answer, requests, retries };
+}
+
+test.each(['agent', 'user'] as const)(
+  'by default, a cut answer of the %s is taken and recorded as cut',
+  async (who) => {
+    const { answer, requests } = await asked(who, undefined, 9);
+    const { reply, call } = await answer;
+    expect(reply).toMatchObject({ content: 'Yes, ple', brokenEnd: 'length' });
+    expect(call.finishReason).toBe('length');
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test('a cut answer of a judge is unknown, and the reason says why', async () => {
+  const { answer } = await asked('judge', undefined, 9);
+  const holds = null;
+  expect((await answer).reply).toEqual({ holds, reason: "the judge's answer was cut off at max_tokens" });
+});
+
+test.each(['agent', 'user', 'judge'] as const)('with retry, the %s is asked once more', async (who) => {
+  const { answer, requests, retries } = await asked(who, 'retry', 1);
+  const { reply, call } = await answer;
+  expect(reply).not.toHaveProperty('brokenEnd');
+  expect(call.earlier).toHaveLength(1);
+  expect(requests).toHaveLength(2);
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' }]);
+});
+
+test('with retry, a second cut answer is taken', async () => {
+  const { answer, requests } = await asked('agent', 'retry', 9);
+  expect((await answer).reply).toMatchObject({ brokenEnd: 'length' });
+  expect(requests).toHaveLength(2);
+});
+
+test.each([
+  ['agent', 'agent', 'agentFailed'],
+  ['user', 'simulator', 'userFailed'],
+  ['judge', 'infrastructure', 'infrastructureFailed'],
+] as const)('with fail, a cut answer of the %s is a failure of the %s', async (who, blamed, reason) => {
+  const { answer } = await asked(who, 'fail', 9);
+  await expect(answer).rejects.toMatchObject({
+    reason,
+    failure: { who: blamed, code: 'model/truncated', message: expect.stringContaining('cut off at max_tokens') },
+    note: { finishReason: 'length' },
+  });
+});

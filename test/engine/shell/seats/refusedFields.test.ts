@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { LentModel } from '../../../../src/engine/shell/seats/lentModel.ts';
+import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
+import type { ModelSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
+import { completion, endpoint } from '../../../support/endpoint.ts';
+import { modelView } from '../../../support/modelView.ts';
+
+type Body = Readonly<Record<string, unknown>> & { readonly messages: readonly Readonly<Record<string, unknown>>[] };
+type Refusal = { readonly status: number; readonly body: unknown };
+
+const never = new AbortController().signal;
+
+/** An endpoint that refuses some requests. Returns its requests, too. */
+async function strictEndpoint(refuses: (body: Body) => Refusal | null) {
+  const bodies: Body[] = [];
+  const url = await endpoint((_, text) => {
+    const body = JSON.parse(text) as Body;
+    bodies.push(body);
+    return refuses(body) ?? completion({ content: 'Yes.' });
+  });
+  return { url, bodies };
+}
+
+async function asked(settings: Partial<ModelSeat>, refuses: (body: Body) => Refusal | null, view = modelView()) {
+  const { url, bodies } = await strictEndpoint(refuses);
+  const retries: Retry[] = [];
+  const seat = { type: 'openai' as const, model: 'm', baseUrl: url, keyName: null, ...settings };
+  const ask = () => askAgentModel(seat, '', view, never, (retry) => retries.push(retry));
+  return { ask, bodies, retries, seat };
+}
+
+const error = (message: string, more = {}, status = 400): Refusal => ({
+  status,
+  body: { error: { message, type: 'invalid_request_error', ...more } },
+});
+const named = (field: string, status: number, body: unknown) => (request: Body) =>
+  field in request ? { status, body } : null;
+
+/** How servers say that they refuse a field, and how they are asked instead. */
+const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Body) => Refusal | null, object])[] = [
+  [
+    "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+    { temperature: 0, maxTokens: 5 },
+    (body) => ('temperature' in body ? error(refusals[0]?.[0] ?? '', { param: 'temperature' }) : null),
+    { max_tokens: 5 },
+  ],
+  [
+    'invalid temperature: only 1 is allowed for this model',
+    { temperature: 0 },
+    (body) => ('temperature' in body ? error(refusals[1]?.[0] ?? '') : null),
+    {},
+  ],
+  [
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    { maxTokens: 5 },
+    (body) => ('max_tokens' in body ? error(refusals[2]?.[0] ?? '', { code: 'unsupported_parameter' }) : null),
+    { max_completion_tokens: 5 },
+  ],
+  [
+    "property 'logprobs' is unsupported",
+    { extraBody: { logprobs: true } },
+    (body) => ('logprobs' in body ? error(refusals[3]?.[0] ?? '') : null),
+    {},
+  ],
+  [
+    'Extra inputs are not permitted (a list of details, status 422)',
+    { extraBody: { seed: 1 } },
+    named('seed', 422, {
+      detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted' }],
+    }),
+    {},
+  ],
+  [
+    'json: unknown field "parallel_tool_calls"',
+    { extraBody: { parallel_tool_calls: false } },
+    (body) => ('parallel_tool_calls' in body ? error(refusals[5]?.[0] ?? '') : null),
+    {},
+  ],
+  [
+    'Model grok does not support parameter reasoningEffort.',
+    { reasoningEffort: 'low' },
+    (body) => ('reasoning_effort' in body ? error(refusals[6]?.[0] ?? '') : null),
+    {},
+  ],
+];
+
+test.each(refusals)('%s', async (_, settings, refuses, expected) => {
+  const { ask, bodies, retries } = await asked(settings, refuses);
+  const { reply, call } = await ask();
+  expect(reply.content).toBe('Yes.');
+  const sent = { ...bodies.at(-1), messages: [], tools: [] };
+  expect(sent).toEqual({ model: 'm', messages: [], tools: [], ...expected });
+  expect(call).toMatchObject({ request: bodies.at(-1), adapted: [expect.stringMatching(/^with/)] });
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: expect.stringContaining('it refuses ') }]);
+});
+
+test('what is refused is left out from then on, and reported once', async () => {
+  const refuses = (body: Body) => ('temperature' in body ? error("'temperature' is not supported") : null);
+  const { ask, bodies, retries } = await asked({ temperature: 0 }, refuses);
+  await Promise.all([ask(), ask(), ask()]);
+  await ask();
+  expect(bodies.filter((body) => 'temperature' in body).length).toBeLessThanOrEqual(3);
+  expect(bodies.at(-1)).not.toHaveProperty('temperature');
+  expect(retries).toHaveLength(1);
+});
+
+test('several fields are left out one after the other, a renamed one too', async () => {
+  const refuses = (body: Body) => {
+    const field = ['temperature', 'max_tokens', 'max_completion_tokens'].find((each) => each in body);
+    return field ? error(`Unsupported parameter: '${field}'`) : null;
+  };
+  const { ask, retries } = await asked({ temperature: 0, maxTokens: 5 }, refuses);
+  expect((await ask()).call.request).not.toHaveProperty('max_completion_tokens');
+  expect(retries).toHaveLength(3);
+});
+
+test('a field of messages that an endpoint refuses does not go back to it', async () => {
+  const message =
+    "'messages.1' : for 'role:assistant' the following must be satisfied: property 'reasoning' is unsupported";
+  const refuses = ({ messages }: Body) => (messages.some((each) => 'reasoning' in each) ? error(message) : null);
+  const { ask, bodies, seat } = await asked({}, refuses);
+  const providerFields = { from: `m@${new URL(seat.baseUrl).origin}`, reasoningIn: 'reasoning' as const };
+  const call = { id: 'c1', name: 'look', arguments: {} };
+  const own = { role: 'agent' as const, step: 3, content: null, toolCalls: [call], reasoning: 'Hm.', providerFields };
+  const result = { role: 'tool' as const, step: 4, callId: 'c1', name: 'look', content: 'Red.', isError: false };
+  const view = { ...modelView(), messages: [{ role: 'user' as const, step: 2, content: 'Hello' }, own, result] };
+  const { reply } = await askAgentModel(seat, '', view, never);
+  expect(reply.content).toBe('Yes.');
+  expect(bodies[0]?.messages.some((each) => 'reasoning' in each)).toBe(true);
+  await ask();
+});
+
+test.each([
+  ['a value that is too large', { maxTokens: 9 }, 'max_tokens is too large: this model supports at most 5 tokens'],
+  [
+    'a field that is missing',
+    {},
+    'The reasoning_content in the thinking mode must be passed back to the API. Unknown error',
+  ],
+  ['tools', {}, 'tools is not supported'],
+  ['nothing by name', { temperature: 1 }, 'Unsupported request'],
+])('%s is not left out', async (_, settings, message) => {
+  const { ask, bodies } = await asked(settings, () => error(message));
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/refused' } });
+  expect(bodies).toHaveLength(1);
+});
+
+test('a request that an agent of the user wrote stays as it is', async () => {
+  const refuses = (body: Body) => ('seed' in body ? error('Unknown parameter: seed') : null);
+  const { seat, bodies } = await asked({}, refuses);
+  const lent = new LentModel(
+    seat,
+    (make) => make('', () => undefined),
+    () => undefined,
+  );
+  const messages = [{ role: 'user', content: 'Hi' }];
+  expect(await lent.answer({ messages, seed: 1 }, never)).toMatchObject({ status: 400 });
+  expect(bodies).toHaveLength(1);
+});

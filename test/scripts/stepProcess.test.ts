@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { runStepProcess } from '../../scripts/stepProcess.ts';
+import { isRunning, killIfRunning } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const folder = temporaryFolder('steps');
+
+/** Runs a script as a step. */
+function started(name: string, script: string, more: { limitMs?: number; interruption?: AbortSignal } = {}) {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(file, script);
+  const { limitMs = 600_000, interruption = new AbortController().signal } = more;
+  return runStepProcess({ script: file, args: [], name, limitMs, isLive: false, interruption });
+}
+
+const send = `import { sendCounts } from ${JSON.stringify(inRoot('scripts', 'stepProcess.ts'))};`;
+const hangs = 'setInterval(() => {}, 1e9);';
+
+test.concurrent.each([
+  [
+    'reports',
+    `${send} console.log('done'); await sendCounts({ passed: 2, failed: 0, skipped: 0 });`,
+    {},
+    { output: 'done\n', counts: { passed: 2, failed: 0, skipped: 0 } },
+  ],
+  [
+    'ends early',
+    'process.exit(3);',
+    {},
+    { counts: { failed: 1, failures: [{ text: 'the step exited with code 3 before it reported a result' }] } },
+  ],
+  [
+    'hangs',
+    hangs,
+    { limitMs: 1 },
+    { counts: { failed: 1, failures: [{ text: 'stopped at its time limit of 0.0 s' }] } },
+  ],
+  ['is interrupted', hangs, { interruption: AbortSignal.abort() }, { counts: undefined }],
+])('a step that %s is counted', async (name, script, more, expected) => {
+  expect(await started(name, script, more)).toMatchObject(expected);
+});
+
+test.skipIf(process.platform !== 'linux')('a stopped step takes along what left its process group', async () => {
+  const pidFile = join(folder, 'pid');
+  const interruption = new AbortController();
+  const finished = started(
+    'spawns',
+    `import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    const { pid } = spawn(process.execPath, ['-e', '${hangs}'], { detached: true, stdio: 'ignore' });
+    writeFileSync(${JSON.stringify(pidFile)}, \`\${pid}\\n\`);`,
+    { interruption: interruption.signal },
+  );
+  await until('the pid of what it starts', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'));
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  expect(isRunning(pid)).toBe(true);
+  interruption.abort();
+  await finished;
+  try {
+    expect(isRunning(pid)).toBe(false);
+  } finally {
+    killIfRunning(pid);
+  }
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { findingsOf, type Outcome, reasonOf, summaryOf, totalOf } from '../../scripts/testSummary.ts';
+
+const nothing = { passed: 0, failed: 0, skipped: 0 };
+const outcomes: readonly Outcome[] = [
+  { step: 'build', counts: nothing, ms: 0, absence: { status: 'not run', reason: 'it is before --from unit' } },
+  { step: 'unit', counts: { passed: 9, failed: 0, skipped: 2, omissions: ['2 tests of a'] }, ms: 1234 },
+  { step: 'host', counts: { passed: 5, failed: 0, skipped: 0, unsteady: ['b'] }, ms: 119_999 },
+  {
+    step: 'e2e',
+    counts: { passed: 1, failed: 2, skipped: 0, failures: [{ text: 'c' }, { text: 'd' }], unsteady: ['e'] },
+    ms: 600_000,
+  },
+  {
+    step: 'ray',
+    counts: nothing,
+    ms: 0,
+    absence: { status: 'skipped', reason: reasonOf({ reason: 'no Ray', install: 'pip install ray' }) },
+  },
+];
+
+test('the summary has one line for each step', () => {
+  expect(summaryOf(outcomes)).toEqual([
+    'not run  build      it is before --from unit',
+    'passed   unit       9 passed, 0 failed, 2 skipped (1.2 s)',
+    'unsteady host       5 passed, 0 failed, 1 unsteady (120.0 s)',
+    'failed   e2e        1 passed, 2 failed, 1 unsteady (10.0 min)',
+    'skipped  ray        no Ray. Install it: pip install ray',
+  ]);
+});
+
+test('every failure, unsteady test, skipped part and leftover is one line', () => {
+  expect(findingsOf(outcomes, ['x in the temporary folder'])).toEqual([
+    'SKIPPED: unit: 2 tests of a',
+    'FAILED: e2e: c',
+    'FAILED: e2e: d',
+    'UNSTEADY: failed, and passed when its file ran once more: host: b',
+    'UNSTEADY: failed, and passed when its file ran once more: e2e: e',
+    'LEFT BEHIND: x in the temporary folder',
+  ]);
+});
+
+test.each([
+  [false, { passed: 15, failed: 2 }],
+  [true, { passed: 13, failed: 5 }],
+])('unsteady tests and leftovers count as failed only in a strict run (%s)', (isStrict, total) => {
+  expect(totalOf(outcomes, ['x in the temporary folder'], isStrict)).toEqual(total);
+});
