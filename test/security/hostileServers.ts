@@ -152,7 +152,7 @@ export const serverAttacks = [
       'a result of 40 MB',
       () =>
         withServer('huge', (server) =>
-          expect(server.call('look', {})).resolves.toEqual({
+          expect(server.call('look', {})).resolves.toMatchObject({
             content: 'Error: the result is longer than 10 MiB, which is the maxResultLength of the server',
             isError: true,
           }),

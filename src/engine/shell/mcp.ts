@@ -239,8 +239,10 @@ class McpInstance implements ToolSource {
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
       };
     } catch (error) {
-      if (error instanceof ServerError || error instanceof ResultTooLong)
-        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true };
+      if (error instanceof ServerError || error instanceof ResultTooLong) {
+        const isDone = error instanceof ResultTooLong;
+        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true, ...(isDone ? { isDone } : {}) };
+      }
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }

@@ -76,9 +76,10 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError, media, mismatch } = result;
+    const { content, isError, isDone, media, mismatch } = result;
     const answer = { content, isError, ...(media ? { media } : {}) };
-    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer, attempts, mismatch };
+    const isUnchanged = tool.effect === 'read' || (isError && !isDone);
+    if (isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
     return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
   }

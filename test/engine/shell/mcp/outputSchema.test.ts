@@ -9,6 +9,8 @@ import { folderOf } from '../load/domainFolder.ts';
 const text = (content: string, more: object = {}) => ({ content: [{ type: 'text', text: content }], ...more });
 const schema = { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] };
 
+const tooLong = 'Error: the result is longer than 1000 characters, which is the maxResultLength of the server';
+
 /** A domain in which the agent calls `set` of a scripted server, which keeps one state for all rollouts. */
 async function domainOf(outputSchema: unknown, result: object) {
   let state = '0';
@@ -33,6 +35,7 @@ mcpServers:
     type: http
     url: ${url}
     writes: [set, restore]
+    maxResultLength: 1000
     state: snapshot
     snapshot: { tool: state }
     restore: { tool: restore, argument: to }
@@ -60,21 +63,22 @@ it.each<[string, unknown, object, string, string | undefined]>([
   ['whose schema has a pattern of no language', { properties: { a: { pattern: '(' } } }, text('set'), 'set', 'has no'],
   ['whose schema refers to nothing', { $ref: '#/none' }, text('set', { structuredContent: {} }), 'set', undefined],
   ['whose schema is of type array', { type: 'array' }, text('set', { structuredContent: {} }), 'set', 'must be array'],
+  ['that is too long', schema, text('x'.repeat(2000)), tooLong, undefined],
   ['whose schema is a text', 'a text', text('set'), 'set', undefined],
 ])('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
   const domain = await domainOf(outputSchema, result);
   const [parent] = await rehearse(domain, ['a']);
   if (!parent) throw new Error('no rollout');
   expect(parent.results).toEqual([seen, '1']);
-  const isError = 'isError' in result;
+  const isFailed = 'isError' in result;
   const saved = parent.events.filter(({ type }) => type === 'sourceSaved');
-  expect(saved).toMatchObject(isError ? [] : [{ source: 'counter', snapshot: 1 }]);
+  expect(saved).toMatchObject(isFailed ? [] : [{ source: 'counter', snapshot: 1 }]);
   const at = parent.events.findIndex(({ type }) => type === 'toolReturned');
-  expect(parent.events[at]).toMatchObject({ content: seen, isError });
+  expect(parent.events[at]).toMatchObject({ content: seen, isError: isFailed || seen === tooLong });
   const note = guardReader(parent.recording)({ n: at, event: parent.events[at] as never });
   expect(note?.mismatch).toEqual(mismatch === undefined ? undefined : expect.stringContaining(mismatch));
   expect(readFileSync(sidecarPath(parent.recording), 'utf8').includes('"mismatch"')).toBe(mismatch !== undefined);
-  if (!isError) {
+  if (!isFailed) {
     const [fork] = await rehearse(domain, ['a'], { from: parent.events.slice(0, at + 2) });
     expect(fork?.results).toEqual(parent.results);
   }

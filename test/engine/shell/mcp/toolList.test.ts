@@ -141,7 +141,7 @@ it('a result that is too long is an error for the agent, and the next call works
     { list: { tools: [{ name: 'look' }] }, call: () => ({ content: [{ type: 'text', text: results.shift() }] }) },
     { maxResultLength: 1000 },
   );
-  expect(await server.call('look', {})).toEqual({
+  expect(await server.call('look', {})).toMatchObject({
     content: 'Error: the result is longer than 1000 characters, which is the maxResultLength of the server',
     isError: true,
   });
