@@ -17,7 +17,8 @@ export const settingOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
 export const setHelp = `  --temperature X    of the agent's model (default: the endpoint's)
   --max-tokens N     tokens of one response of the agent's model
   --set SEAT.NAME=VALUE  how the model of a seat (${modelRoles.join(', ')}) is asked: temperature, maxTokens,
-                     reasoningEffort, onTruncation (say, retry, fail), extraBody.FIELD, headers.NAME; repeatable
+                     reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]),
+                     extraBody.FIELD, headers.NAME; repeatable
 `;
 
 /**

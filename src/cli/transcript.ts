@@ -119,8 +119,11 @@ export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour
   return [...guardTranscript(guard ?? {}), ...transcriptOf(event)].map((each) => lineText(each, colour));
 }
 
-/** What a person reads of the guard's work before a step: every message that it refused, and a stop that was taken back. */
-export function guardTranscript({ flaws = [], withheld }: GuardNote): readonly TranscriptLine[] {
+/**
+ * What a person reads of the guard's work before a step: every message that it refused, and a stop that was taken back. Of a
+ * result, how it differs from its output schema.
+ */
+export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): readonly TranscriptLine[] {
   return [
     ...flaws.map(({ code, message, content }) =>
       line('refused', `${code} (${message}): ${content.trim() || 'nothing was said'}`),
@@ -128,6 +131,7 @@ export function guardTranscript({ flaws = [], withheld }: GuardNote): readonly T
     ...(withheld === undefined
       ? []
       : [line('note', `a stop (${withheld}) was taken back: the agent has yet to act on these words`)]),
+    ...(mismatch === undefined ? [] : [line('note', `the result does not fit: ${mismatch}`)]),
   ];
 }
 

@@ -118,6 +118,8 @@ export const noteSchema = z.object({
   input: z.optional(z.number()),
   output: z.optional(z.number()),
   retries: z.optional(z.int()),
+  /** How a tool's result differs from the output schema of its server. */
+  mismatch: z.optional(z.string()),
   /** Answers of the model in the user's seat that the guard refused, each with the reason. */
   refused: z.array(z.object({ content: z.string(), reason: z.string() })),
 });

@@ -1,5 +1,6 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { JsonObject } from '../../engine/core/json.ts';
+import { exactJson } from '../../engine/core/largeIntegers.ts';
 import { type ScratchResult, ScratchTools } from '../../engine/shell/scratchTools.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -50,7 +51,7 @@ function happened({ isError, content, writes }: ScratchResult): readonly Rollout
 function argumentsIn(given: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(given);
+    value = exactJson(given);
   } catch (error) {
     throw new UsageError(`--arguments is JSON, but ${(error as Error).message}`);
   }

@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/core/json.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
-import { agentBody, chatOf, requestTo, userBody } from '../../engine/shell/seats/chatRequest.ts';
+import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
 import { adapted } from '../../engine/shell/seats/refusedFields.ts';
 import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
@@ -40,7 +40,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
     case 'openai': {
       const body = seat === 'agent' ? agentBody(view, spec) : userBody(view, spec);
       const { request } = adapted(spec, requestTo(spec, body));
-      const text = JSON.stringify(request);
+      const text = JSON.stringify(withoutMedia(request));
       return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(text), text)];
     }
     case 'agent': {

@@ -59,8 +59,8 @@ export function ruleVariable({
   return { name: rule, value, children };
 }
 
-/** Messages that the guard refused, in their order, and a stop that was taken back. */
-export function refusedVariables({ flaws = [], withheld }: GuardNote = {}): readonly Variable[] {
+/** Messages that the guard refused, in their order, a stop that was taken back, and how a result differs from its schema. */
+export function refusedVariables({ flaws = [], withheld, mismatch }: GuardNote = {}): readonly Variable[] {
   return [
     ...flaws.map(({ code, message, content }, index) => ({
       name: `${index + 1} ${code}`,
@@ -69,6 +69,7 @@ export function refusedVariables({ flaws = [], withheld }: GuardNote = {}): read
       children: () => [leaf('why', message), leaf('content', content)],
     })),
     ...(withheld === undefined ? [] : [leaf('stop taken back', withheld)]),
+    ...(mismatch === undefined ? [] : [leaf('output schema', mismatch)]),
   ];
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import type { StdioServer } from '../../engine/core/domain.ts';
-import { isLeftOut } from '../../engine/core/tool.ts';
+import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
 import { RefusedFile } from '../../engine/shell/boundedFile.ts';
@@ -48,6 +48,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
   const listed = await listMcpTools(key, whole, to !== null && existsSync(to.folder) ? to.folder : tmpdir(), {
     environment: io.environment,
+    now,
   }).catch((error: unknown) => {
     // Ctrl+C ends the server as well, which would look like a fault of its own.
     throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
@@ -55,12 +56,10 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
   const usable = listed.filter(({ tool }) => !isLeftOut(tool));
-  const misnamed = listed.flatMap(({ tool }) => (isLeftOut(tool) ? [tool.name] : []));
+  const unusable = listed.filter(({ tool }) => isLeftOut(tool)).map(({ tool }) => leftOutText(tool));
   if (usable.length === 0)
-    throw new UsageError(
-      `the MCP server (${where}) has no tool that a model can be offered: a name is ${JSON.stringify(misnamed[0])}, and not at most 64 letters, digits, dashes and underscores`,
-    );
-  for (const each of misnamed) io.err(`${JSON.stringify(each)} can be no name of a tool; it is left out\n`);
+    throw new UsageError(`the MCP server (${where}) has no tool that a model can be offered. ${unusable[0]}`);
+  for (const each of unusable) io.err(`${each}; it is left out\n`);
   const tools = judged(
     usable,
     writesOf(
@@ -86,6 +85,11 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
     }
   });
   return tellMade({ ...to, files: written, tools, drafts: proof, plays }, given, io);
+}
+
+/** Says why a tool is left out. */
+function leftOutText({ name, leftOut }: Tool): string {
+  return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
 }
 
 type Observed = {

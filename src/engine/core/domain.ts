@@ -12,7 +12,7 @@ import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
 import { timeLimitSchema } from './timeLimit.ts';
-import { callLimitsSchema, type Tool } from './tool.ts';
+import { callLimitsSchema, isToolName, type Tool } from './tool.ts';
 
 const outsideStates = ['snapshot', 'replay', 'none'] as const;
 
@@ -63,6 +63,17 @@ const serverKeys = {
     .describe(
       'A read tool whose result is the state of this server; assertions look into it. A result in JSON, or as Python prints lists and dictionaries, is read as data.',
     ),
+  rename: z
+    .record(z.string(), z.string().refine(isToolName, 'expected at most 64 letters, digits, dashes and underscores'))
+    .optional()
+    .describe(
+      'Names for tools of this server, by their names on the server, such as { search: find_order }. Everything else in the domain and in recordings uses the new name; the server gets its own.',
+    ),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'expected at most 32 letters, digits, dashes and underscores')
+    .optional()
+    .describe('Put before the name of each tool of this server that is not under `rename`, such as shop_.'),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   volatile: z
     .array(z.string().min(1))
@@ -72,6 +83,18 @@ const serverKeys = {
     ),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
   timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
+  resetTimeoutOnProgress: z
+    .boolean()
+    .optional()
+    .describe('Whether each progress notification of a call starts its time limit again. Not by default.'),
+  maxResultLength: z
+    .int()
+    .min(1000)
+    .max(50 * 1024 * 1024)
+    .optional()
+    .describe(
+      'Characters of the longest result of a call, as the server writes it: by default 10 MiB (10485760). A longer one is an error that the agent sees.',
+    ),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
 
@@ -98,7 +121,11 @@ const stdioServerSchema = z.strictObject({
 
 const httpServerSchema = z.strictObject({
   type: z.literal('http').describe('A server that runs already and speaks Streamable HTTP.'),
-  url: z.url({ protocol: /^https?$/ }).describe('Address of the server, for example http://127.0.0.1:8000/mcp.'),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .describe(
+      'Address of the server, for example http://127.0.0.1:8000/mcp. `${env:NAME}` and the other placeholders are filled in after the host, percent-encoded.',
+    ),
   headers: z
     .record(z.string(), z.string())
     .default({})

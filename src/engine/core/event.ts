@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { brokenEnds } from './answerEnd.ts';
+import { mediaSchema } from './media.ts';
 import { toolCallSchema } from './message.ts';
 import { providerFieldsSchema } from './providerFields.ts';
 import { reportCardSchema } from './reportCard.ts';
@@ -318,6 +319,10 @@ export const eventSchema = z.discriminatedUnion('type', [
       callId: callIdSchema,
       content: z.string().describe('What the call returns, as it is shown to the seat.'),
       isError: z.boolean().describe('Whether the call failed; those of the agent count for `toolErrorCap`.'),
+      media: z
+        .array(mediaSchema)
+        .optional()
+        .describe('Pictures, sounds and files of the result, in order. `content` has a line in place of each.'),
       by: bySchema,
     })
     .describe('A call has its result.'),

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { exactJson } from './largeIntegers.ts';
+import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { ProvidedMessage } from './providerFields.ts';
 import type { Offered, Side } from './tool.ts';
@@ -54,6 +56,8 @@ export type Message =
       readonly name: string;
       readonly content: string;
       readonly isError: boolean;
+      /** Pictures, sounds and files of the result. `content` has a line in place of each. */
+      readonly media?: readonly Media[];
       /** The seat that made the call and sees the result, where it is not the agent's. */
       readonly by?: 'user';
     };
@@ -72,7 +76,7 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
 /** Returns the arguments of a call as an object, or their raw text where that is not an object that can be recorded. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
-    const value: Json = text.trim() === '' ? {} : JSON.parse(text, finite);
+    const value: Json = text.trim() === '' ? {} : exactJson(text, finite);
     if (isTooDeep(value)) return text;
     return isObject(value) ? value : text;
   } catch {
@@ -97,7 +101,7 @@ export function callArguments(text: string): Pick<ToolCall, 'arguments' | 'float
  * their places as `floats`. Throws a SyntaxError for a text that is not JSON.
  */
 export function parsedCalls(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = exactJson(text);
   for (const place of wholeFloats(text)) {
     const [, before = '', inside] = /^(.*?)\/arguments(\/.*)$/.exec(place) ?? [];
     if (inside === undefined) continue;

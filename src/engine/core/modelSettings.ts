@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { modalities } from './media.ts';
 
 /** What happens to an answer that is cut off: it is taken and reported, asked for once more, or a failure. */
 export const truncations = ['say', 'retry', 'fail'] as const;
@@ -24,6 +25,10 @@ export const modelSettingsSchema = z.strictObject({
     .describe(
       'What happens to an answer that is cut off at the limit of tokens. `say`, the default: it is taken as it is, and the recording, the reason of the reward and the report name it. `retry`: it is asked for once more. `fail`: the seat has failed.',
     ),
+  modalities: z
+    .array(z.enum(modalities))
+    .optional()
+    .describe('Media in results of tools that the model is sent: image, audio. By default none: a line replaces each.'),
   extraBody: z
     .record(z.string(), z.json())
     .refine((body) => !ownFields.some((name) => name in body), `expected no field of these: ${ownFields.join(', ')}`)

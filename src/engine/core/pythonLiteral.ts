@@ -1,4 +1,5 @@
 import { type Json, put } from './json.ts';
+import { isLargeInteger } from './largeIntegers.ts';
 
 /** Deeper nesting is not data that a tool returns. */
 const deepest = 200;
@@ -102,7 +103,7 @@ class LiteralReader {
     if (Object.hasOwn(scalars, word)) return scalars[word] as Json;
     const number = Number(word);
     if (!/^[+-]?\d/.test(word) || !Number.isFinite(number)) throw new NotLiteral();
-    return number;
+    return isLargeInteger(word) ? word : number;
   }
 
   #skipSpace(): void {

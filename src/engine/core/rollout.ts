@@ -289,7 +289,7 @@ function toolCalled(state: RolloutState, call: ToolCall, by: Side): Advanced {
 
 function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
   const call = callIn(state.phase);
-  const { callId, content, isError, by } = event;
+  const { callId, content, isError, media, by } = event;
   const message = {
     role: 'tool' as const,
     step: state.next - 1,
@@ -297,6 +297,7 @@ function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'too
     name: call.name,
     content,
     isError,
+    ...(media ? { media } : {}),
     ...(by ? { by } : {}),
   };
   const toolErrors = state.toolErrors + (isError && by === undefined ? 1 : 0);

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import { isExactNumber } from './largeIntegers.ts';
 
 /** Returns a value with each of its texts, and each key of its objects, changed. */
 export function withTexts<Value>(value: Value, change: (text: string) => string): Value {
@@ -8,6 +9,6 @@ export function withTexts<Value>(value: Value, change: (text: string) => string)
 function changed(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((each) => changed(each, change));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [change(key), changed(each, change)]));
 }

@@ -34,7 +34,8 @@ export type ToolOrigin =
   | { readonly type: 'code' }
   /** Of tools.py, or of an environment that works on the domain's database. */
   | { readonly type: 'python'; readonly environment?: string }
-  | { readonly type: 'mcp'; readonly server: string }
+  /** `tool` is its name on the server, where that is another one. */
+  | { readonly type: 'mcp'; readonly server: string; readonly tool?: string }
   | { readonly type: 'environment'; readonly environment: string }
   | {
       readonly type: 'simulated';
@@ -49,9 +50,12 @@ export type ToolOrigin =
 /** Whether providers of models take a tool under this name. */
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
-/** Whether a tool is left out of its domain: what a server calls its tools the domain's author can't change. */
-export const isLeftOut = ({ name, source }: Pick<Tool, 'name' | 'source'>): boolean =>
-  source.type === 'mcp' && !isToolName(name);
+/** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
+export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
+
+/** Returns the name of a tool on its server. */
+export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
+  (source.type === 'mcp' ? source.tool : undefined) ?? name;
 
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
@@ -61,6 +65,8 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;
+  /** The JSON Schema that an MCP server declares for the tool's results; nothing is refused by it. */
+  readonly outputSchema?: JsonObject;
   readonly effect: 'read' | 'write';
   readonly owner: Side;
   readonly source: ToolOrigin;
@@ -76,6 +82,8 @@ export type Tool = {
   readonly idempotencyKey?: string;
   readonly cache?: boolean;
   readonly retries?: number;
+  /** Why no seat is offered the tool, such as a description by its server that cannot be read, and what to do. */
+  readonly leftOut?: { readonly reason: string; readonly hint: string };
 };
 
 /** A tool as a seat is shown it. */

@@ -68,7 +68,7 @@ function originOf(source: NonNullable<KnownTool['tool']>['source']): string {
     case 'python':
       return source.environment === undefined ? 'Python' : `environment ${source.environment}`;
     case 'mcp':
-      return `server ${source.server}`;
+      return source.tool === undefined ? `server ${source.server}` : `${source.tool} of the server ${source.server}`;
     case 'environment':
       return `environment ${source.environment}`;
     case 'simulated':

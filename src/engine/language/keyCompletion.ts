@@ -1,9 +1,10 @@
 import type { Json } from '../core/json.ts';
+import { nameOnServer } from '../core/tool.ts';
 import { formsAt } from '../shell/load/schemas.ts';
 import type { Cursor } from './cursor.ts';
 import { typeWords } from './documentation.ts';
-import type { LanguageDomain } from './languageDomain.ts';
-import { argumentNames, namesOf } from './nameOffers.ts';
+import { type LanguageDomain, toolsOf } from './languageDomain.ts';
+import { argumentNames, namesOf, toolOffer } from './nameOffers.ts';
 import { type Offer, snippetOffer } from './offer.ts';
 import { pathInItem, roleAt, type YamlKind } from './roles.ts';
 import { snippetsAt } from './snippets.ts';
@@ -26,7 +27,9 @@ export function keyOffers(domain: LanguageDomain, kind: YamlKind, cursor: Cursor
       ? namesOf(domain, role.kind)
       : role?.type === 'argument'
         ? argumentNames(domain, source, parent)
-        : [];
+        : role?.type === 'serverTool'
+          ? serverTools(domain, String(pathInItem(kind, path)[1]))
+          : [];
   const names = named
     .filter(({ label }) => !taken.has(label))
     .map((offer) => ({ ...offer, insert: `${offer.insert ?? offer.label}${tail}`, rank: 1 }));
@@ -40,6 +43,14 @@ export function keyOffers(domain: LanguageDomain, kind: YamlKind, cursor: Cursor
     ...schemaKeys(kind, cursor, taken, isNew),
     ...(isStart ? snippets.map((snippet) => snippetOffer(snippet, '')) : []),
   ];
+}
+
+/** Returns the tools of a server by their names there. */
+function serverTools(domain: LanguageDomain, server: string): readonly Offer[] {
+  return [...toolsOf(domain).values()].flatMap(({ tool }) => {
+    if (tool?.source.type !== 'mcp' || tool.source.server !== server) return [];
+    return [{ ...toolOffer(domain, tool.name), label: nameOnServer(tool) }];
+  });
 }
 
 const hasColon = ({ source, scalar }: Cursor) => /^["']?[ \t]*:/.test(source.text.slice(scalar.to));

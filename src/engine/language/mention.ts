@@ -86,6 +86,7 @@ function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: M
     case 'step':
       return ofStep(source, scalar, context);
     case 'file':
+    case 'serverTool':
       return [];
     default:
       return role satisfies never;

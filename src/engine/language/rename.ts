@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { personaIds } from '../core/persona.ts';
 import { ruleIds } from '../core/policy.ts';
 import { taskIds } from '../core/task.ts';
+import { nameOnServer } from '../core/tool.ts';
 import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
 import { yamlScalar } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
@@ -51,9 +52,10 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
       const known = toolsOf(domain).get(name);
       if (!known) return `There is no tool ${name} in this domain, so there is nothing to rename.`;
       const { source } = known.tool ?? {};
-      if (source?.type === 'mcp')
-        return `${name} is a tool of the server ${source.server}, which names it: it can't be renamed here.`;
-      if (known.at === null) return `${name} is a tool of an environment, which names it: it can't be renamed here.`;
+      if (source?.type === 'mcp' && missing(domain, kind, name) !== null)
+        return `${name} is a tool of the server ${source.server}. Write rename: { ${JSON.stringify(nameOnServer(known.tool ?? { name, source }))}: NAME } under the server in domain.yaml.`;
+      if (known.at === null && source?.type !== 'mcp')
+        return `${name} is a tool of an environment, which names it: it can't be renamed here.`;
       return null;
     }
     case 'rule':

@@ -27,6 +27,8 @@ export type Role =
   /** An argument of the call whose tool stands beside the map of arguments. */
   | { readonly type: 'argument' }
   | { readonly type: 'argumentName' }
+  /** The name that a tool has on its MCP server. */
+  | { readonly type: 'serverTool' }
   | { readonly type: 'expression' }
   /** A sentence of the lexicon about a call: `{order_id}` in it stands for an argument. */
   | { readonly type: 'sentence' }
@@ -88,6 +90,8 @@ const table: Readonly<Record<YamlKind, Readonly<Record<string, Role>>>> = {
     database: file,
     userDatabase: file,
     'environments.*.file': file,
+    'mcpServers.*.rename.*:key': { type: 'serverTool' },
+    'mcpServers.*.rename.*': declares('tool'),
     'mcpServers.*.writes.*': tool,
     'mcpServers.*.idempotent.*': tool,
     'mcpServers.*.snapshot.tool': tool,

@@ -3,6 +3,7 @@ import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes 
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
+import type { Media } from '../core/media.ts';
 import { isProperEnd } from '../core/reward.ts';
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
@@ -194,8 +195,8 @@ export class CheckedRollout {
   answered(about: Question, value: Answer): void {
     this.#isAsking = false;
     this.#answer = { about, value };
-    const content = contentOf(value);
-    if (content !== null) this.#results.add(contentHash(content));
+    const result = resultOf(value);
+    if (result !== null) this.#results.add(resultKey(result));
   }
 
   /** The question under way was refused. */
@@ -296,9 +297,11 @@ export class CheckedRollout {
         if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
         if (strikes.length > 0) return event;
         const refusal = refusalOf(call, tool);
-        if (refusal !== null) return { ...event, content: `Error: ${refusal}`, isError: true };
+        const { media: _, ...plain } = event;
+        if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };
         const isOwn = tool?.source.type === 'code';
-        if (!isOwn && !this.#results.has(contentHash(event.content)))
+        if (isOwn) return plain;
+        if (!this.#results.has(resultKey(event)))
           throw new ForgedMessage(`${call.name} did not answer ${shortened(event.content)}`);
         return event;
       }
@@ -416,12 +419,17 @@ function mayWrite(tool: Tool | undefined, writes: Writes): boolean {
   return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
 }
 
+type Result = { readonly content: string; readonly media?: readonly Media[] | undefined };
+
 /** What a tool outside the lane is known to have said. */
-function contentOf(value: Answer): string | null {
-  if ('refusal' in value) return value.refusal;
-  if ('rows' in value) return value.content ?? '';
-  return 'isError' in value && 'content' in value ? (value.content ?? '') : null;
+function resultOf(value: Answer): Result | null {
+  if ('refusal' in value) return { content: value.refusal };
+  if ('rows' in value) return { content: value.content ?? '' };
+  if (!('isError' in value) || !('content' in value)) return null;
+  return { content: value.content ?? '', ...('media' in value ? { media: value.media } : {}) };
 }
+
+const resultKey = ({ content, media }: Result) => contentHash(media ? [content, media as Json] : content);
 
 /** The state that the last answer gave, of a source or of what an environment says. */
 function stateIn(answer: { readonly value: Answer } | null): Json {

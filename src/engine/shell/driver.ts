@@ -4,6 +4,7 @@ import type { Effect } from '../core/effect.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
+import type { Media } from '../core/media.ts';
 import { messagesOf, resultsSoFar, type ToolCall, type ToolResult } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
@@ -28,6 +29,7 @@ import { type Conclusive, type VerificationPorts, verification } from './verific
  */
 export type ToolOutcome = {
   readonly content: string;
+  readonly media?: readonly Media[];
   readonly isError: boolean;
   readonly writes: Writes;
   /** The snapshot of a source outside the lane that the call has changed. */
@@ -186,7 +188,7 @@ function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall'
 function resultEvents(
   call: ToolCall,
   by: Side,
-  { content, isError, writes, saved }: ToolOutcome,
+  { content, isError, media, writes, saved }: ToolOutcome,
 ): readonly RolloutEvent[] {
   return [
     ...(saved
@@ -200,7 +202,14 @@ function resultEvents(
         ]
       : []),
     ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: call.id, writes }] : []),
-    { type: 'toolReturned', callId: call.id, content, isError, ...byOf({ by }) },
+    {
+      type: 'toolReturned',
+      callId: call.id,
+      content,
+      isError,
+      ...(media ? { media: [...media] } : {}),
+      ...byOf({ by }),
+    },
   ];
 }
 

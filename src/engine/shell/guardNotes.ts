@@ -2,8 +2,11 @@ import type { RolloutEvent } from '../core/event.ts';
 import { sideNotes } from './recording.ts';
 import type { SideNote } from './sideNote.ts';
 
-/** What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. */
-export type GuardNote = Pick<SideNote, 'flaws' | 'withheld'>;
+/**
+ * What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. Of a result,
+ * how it differs from its output schema.
+ */
+export type GuardNote = Pick<SideNote, 'flaws' | 'withheld' | 'mismatch'>;
 
 /** Gives the guard's note on a step, or undefined where it had nothing to say. */
 export type GuardReader = (step: { readonly n: number; readonly event: RolloutEvent }) => GuardNote | undefined;
@@ -12,8 +15,10 @@ export type GuardReader = (step: { readonly n: number; readonly event: RolloutEv
 export function guardReader(recording: string): GuardReader {
   const noteOf = sideNotes(recording);
   return ({ n, event }) => {
-    if (event.type !== 'userReplied' && event.type !== 'rolloutEnded') return undefined;
-    const { flaws, withheld } = noteOf(n) ?? {};
-    return flaws || withheld ? { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}) } : undefined;
+    if (event.type !== 'userReplied' && event.type !== 'rolloutEnded' && event.type !== 'toolReturned')
+      return undefined;
+    const { flaws, withheld, mismatch } = noteOf(n) ?? {};
+    if (!flaws && !withheld && !mismatch) return undefined;
+    return { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}), ...(mismatch ? { mismatch } : {}) };
   };
 }

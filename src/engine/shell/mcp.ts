@@ -1,20 +1,18 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ReadBuffer, STDIO_DEFAULT_MAX_BUFFER_SIZE, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { Ajv } from 'ajv';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments, exactJson, losesDigits, rawJson } from '../core/largeIntegers.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
-import { declaredLimits, type Tool } from '../core/tool.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
+import { longestLine } from './boundedLines.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
@@ -22,27 +20,23 @@ import { Fault, messageOf } from './fault.ts';
 import { withoutPage } from './htmlPage.ts';
 import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
-import { schemaSettings } from './load/schemaPatterns.ts';
 import { inside } from './load/source.ts';
+import { McpConnection } from './mcp/connection.ts';
+import { Disconnected, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { mcpFetch } from './mcp/httpFetch.ts';
+import { mismatchOf } from './mcp/outputSchema.ts';
+import { type ReadResult, readResult } from './mcp/result.ts';
+import { StdioTransport } from './mcp/stdioTransport.ts';
+import { type ListedTool, listTools } from './mcp/toolList.ts';
+import { isLegacySse, taskRefusal } from './mcp/unsupported.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
-import { type ProcessGroup, startGroup } from './processGroup.ts';
 import { redactedValue } from './secrets.ts';
-import { watchedFetch } from './streamWatch.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
-import { version } from './version.ts';
-
-/** Checks what a tool answers against its output schema, whose patterns are the server's. */
-const jsonSchemaValidator = new AjvJsonSchemaValidator(
-  new Ajv({ ...schemaSettings, validateSchema: false, allErrors: true }),
-);
 
 /** The name of the folder of an instance in declarations, calls and results. */
 const instanceFolder = '${instanceFolder}';
-const broken = 'the connection broke before the answer';
 /** Milliseconds for a first start that downloads the server. */
 const downloadMs = 120_000;
-/** More pages of tools than any server has. */
-const mostPages = 1000;
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
@@ -56,7 +50,7 @@ type McpStart = {
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets a session of its own. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
- * in. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
+ * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
  * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
@@ -70,9 +64,6 @@ export async function startMcpServer(
   return instance;
 }
 
-/** A tool as a server lists it, with what the server says of its effect: undefined where it says nothing. */
-export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
-
 /** The tools of a server, of all pages of its list. It is started for that, and ends again. */
 export async function listMcpTools(
   name: string,
@@ -83,13 +74,11 @@ export async function listMcpTools(
   const instance = new McpInstance(name, server, folder, options);
   await instance.open();
   await instance.close();
-  return instance.tools.map((tool) => ({ tool, isReadOnly: instance.readOnlyHints.get(tool.name) }));
+  return instance.listed;
 }
 
 class McpInstance implements ToolSource {
-  tools: readonly Tool[] = [];
-  /** What the server says of its tools, by name. */
-  readonly readOnlyHints = new Map<string, boolean | undefined>();
+  listed: readonly ListedTool[] = [];
   readonly snapshot?: () => Promise<Json>;
   readonly restore?: (saved: Json) => Promise<void>;
   readonly #name: string;
@@ -100,9 +89,11 @@ class McpInstance implements ToolSource {
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
   /** Its paths, as a server may write them: the folder of temporary files can be a link. */
   readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch])];
-  /** Rejections of the calls under way, for a connection that breaks without the client noticing. */
-  readonly #pending = new Set<(error: Error) => void>();
-  #client: Client | null = null;
+  #connection: McpConnection | null = null;
+  /** Whether a call may have changed what the server keeps for this rollout. */
+  #hasChanged = false;
+  /** Where an HTTP server is, with the keys that are sent there. */
+  #address: { readonly url: URL; readonly headers: Readonly<Record<string, string>> } | null = null;
   #hasFiles = false;
   #lastWords = '';
   #rubbish = '';
@@ -113,68 +104,68 @@ class McpInstance implements ToolSource {
     this.#folder = folder;
     this.#at = at;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
-    this.#filled = fillPlaceholders(values, environment, (missing) =>
-      this.#fault(
-        'mcp/variable',
-        `it needs the environment variable ${missing}, which is not set. Set it, and start again`,
-      ),
+    this.#filled = fillPlaceholders(values, environment, (problem) =>
+      problem.type === 'unknown'
+        ? this.#fault('mcp/placeholder', problem.message)
+        : this.#fault(
+            'mcp/variable',
+            `it needs the environment variable ${problem.variable}, which is not set. Set it, and start again`,
+          ),
     );
     const { snapshot, restore } = server;
     if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
     if (restore) {
       this.restore = async (saved) => {
-        const value = this.#takesText(restore) && typeof saved !== 'string' ? JSON.stringify(saved) : saved;
+        const value = this.#takesText(restore) ? textOfSnapshot(saved) : valueOfSnapshot(saved);
         await this.#ask('restore', restore.tool, { [restore.argument]: value });
       };
     }
   }
 
+  get tools(): readonly Tool[] {
+    return this.listed.map(({ tool }) => tool);
+  }
+
   async open(): Promise<void> {
-    const client = new Client({ name: 'rehearsal', version }, { jsonSchemaValidator });
-    client.onerror = (error) => {
-      if (isTooLong(error)) this.#endTooLong(client.transport);
-      if (error instanceof SyntaxError || error.name === 'ZodError')
-        this.#rubbish = '; it prints text that is no MCP message on its standard output';
-      if (/^Maximum reconnection attempts/.test(error.message)) this.#cut();
-    };
+    const connection = new McpConnection();
     try {
       const server = this.#server;
-      const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
-      const connected = client.connect(transport, { timeout: startLimitOf(server) }).then(() => this.#listed(client));
+      const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
+      await connection.open(transport, startLimitOf(server));
+      const listed = await connection.unlessCut(this.#list(connection.client));
       // A server may echo what it was given in a description or a schema.
-      this.tools = redactedValue(withTexts(await this.#unlessCut(connected), (text) => this.#masked(text)));
-      this.#client = client;
+      this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
+      this.#connection = connection;
     } catch (error) {
-      await client.close().catch(() => undefined);
+      await connection.close();
       await this.close();
-      throw error instanceof Fault ? this.#named(error) : this.#startFault(error);
+      throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
     }
   }
 
-  /** The tools of all pages of the server's list. */
-  async #listed(client: Client): Promise<readonly Tool[]> {
-    const found: Tool[] = [];
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: this.#server.timeoutMs });
-      found.push(...page.tools.map((tool) => described(this.#name, this.#server, tool)));
-      for (const { name, annotations } of page.tools) this.readOnlyHints.set(name, saidReadOnly(annotations));
-      cursor = page.nextCursor;
-      if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
-        throw this.#fault('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
-      if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined);
-    return found;
+  #tool(name: string): Tool | undefined {
+    return this.tools.find((tool) => tool.name === name && !isLeftOut(tool));
+  }
+
+  #list(client: Client): Promise<readonly ListedTool[]> {
+    const server = { name: this.#name, declared: this.#server };
+    return listTools(client, server, this.#server.timeoutMs, (code, what) => this.#fault(code, what));
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
-    const tool = this.tools.find((each) => each.name === name);
-    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
+    const tool = this.#tool(name);
+    const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
-    // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
-    if (!this.#client && this.#server.state === 'none') await this.open();
+    if (!this.#connection && this.#mayStartAgain) await this.open();
     return this.#send(name, args, options);
+  }
+
+  /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
+  #noTool(name: string): string {
+    const changed = this.#connection?.hasChangedTools
+      ? '. The server has changed its list of tools since, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole'
+      : '';
+    return `there is no tool named "${name}"${changed}`;
   }
 
   async read(): Promise<Json> {
@@ -210,6 +201,7 @@ class McpInstance implements ToolSource {
     for (const { tool, arguments: given } of calls) {
       const { content, isError } = await this.call(tool, given as JsonObject);
       if (isError) throw this.#setUpFault(`${tool} failed: ${content}`);
+      this.#hasChanged = true;
     }
   }
 
@@ -224,22 +216,76 @@ class McpInstance implements ToolSource {
 
   async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
-    const argument = this.tools.find((tool) => tool.name === name)?.idempotencyKey;
+    const tool = this.#tool(name);
+    const argument = tool?.idempotencyKey;
     const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
-    const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
+    // The engine's own calls may name a tool that no seat is offered.
+    const request = {
+      name: tool ? nameOnServer(tool) : name,
+      arguments: exactArguments(tool?.parameters ?? {}, keyed),
+      ...meta,
+    };
     try {
-      if (!this.#client) throw new Error('its connection is closed');
-      const answer = this.#client.callTool(request, undefined, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
-      const result = await this.#unlessCut(answer);
-      return { content: this.#masked(this.#filled.redact(textOf(result))), isError: result.isError === true };
+      const result = await this.#called(request, tool, options);
+      const mismatch = tool && mismatchOf(tool, result);
+      return {
+        content: this.#shown(result.content),
+        isError: result.isError,
+        ...(result.media
+          ? { media: result.media.map(({ mimeType, data }) => ({ mimeType, data: this.#filled.redact(data) })) }
+          : {}),
+        ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
+      };
     } catch (error) {
-      if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
-        return { content: `Error: ${this.#masked(this.#filled.redact(error.message))}`, isError: true };
+      if (error instanceof ServerError || error instanceof ResultTooLong) {
+        const isDone = error instanceof ResultTooLong;
+        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true, ...(isDone ? { isDone } : {}) };
+      }
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
+  }
+
+  /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
+  async #called(
+    request: { readonly name: string },
+    tool: Tool | undefined,
+    options: SourceCallOptions,
+  ): Promise<ReadResult> {
+    const { timeoutMs = this.#server.timeoutMs, signal } = options;
+    const isWrite = tool?.effect === 'write';
+    const make = async () => {
+      if (!this.#connection) throw new Disconnected('its connection is closed');
+      const { resetTimeoutOnProgress = false } = this.#server;
+      const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
+      const refusal = taskRefusal(request.name, sent);
+      return refusal === null ? readResult(sent, longestResultOf(this.#server)) : { content: refusal, isError: true };
+    };
+    let isExecuted = true;
+    try {
+      return await make().catch(async (error: unknown) => {
+        isExecuted = !(error instanceof SessionLost);
+        if (isExecuted || !this.#mayStartAgain) throw error;
+        await this.#drop();
+        await this.open();
+        isExecuted = true;
+        return make();
+      });
+    } finally {
+      this.#hasChanged ||= isWrite && isExecuted;
+    }
+  }
+
+  /** Whether a fresh server can take the place of this one: nothing of the rollout would be lost with it. */
+  get #mayStartAgain(): boolean {
+    return this.#server.state === 'none' && !this.#hasChanged;
+  }
+
+  /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
+  #shown(text: string): string {
+    return this.#masked(this.#filled.redact(text));
   }
 
   /** A text of the server with the placeholder in place of the folder of this instance. */
@@ -247,30 +293,21 @@ class McpInstance implements ToolSource {
     return this.#scratchPaths.reduce((masked, path) => masked.replaceAll(path, instanceFolder), text);
   }
 
-  /** An answer, unless the connection that it comes over breaks first. */
-  async #unlessCut<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    const cut = Promise.withResolvers<never>();
-    this.#pending.add(cut.reject);
-    try {
-      return await Promise.race([answer, cut.promise]);
-    } finally {
-      this.#pending.delete(cut.reject);
-    }
-  }
-
   /** A call of the engine's own, whose result is data. */
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
     const { content, isError } = await this.#send(tool, args, {});
     if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
+    // A snapshot goes back to the server, so it stays the text that it was where a number would change.
+    if (purpose === 'snapshot' && losesDigits(content)) return content;
     try {
-      return JSON.parse(content) as Json;
+      return exactJson(content);
     } catch {
       return content;
     }
   }
 
   #takesText({ tool, argument }: { readonly tool: string; readonly argument: string }): boolean {
-    const { properties } = this.tools.find(({ name }) => name === tool)?.parameters ?? {};
+    const { properties } = this.#tool(tool)?.parameters ?? {};
     return ((properties as JsonObject | undefined)?.[argument] as JsonObject | undefined)?.type === 'string';
   }
 
@@ -298,50 +335,70 @@ class McpInstance implements ToolSource {
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
     };
-    return new StdioTransport(program, (text) => {
-      this.#lastWords = (this.#lastWords + text).slice(-400);
+    return new StdioTransport(program, longestResultOf(server), {
+      onStderr: (text) => {
+        this.#lastWords = (this.#lastWords + text).slice(-400);
+      },
+      onNoise: () => {
+        this.#rubbish = '; it prints text that is no MCP message on its standard output';
+      },
+      onTooLong: () => {
+        this.#rubbish = `; it printed more than ${longestLine / 1024 / 1024} MB without a line feed`;
+      },
     });
   }
 
-  #http(server: HttpServer): Transport {
-    const { fill } = this.#filled;
+  #http(server: HttpServer, connection: McpConnection): Transport {
+    const { fill, fillUrl } = this.#filled;
     const at = this.#at ? `${this.#at.file}:${this.#at.line}` : 'domain.yaml';
-    const sent = { url: server.url, namedBy: `${at}: a header of the MCP server "${this.#name}"` };
-    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value, sent)]));
-    return new StreamableHTTPClientTransport(new URL(server.url), {
+    const sentIn = (part: string) => ({
+      url: server.url,
+      namedBy: `${at}: ${part} of the MCP server "${this.#name}"`,
+    });
+    const url = new URL(fillUrl(server.url, sentIn('the url')));
+    if (url.username !== '' || url.password !== '')
+      throw this.#fault(
+        'mcp/url',
+        'its url has a user name or a password, which cannot be sent. Write headers: { Authorization: "Basic ${env:NAME}" } in domain.yaml, where NAME holds both in base64',
+      );
+    const headers = Object.fromEntries(
+      Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]),
+    );
+    this.#address = { url, headers };
+    return new StreamableHTTPClientTransport(url, {
       requestInit: { headers },
-      fetch: watchedFetch((error) => this.#cut(error)),
+      fetch: mcpFetch((error) => connection.cut(error)),
     }) as Transport;
   }
 
-  /** Ends a server that writes without a line feed at once: the client would read on until the server obeys. */
-  #endTooLong(transport: Transport | undefined): void {
-    this.#rubbish = `; it printed more than ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024} MB without a line feed`;
-    if (transport instanceof StdioTransport) transport.kill();
-  }
-
-  #cut(error: Error = new Error(broken)): void {
-    for (const reject of this.#pending) reject(error);
-  }
-
-  #startFault(error: unknown): Fault {
+  async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
-    if (server.type === 'http') return this.#httpFault(null, error);
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout && downloads(server))
+    if (server.type === 'http') return (await this.#legacyFault(error)) ?? this.#httpFault(null, error);
+    if (error instanceof TimeLimitExceeded && downloads(server))
       return this.#fault(
         'mcp/start',
         `could not be started: it did not answer within ${startLimitOf(server) / 1000} s. ${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`,
       );
-    return this.#fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
+    const why =
+      error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
+    return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
+  }
+
+  /** What to do about a server with the older transport, which refuses what is posted to its address. */
+  async #legacyFault(error: unknown): Promise<Fault | null> {
+    const isRefused = error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
+    if (!isRefused || !this.#address || !(await isLegacySse(this.#address.url, this.#address.headers))) return null;
+    const bridge = `command: npx, args: [-y, mcp-remote, ${withoutQuery(this.#address.url.href)}, --transport, sse-only]`;
+    return this.#fault(
+      'mcp/legacy-sse',
+      `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: http and url: ${bridge}`,
+    );
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#named(error);
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+    if (error instanceof TimeLimitExceeded)
       return this.#fault('mcp/timeout', `${tool} did not answer within ${timeoutMs / 1000} s`);
-    // The server said so itself: the connection is whole.
-    if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed)
-      return this.#fault('mcp/error', `${tool} has no result (${messageOf(error)})`);
     if (this.#server.type === 'http') {
       const fault = this.#httpFault(tool, error);
       // A session outlives its connections: only a server that does not know it any more has lost it.
@@ -357,8 +414,9 @@ class McpInstance implements ToolSource {
     const what = tool === null ? '' : `${tool} has no result: `;
     const status = error instanceof StreamableHTTPError ? error.code : undefined;
     const variables = this.#filled.variables();
-    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+    if (error instanceof TimeLimitExceeded)
       return this.#fault('mcp/timeout', `it did not answer within ${this.#server.timeoutMs / 1000} s`);
+    if (error instanceof ServerError) return this.#fault('mcp/error', `${what}it answers with ${error.text}`);
     if (status === 401 || status === 403) {
       const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
       return this.#fault(
@@ -366,10 +424,10 @@ class McpInstance implements ToolSource {
         `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`,
       );
     }
-    if (status === 404 && tool !== null)
+    if (error instanceof SessionLost && tool !== null)
       return this.#fault(
         'mcp/session',
-        `${what}it no longer knows this session, so what it kept for the rollout is gone`,
+        `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
       );
     if (status !== undefined && status > 0)
       return this.#fault('mcp/error', `${what}it answers ${status} (${withoutPage(messageOf(error))})`);
@@ -380,7 +438,10 @@ class McpInstance implements ToolSource {
         `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
       );
     const isBroken = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
-    return this.#fault('mcp/died', `${what}${isBroken ? broken : withoutPage(messageOf(error))}`);
+    return this.#fault(
+      'mcp/died',
+      `${what}${isBroken ? 'the connection broke before the answer' : withoutPage(messageOf(error))}`,
+    );
   }
 
   /** An answer that is too long is the failure of this server. */
@@ -390,18 +451,35 @@ class McpInstance implements ToolSource {
 
   #fault(code: string, what: string): Fault {
     const server = this.#server;
-    const where = server.type === 'http' ? server.url : [server.command, ...server.args].join(' ');
+    const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
     const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
     return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
   }
 
   async #drop(): Promise<void> {
-    const client = this.#client;
-    this.#client = null;
-    await client?.close().catch(() => undefined);
+    const connection = this.#connection;
+    this.#connection = null;
+    await connection?.close();
   }
 }
+
+/** Returns how many characters a result may have, as the server writes it. */
+const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
+
+const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSON.stringify(saved));
+
+/** A snapshot with a number that is too large is the text that the server gave. */
+const valueOfSnapshot = (saved: Json) =>
+  typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
+
+/** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
+function withoutQuery(url: string): string {
+  const shown = new URL(url);
+  return `${shown.origin}${shown.pathname}`;
+}
+
+const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
 
 /** Returns whether a command may download the server before it starts it. */
 function downloads({ command }: StdioServer): boolean {
@@ -420,119 +498,4 @@ function rowsIn(text: string, lines: string): Json {
     const row = pattern.groups(line);
     return row ? [row] : [];
   });
-}
-
-/** Whether a server printed more than the client keeps of one line. */
-const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceeded');
-
-type Message = Parameters<Transport['send']>[0];
-
-/** A server on standard input and output. The SDK's own transport does not end what a wrapper such as npx started. */
-class StdioTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: Message) => void;
-  readonly #program: Parameters<typeof startGroup>[0];
-  readonly #onStderr: (text: string) => void;
-  readonly #received = new ReadBuffer();
-  #group: ProcessGroup | null = null;
-
-  constructor(program: Parameters<typeof startGroup>[0], onStderr: (text: string) => void) {
-    this.#program = program;
-    this.#onStderr = onStderr;
-  }
-
-  start(): Promise<void> {
-    this.#group = startGroup(this.#program);
-    const { child } = this.#group;
-    child.stderr.on('data', (chunk: Buffer) => this.#onStderr(chunk.toString()));
-    child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
-    for (const stream of [child.stdin, child.stdout, child.stderr])
-      stream.on('error', (error) => this.onerror?.(error));
-    child.once('exit', () => void this.close());
-    return new Promise((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
-  }
-
-  send(message: Message): Promise<void> {
-    const stdin = this.#group?.child.stdin;
-    if (!stdin) return Promise.reject(new Error('the server has ended'));
-    return new Promise((resolve) => {
-      if (stdin.write(serializeMessage(message))) resolve();
-      else stdin.once('drain', () => resolve());
-    });
-  }
-
-  async close(): Promise<void> {
-    const group = this.#group;
-    this.#group = null;
-    if (!group) return;
-    await group.end();
-    this.onclose?.();
-  }
-
-  /** Kills the server at once. */
-  kill(): void {
-    this.#group?.kill();
-  }
-
-  #receive(chunk: Buffer): void {
-    try {
-      this.#received.append(chunk);
-    } catch (error) {
-      this.onerror?.(error as Error);
-    }
-    for (let more = true; more; ) {
-      try {
-        const message = this.#received.readMessage();
-        more = message !== null;
-        if (message) this.onmessage?.(message);
-      } catch (error) {
-        this.onerror?.(error as Error);
-      }
-    }
-  }
-}
-
-type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
-
-/** What a server says of a tool's effect. `destructiveHint` is about a tool that changes something, so it says that it does. */
-function saidReadOnly(said: Listed['annotations']): boolean | undefined {
-  return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
-}
-
-function described(server: string, declared: McpServer, tool: Listed): Tool {
-  const limits = declared.tools[tool.name] ?? {};
-  const isWrite = declared.writes.includes(tool.name) || saidReadOnly(tool.annotations) === false;
-  const isIdempotent = declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true;
-  return {
-    name: tool.name,
-    description: tool.description ?? '',
-    parameters: withoutKey(tool.inputSchema as unknown as JsonObject, limits.idempotencyKey),
-    effect: isWrite ? 'write' : 'read',
-    owner: 'agent',
-    source: { type: 'mcp', server },
-    timeoutMs: limits.timeoutMs ?? declared.timeoutMs,
-    idempotent: limits.idempotent ?? isIdempotent,
-    ...declaredLimits(limits),
-  };
-}
-
-/** The schema without the argument that the engine fills. */
-function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
-  if (key === undefined) return schema;
-  const { [key]: _, ...properties } = (schema.properties ?? {}) as JsonObject;
-  const required = Array.isArray(schema.required) ? { required: schema.required.filter((name) => name !== key) } : {};
-  return { ...schema, properties, ...required };
-}
-
-/** What the agent sees of a result; structured content where a server does not also say it as a text, as it should. */
-function textOf({ content, structuredContent }: Awaited<ReturnType<Client['callTool']>>): string {
-  const given = Array.isArray(content) ? (content as readonly { type: string; text?: string }[]) : [];
-  const hasText = given.some(({ type, text }) => type === 'text' && text);
-  const isNeeded = structuredContent !== undefined && structuredContent !== null && !hasText;
-  const parts = isNeeded ? [{ type: 'text', text: JSON.stringify(structuredContent) }, ...given] : given;
-  return parts.map((part) => (part.type === 'text' ? (part.text ?? '') : JSON.stringify(part))).join('\n');
 }

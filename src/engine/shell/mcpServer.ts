@@ -5,8 +5,11 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../core/json.ts';
+import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { version } from './version.ts';
+
+type ShownResult = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] };
 
 /** The tools of a rollout, as they are shown to an agent that calls them over MCP. */
 export type ShownTools = {
@@ -16,7 +19,8 @@ export type ShownTools = {
   readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
-  readonly call: (name: string, args: JsonObject) => Promise<{ readonly content: string; readonly isError: boolean }>;
+  /** @param signal aborts when the client cancels the call */
+  readonly call: (name: string, args: JsonObject, signal?: AbortSignal) => Promise<ShownResult>;
 };
 
 /**
@@ -48,6 +52,15 @@ export async function serveMcp(shown: ShownTools): Promise<void> {
   await server.close();
 }
 
+/** Pictures and sounds go out as they came in; another file is a resource without an address of its own. */
+function contentPart(part: string | Media) {
+  if (typeof part === 'string') return { type: 'text' as const, text: part };
+  const { mimeType, data } = part;
+  const [kind] = mimeType.split('/');
+  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data } as const;
+  return { type: 'resource' as const, resource: { uri: `data:${mimeType}`, mimeType, blob: data } };
+}
+
 function serverOf(shown: ShownTools): Server {
   const { instructions, reads } = shown;
   const server = new Server({ name: 'rehearsal', version }, { capabilities: { tools: {} }, instructions });
@@ -59,9 +72,9 @@ function serverOf(shown: ShownTools): Server {
       ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
     })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const { content, isError } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject);
-    return { content: [{ type: 'text' as const, text: content }], isError };
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { content, isError, media } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject, signal);
+    return { content: partsOf(content, media).map(contentPart), isError };
   });
   return server;
 }

@@ -235,8 +235,20 @@ export async function answerQuestion(
   }
 }
 
-function noted<T extends Answer>({ answer, attempts }: { readonly answer: T; readonly attempts: number }) {
-  return { answer, ...(attempts > 1 ? { note: { retries: attempts - 1 } } : {}) };
+function noted<T extends Answer>({
+  answer,
+  attempts,
+  mismatch,
+}: {
+  readonly answer: T;
+  readonly attempts: number;
+  readonly mismatch?: string | undefined;
+}): { readonly answer: T; readonly note?: SideNote } {
+  if (attempts === 1 && mismatch === undefined) return { answer };
+  return {
+    answer,
+    note: { ...(attempts > 1 ? { retries: attempts - 1 } : {}), ...(mismatch === undefined ? {} : { mismatch }) },
+  };
 }
 
 function toolNamed(domain: Domain, name: string): Tool {

@@ -3,41 +3,83 @@ import { keptSecret, without } from './secrets.ts';
 
 export type Filled = {
   /**
-   * The text with its placeholders replaced. Throws when an environment variable is not set, and a `Fault` where it may
-   * not be sent.
+   * Returns the text with its placeholders replaced. Throws when one is not known or an environment variable is not
+   * set, and a `Fault` where it may not be sent.
    * @param sent where the text is sent, and who says so
    */
   readonly fill: (text: string, sent?: Omit<KeyUse, 'name'>) => string;
-  /** The text without any value that `fill` took from the environment. */
+  /** The same for an address, in which every value is percent-encoded. What the address names stays where it is. */
+  readonly fillUrl: (url: string, sent: Omit<KeyUse, 'name'>) => string;
+  /** The text without any value that came from the environment. */
   readonly redact: (text: string) => string;
   /** Names of the environment variables that were filled in. */
   readonly variables: () => readonly string[];
 };
 
+/** Names of the placeholders with which an MCP server is declared, in addition to environment variables. */
+export const serverPlaceholders = ['domainFolder', 'instanceFolder', 'now'] as const;
+
+const isVariable = /^env:([A-Za-z_]\w*)$/;
+const placeholder = /(\$?)\$\{([^{}]*)\}/g;
+
+/** Why a placeholder has no value. */
+export type PlaceholderProblem =
+  | { readonly type: 'unset'; readonly variable: string }
+  /** `message` names the placeholder and those that are known. */
+  | { readonly type: 'unknown'; readonly message: string };
+
 /**
  * Fills `${name}` with given values and `${env:NAME}` with environment variables. What came from the environment
- * counts as a secret.
- * @param missing makes the error for a variable that is not set
+ * counts as a secret. `$${` stands for `${`.
+ * @param refused makes the error for a placeholder that has no value
  */
 export function fillPlaceholders(
   values: Readonly<Record<string, string>>,
   environment: NodeJS.ProcessEnv,
-  missing: (name: string) => Error,
+  refused: (problem: PlaceholderProblem) => Error,
 ): Filled {
   const secrets = new Map<string, string>();
-  const fill: Filled['fill'] = (text, sent) =>
-    text.replace(/\$\{(env:)?([A-Za-z_]\w*)\}/g, (whole, isVariable: string | undefined, name: string) => {
-      if (!isVariable) return values[name] ?? whole;
-      const value = environment[name];
-      if (value === undefined || value === '') throw missing(name);
-      if (sent) throwUnlessAllowed({ name, ...sent }, environment);
-      secrets.set(name, value);
-      return keptSecret(name, value);
-    });
+  const valueFor = (key: string, sent: Omit<KeyUse, 'name'> | undefined): string => {
+    const name = isVariable.exec(key)?.[1];
+    if (name === undefined) {
+      const value = Object.hasOwn(values, key) ? values[key] : undefined;
+      if (value === undefined) throw refused({ type: 'unknown', message: unknown(key, Object.keys(values)) });
+      return value;
+    }
+    const value = environment[name];
+    if (value === undefined || value === '') throw refused({ type: 'unset', variable: name });
+    if (sent) throwUnlessAllowed({ name, ...sent }, environment);
+    secrets.set(name, value);
+    return keptSecret(name, value);
+  };
+  const filled = (text: string, sent: Omit<KeyUse, 'name'> | undefined, written: (value: string) => string) =>
+    text.replace(placeholder, (whole, dollar: string, key: string) =>
+      dollar === '' ? written(valueFor(key, sent)) : whole.slice(1),
+    );
   const redact = (text: string) =>
     without(
       [...secrets].map(([name, value]) => [value, name]),
       text,
     );
-  return { fill, redact, variables: () => [...secrets.keys()] };
+  return {
+    fill: (text, sent) => filled(text, sent, (value) => value),
+    fillUrl: (url, sent) => filled(url, sent, encodeURIComponent),
+    redact,
+    variables: () => [...secrets.keys()],
+  };
+}
+
+/** Returns what is wrong with the first placeholder of a text that is neither an environment variable nor in a list. */
+export function unknownPlaceholder(text: string, names: readonly string[]): string | null {
+  for (const [, dollar, key = ''] of text.matchAll(placeholder))
+    if (dollar === '' && !isVariable.test(key) && !names.includes(key)) return unknown(key, names);
+  return null;
+}
+
+function unknown(key: string, names: readonly string[]): string {
+  const known = [...names.map((name) => `\${${name}}`), '${env:NAME}'].join(', ');
+  const advice = key.startsWith('input:')
+    ? 'Rehearsal asks for no inputs: write ${env:NAME} and set that environment variable'
+    : `Write $\${${key}} where the text itself is meant`;
+  return `the placeholder \${${key}} is not known; there is ${known}. ${advice}`;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments } from '../core/largeIntegers.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { goldSource } from '../core/verifiers/assertions.ts';
@@ -12,7 +13,12 @@ import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
 
 type Asked<Type extends Question['type']> = Extract<Question, { readonly type: Type }>;
-type Answered<T> = { readonly answer: T; readonly attempts: number };
+type Answered<T> = {
+  readonly answer: T;
+  readonly attempts: number;
+  /** How the result differs from the output schema of its tool. */
+  readonly mismatch?: string | undefined;
+};
 
 /** The tools outside the lane as one rollout has them: its own instance of every source. */
 export class RolloutTools {
@@ -70,10 +76,12 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError } = result;
-    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer: { content, isError }, attempts };
+    const { content, isError, isDone, media, mismatch } = result;
+    const answer = { content, isError, ...(media ? { media } : {}) };
+    const isUnchanged = tool.effect === 'read' || (isError && !isDone);
+    if (isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
-    return { answer: { content, isError, saved: { source: name, snapshot } }, attempts };
+    return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
   }
 
   /** A call of a tool in Python that works on the engine's database. */
@@ -90,7 +98,7 @@ export class RolloutTools {
       fresh: isFresh,
       changes,
       tool: tool.name,
-      arguments: args,
+      arguments: exactArguments(tool.parameters, args),
       floats,
       now,
       seed,

@@ -1,5 +1,6 @@
 import type { RolloutEvent, Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Media } from '../core/media.ts';
 import { offeredNow } from '../core/message.ts';
 import { personaSchema } from '../core/persona.ts';
 import { taskSchema } from '../core/task.ts';
@@ -20,6 +21,8 @@ export type ScratchResult = {
   readonly isError: boolean;
   /** What the caller reads. */
   readonly content: string;
+  /** Pictures, sounds and files of the result. */
+  readonly media?: readonly Media[];
   /** What the call changed, and what `sync` did after it. */
   readonly writes: Writes;
 };
@@ -54,14 +57,16 @@ const person = { agent: { type: 'human' }, user: { type: 'human' } } as const;
  */
 export class ScratchTools {
   readonly #supervisor: Supervisor;
-  readonly #live: LiveRollout;
+  readonly #scratch: Scratch;
+  /** Null after a call that the rollout could not get past: the next call starts another one. */
+  #live: LiveRollout | null = null;
   readonly #waiting: Wanted[] = [];
   #made: Wanted | null = null;
   /** What happened since the call was made. */
   #since: RolloutEvent[] = [];
   #next: (() => void) | null = null;
   #view: RemoteView | null = null;
-  #ended: Fault | null = null;
+  #isClosed = false;
 
   /** Opens lanes of its own for the domain. */
   static async open(loaded: LoadedDomain, scratch: Scratch): Promise<ScratchTools> {
@@ -69,9 +74,22 @@ export class ScratchTools {
     return new ScratchTools(supervisor, scratch);
   }
 
-  private constructor(supervisor: Supervisor, { task: id = scratchId, readKey, signal }: Scratch) {
+  private constructor(supervisor: Supervisor, scratch: Scratch) {
     this.#supervisor = supervisor;
-    const { domain, loaded } = supervisor;
+    this.#scratch = scratch;
+    const { signal } = scratch;
+    this.#start();
+    const cancel = () => {
+      this.#isClosed = true;
+      this.#live?.cancel();
+    };
+    if (signal?.aborted) cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+  }
+
+  #start(): void {
+    const { domain, loaded } = this.#supervisor;
+    const { task: id = scratchId, readKey } = this.#scratch;
     const task = domain.tasks.find((each) => each.id === id);
     if (!task) throw new Error(`there is no task ${id}`);
     const options = { seed: '1', trial: 0, basis: 'evaluate', ...person } as const;
@@ -82,7 +100,8 @@ export class ScratchTools {
       unreadableCalls: ____,
       ...started
     } = startOf(domain, baseHashOf(loaded), task, options);
-    this.#live = supervisor.start(
+    this.#view = null;
+    const live = this.#supervisor.start(
       {
         task,
         from: { ...started, ...without },
@@ -92,12 +111,11 @@ export class ScratchTools {
       },
       (arrived) => this.#since.push(...arrived.map(({ event }) => event)),
     );
-    this.#live.closed.then(
+    this.#live = live;
+    live.closed.then(
       (closed) => this.#over(endOf(closed)),
       (error: unknown) => this.#over(infrastructure(messageOf(error))),
     );
-    if (signal?.aborted) this.#live.cancel();
-    signal?.addEventListener('abort', () => this.#live.cancel(), { once: true });
   }
 
   /** What a client of MCP is shown: the agent's tools. Those that only read say so. */
@@ -110,9 +128,9 @@ export class ScratchTools {
       tools: offeredNow(atStart, this.#view?.messages ?? []),
       reads,
       instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
-      call: (name, args) =>
-        this.#asked('agent', name, args).catch((error: unknown) => ({
-          content: `Error: ${messageOf(error)}; connect again for a fresh database`,
+      call: (name, args, signal) =>
+        this.#asked('agent', name, args, signal).catch((error: unknown) => ({
+          content: `Error: ${messageOf(error)}. The next call starts on a fresh database`,
           isError: true,
         })),
     };
@@ -130,17 +148,33 @@ export class ScratchTools {
   }
 
   async close(): Promise<void> {
-    this.#live.cancel();
-    await this.#live.closed.catch(() => undefined);
+    this.#isClosed = true;
+    this.#live?.cancel();
+    await this.#live?.closed.catch(() => undefined);
     await this.#supervisor.close();
   }
 
-  #asked(by: Side, name: string, args: JsonObject): Promise<ScratchResult> {
-    if (this.#ended) return Promise.reject(this.#ended);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ by, turn: `/call ${name} ${JSON.stringify(args)}`, resolve, reject });
-      this.#next?.();
-    });
+  async #asked(by: Side, name: string, args: JsonObject, signal?: AbortSignal): Promise<ScratchResult> {
+    if (this.#isClosed) throw infrastructure('the scratch database is closed');
+    if (!this.#live) this.#start();
+    const { promise, resolve, reject } = Promise.withResolvers<ScratchResult>();
+    const wanted = { by, turn: `/call ${name} ${JSON.stringify(args)}`, resolve, reject };
+    this.#waiting.push(wanted);
+    const cancel = () => this.#cancel(wanted);
+    if (signal?.aborted) cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#next?.();
+    return promise.finally(() => signal?.removeEventListener('abort', cancel));
+  }
+
+  /** Takes back a call that nobody waits for any more, so that it does not keep the next one waiting. */
+  #cancel(wanted: Wanted): void {
+    const at = this.#waiting.indexOf(wanted);
+    if (at < 0) this.#live?.cancelCalls();
+    else {
+      this.#waiting.splice(at, 1);
+      wanted.reject(infrastructure('the call was cancelled before it was made'));
+    }
   }
 
   /** A seat's turn: its call before has returned, and the agent's seat waits for the next one. */
@@ -167,13 +201,13 @@ export class ScratchTools {
       made.reject(why ?? infrastructure('the call was not answered'));
       return;
     }
-    const { isError, content } = returned;
-    made.resolve({ isError, content, writes: this.#since.flatMap(writesOf) });
+    const { isError, content, media } = returned;
+    made.resolve({ isError, content, ...(media ? { media } : {}), writes: this.#since.flatMap(writesOf) });
   }
 
   /** A call that hands over has its result although it is the last one. */
   #over(why: Fault): void {
-    this.#ended = why;
+    this.#live = null;
     if (this.#made) this.#settle(this.#made, why);
     for (const { reject } of this.#waiting.splice(0)) reject(why);
   }

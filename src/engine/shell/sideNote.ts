@@ -20,6 +20,8 @@ export type SideNote = {
   readonly flaws?: readonly (Flaw & { readonly content: string })[];
   /** What the call read whose result this is; kept while debugging. */
   readonly reads?: Reads;
+  /** How the result of a tool differs from the output schema of its server. */
+  readonly mismatch?: string;
   /** A stop that the engine took from the user's message. */
   readonly withheld?: string;
 };

@@ -15,7 +15,7 @@ export const soundness = {
   E10: ['task/unknown-tool', 'rule/unknown-tool', 'domain/unknown-tool', 'policy/unknown-tool'],
   E11: ['tool/unused'],
   E12: ['policy/uncovered-rule'],
-  E13: ['tool/bad-schema', 'tool/strict-schema', 'tool/unsupported-pattern'],
+  E13: ['tool/bad-schema', 'tool/strict-schema', 'tool/unchecked-schema', 'tool/unsupported-pattern'],
   E14: ['tool/undeclared-write'],
   E15: ['tool/not-repeatable', 'tool/ambient'],
   E16: ['task/duplicate-content', 'task/split-leak'],

@@ -8,7 +8,7 @@ import type { Task } from '../core/task.ts';
 import { outsideSource } from '../core/tool.ts';
 import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './checkedRollout.ts';
 import { cancelled, Fault } from './fault.ts';
-import type { ClaimedEvent, LaneEvent, LaneSeats } from './lane/laneMessage.ts';
+import type { CallAnswer, ClaimedEvent, LaneEvent, LaneSeats, PythonAnswer, Question } from './lane/laneMessage.ts';
 import type { Inspector } from './lane/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
@@ -62,6 +62,8 @@ export type LiveRollout = {
   readonly step: () => void;
   /** Ends it with an event that says so. */
   readonly cancel: () => void;
+  /** Gives the calls of the response under way an error as their result, as far as they are made outside the lane. */
+  readonly cancelCalls: () => void;
   /** Leaves it where it stands: nothing more is recorded. `closed` says cancelled. */
   readonly abandon: () => void;
   readonly inside: Inside;
@@ -105,6 +107,8 @@ type Live = {
   readonly fail: (error: unknown) => void;
   readonly onEvents: ((events: readonly LaneEvent[]) => void) | undefined;
   readonly abort: AbortController;
+  /** Ends the calls of the response under way. */
+  calls: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
   /** The rollout as its lane's messages make it, from the first time that a lane was told of it. */
@@ -185,6 +189,7 @@ class Supervision implements Supervisor {
       fail: reject,
       onEvents,
       abort: new AbortController(),
+      calls: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar, request.run),
       check: null,
@@ -211,6 +216,7 @@ class Supervision implements Supervisor {
         if (live.ending) this.#end(live);
         live.lane?.process.send({ type: 'cancel', rollout: live.id });
       },
+      cancelCalls: () => live.calls.abort(),
       abandon: () => this.#abandon(live),
       inside: {
         isOpen: () => live.lane?.process.isInspected ?? false,
@@ -372,9 +378,16 @@ class Supervision implements Supervisor {
   ): Promise<void> {
     if (!this.#write(live)) return;
     const isGone = () => live.lane !== lane || live.check !== check;
+    if (about.type === 'agent') live.calls = new AbortController();
+    const { signal } = live.calls;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(asked, live.outside, reach, live.abort.signal);
+      const made = answerQuestion(asked, live.outside, reach, AbortSignal.any([live.abort.signal, signal]));
+      const { answer, note } = await made.catch((error: unknown) => {
+        const answer = signal.aborted && !live.abort.signal.aborted ? cancelledCall(about) : null;
+        if (!answer) throw error;
+        return { answer, note: undefined };
+      });
       if (isGone()) return;
       const value = redactedValue(answer);
       live.record.note(redactedValue(note ?? null));
@@ -491,6 +504,13 @@ class Supervision implements Supervisor {
     live.steps = 0;
     this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
+}
+
+/** Returns the answer to a call that was cancelled alone; null for a question that is not a call. */
+function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | null {
+  const content = 'Error: the call was cancelled';
+  if (type === 'tool') return { content, isError: true };
+  return type === 'python' ? { refusal: content } : null;
 }
 
 /** The last event of a type among those that arrived. */

@@ -1,9 +1,16 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Media } from '../core/media.ts';
 import type { Tool } from '../core/tool.ts';
 
 export type SourceResult = {
   readonly content: string;
   readonly isError: boolean;
+  /** Pictures, sounds and files; the content has a line in place of each. */
+  readonly media?: readonly Media[];
+  /** Whether the tool has done its work although its result is an error. */
+  readonly isDone?: boolean;
+  /** How it differs from the output schema of its tool. */
+  readonly mismatch?: string;
   /** The state after the call, where the source gives it along. */
   readonly snapshot?: Json;
 };

@@ -14,8 +14,8 @@ export type PageParts = {
 };
 
 /**
- * The page of a view. Its policy allows the bundle's script by a nonce, the bundle's styles by their source, and
- * nothing else, in particular no inline styles: the controls use constructed style sheets, which no policy governs.
+ * The page of a view. Its policy allows the bundle's script by a nonce, the bundle's styles by their source,
+ * pictures that their address holds, and nothing else, in particular no inline styles: the controls use constructed style sheets, which no policy governs.
  * At its start the toolkit appends one empty style element to learn about `:focus-visible`, with the nonce that
  * the `csp-nonce` tag names. That nonce is good for styles only; the script's nonce stands in no readable place.
  */
@@ -27,6 +27,8 @@ export function page({ view, title, source, script, styles, nonce }: PageParts):
     `script-src 'nonce-${scriptNonce}'`,
     `style-src ${source} 'nonce-${styleNonce}'`,
     `font-src ${source}`,
+    // Pictures in results of tools; a picture runs no script.
+    'img-src data:',
   ].join('; ');
   return `<!DOCTYPE html>
 <html lang="en">

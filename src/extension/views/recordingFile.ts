@@ -114,11 +114,12 @@ async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   const { readSidecar, sidecarPath } = await import('../../engine/shell/recording.ts');
   const path = sidecarPath(uri.fsPath);
   if (!existsSync(path)) return null;
-  return readSidecar(path).lines.map(({ n, ms, usage, retries, flaws = [] }) => ({
+  return readSidecar(path).lines.map(({ n, ms, usage, retries, mismatch, flaws = [] }) => ({
     n,
     ...(ms === undefined ? {} : { ms }),
     ...(usage === undefined ? {} : { input: usage.input, output: usage.output }),
     ...(retries === undefined ? {} : { retries }),
+    ...(mismatch === undefined ? {} : { mismatch }),
     refused: flaws.map(({ content, message }) => ({ content, reason: message })),
   }));
 }

@@ -21,6 +21,7 @@ export const reasonLabels: Readonly<Record<string, string>> = {
   invalidCall: 'Invalid call',
   seededFault: 'Seeded fault',
   refused: 'Refused by the guard',
+  mismatch: 'Result does not match its output schema',
   turnCap: 'Cap on turns',
   messageCap: 'Cap on messages',
   toolErrorCap: 'Cap on tool errors',
@@ -37,6 +38,7 @@ export function findingsOf(trajectory: Trajectory, notes: ReadonlyMap<number, No
     ...entry.steps.flatMap(({ n, event }) => [
       ...inEvent(event, failedBy),
       ...((notes.get(n)?.refused.length ?? 0) > 0 ? [{ reason: 'refused', who: 'simulator' } as const] : []),
+      ...(notes.get(n)?.mismatch === undefined ? [] : [{ reason: 'mismatch', who: 'environment' } as const]),
     ]),
     ...namesFor(entry, evidence).map((rule) => ({ reason: 'evidence', who: failedBy, rule })),
   ]);

@@ -1,4 +1,5 @@
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
+import type { Media } from '../../engine/core/media.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
 import type { Numbered } from '../protocol.ts';
 import type { Trajectory } from './entries.ts';
@@ -24,6 +25,9 @@ export type VerdictLine = {
   readonly gate?: boolean;
 };
 
+/** A picture of a result: its address, and the words for it. */
+export type Picture = { readonly source: string; readonly text: string };
+
 /** One step of a recording as the view lists it. */
 export type StepEntry = {
   readonly n: number;
@@ -34,6 +38,8 @@ export type StepEntry = {
   readonly text?: string;
   readonly reasoning?: string;
   readonly code?: readonly { readonly label: string; readonly text: string }[];
+  /** Pictures of a result, as addresses that hold them. */
+  readonly pictures?: readonly Picture[];
   readonly changes?: readonly Change[];
   readonly verdicts?: readonly VerdictLine[];
 };
@@ -167,6 +173,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         title: `${event.isError ? 'Tool returned an error' : 'Tool returned'}${event.by ? ' to the user' : ''}`,
         tone: event.isError ? 'bad' : 'plain',
         code: [{ label: 'Result', text: prettyText(event.content) }],
+        ...(event.media && { pictures: picturesOf(event.media) }),
       };
     case 'rolloutEnded':
       return {
@@ -232,6 +239,20 @@ function agentEntry({
     ...(reasoning && { reasoning }),
     ...(toolCalls.length > 0 && { code: callsOf(toolCalls) }),
   };
+}
+
+/** The longest picture that is shown, in characters of base64. */
+const longestPicture = 14_000_000;
+
+/** Types that every browser draws and that run no script. */
+const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Returns the pictures that can be shown. Others stay a line of the result. */
+function picturesOf(media: readonly Media[]): readonly Picture[] {
+  return media.flatMap(({ mimeType, data }) => {
+    const isShown = pictureTypes.has(mimeType) && data.length <= longestPicture && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+    return isShown ? [{ source: `data:${mimeType};base64,${data}`, text: `A picture of the type ${mimeType}` }] : [];
+  });
 }
 
 function callsOf(calls: Extract<RolloutEvent, { type: 'agentReplied' }>['toolCalls']) {

@@ -70,6 +70,7 @@ function EntryRow(props: EntryRowProps): JSX.Element {
         </Head>
         <Body entry={entry} steps={steps} isOpen={isOpen} actions={actions} inTabOrder={isCurrent} />
         <Refused entry={entry} notes={notes} />
+        <Mismatches entry={entry} notes={notes} />
         {evidence.length > 0 && (
           <p class="evidence">
             <span aria-hidden="true">⚑</span> Evidence of {evidence.join(', ')}
@@ -158,7 +159,7 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
   const isCalled = entry.steps.some(({ event }) => event.type === 'toolCalled');
   return (
     <>
-      {steps.map(({ n, text, reasoning, code, changes, verdicts }, index) => {
+      {steps.map(({ n, text, reasoning, code, pictures, changes, verdicts }, index) => {
         // The call itself stands below with its arguments.
         const isBegun = index === 0 && isCalled && entry.steps[0]?.event.type !== 'toolCalled';
         return (
@@ -181,6 +182,9 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
             {!isBegun &&
               (isOpen || !isSpoken(entry)) &&
               code?.map(({ label, text: body }) => <Code key={label} label={label} text={body} whole={isOpen} />)}
+            {pictures?.map(({ source, text: words }, at) => (
+              <img key={at} class="picture" src={source} alt={words} />
+            ))}
             {changes && changes.length > 0 && <Changes changes={changes} whole={isOpen} />}
             {verdicts && <Verdicts verdicts={verdicts} all={isOpen} actions={actions} inTabOrder={inTabOrder} />}
           </div>
@@ -207,6 +211,19 @@ function Refused({ entry, notes }: Pick<EntryRowProps, 'entry' | 'notes'>): JSX.
       ))}
     </ul>
   );
+}
+
+function Mismatches({ entry, notes }: Pick<EntryRowProps, 'entry' | 'notes'>): JSX.Element[] {
+  return entry.steps.flatMap(({ n }) => {
+    const mismatch = notes.get(n)?.mismatch;
+    return mismatch === undefined
+      ? []
+      : [
+          <p key={n} class="evidence">
+            Output schema: {mismatch}
+          </p>,
+        ];
+  });
 }
 
 /** The steps behind an entry; the debugger can stand at each of them. */

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import type { Tool } from '../../../src/engine/core/tool.ts';
+import { completionsAt } from '../../../src/engine/language/completion.ts';
 import { edited } from '../../../src/engine/shell/fixes.ts';
 import { parseYaml } from '../../../src/engine/shell/load/yaml.ts';
-import { labelsAt, offeredAt, office } from './marked.ts';
+import { deskTools } from '../shell/load/domainFolder.ts';
+import { labelsAt, marked, offeredAt, office } from './marked.ts';
 
 const taskWith = (lines: string) => `- id: third
   persona: plain
@@ -264,6 +267,17 @@ it.each([
   ['of which two letters are written', '- Use fi| first.\n', ['find_order', 'cancel_order']],
 ])('offers tools in the policy %s', (_, text, expected) => {
   expect(labelsAt('policy.md', text).slice(0, expected.length)).toEqual(expected);
+});
+
+it('offers the names that tools have on their server under rename:', () => {
+  const tool: Tool = {
+    ...(deskTools[0] as Tool),
+    name: 'ship_order',
+    source: { type: 'mcp', server: 'post', tool: 'ship.order' },
+  };
+  const text = 'name: desk\nmcpServers:\n  post:\n    command: x\n    rename:\n      |\n';
+  const { domain, at } = marked('domain.yaml', text, office, [...deskTools, tool]);
+  expect(completionsAt(domain, at).map(({ label }) => label)).toContain('ship.order');
 });
 
 it('offers ids in the policy that checks wait for', () => {

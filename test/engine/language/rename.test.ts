@@ -118,7 +118,7 @@ it('refuses what can not be renamed here, and says where it can', () => {
   const task =
     'id: a\npersona: plain\nuser: { goal: G. }\nactions:\n  - { tool: ship|_order, arguments: { order: W1 } }\n';
   expect(refusal(marked('tasks/a.task.yaml', task, office, [...deskTools, remote]))).toBe(
-    "ship_order is a tool of the server post, which names it: it can't be renamed here.",
+    'ship_order is a tool of the server post. Write rename: { "ship_order": NAME } under the server in domain.yaml.',
   );
   expect(refusal(markedAt('tasks/second.task.yaml', 'W2, status', 1))).toMatch(/key of a row/);
   expect(refusal(markedAt('tasks/second.task.yaml', 'order: W2 } }', 1))).toMatch(/schema of its tool/);
@@ -128,6 +128,17 @@ it('refuses what can not be renamed here, and says where it can', () => {
       markedAt('rules.yaml', 'Ask', 1, { ...office, 'rules.yaml': '- { rule: Ask for a yes, check: oneCall }\n' }),
     ),
   ).toMatch(/quotes the policy/);
+});
+
+it('renames a tool of a server where rename: names it, and in the files that use it', () => {
+  const domain = `${office['domain.yaml']}mcpServers:\n  post: { command: x, rename: { "ship.order": ship|_order } }\n`;
+  const task =
+    'id: b\npersona: plain\nuser: { goal: G. }\nactions:\n  - { tool: ship_order, arguments: { order: W1 } }\n';
+  const tool: Tool = { ...remote, source: { type: 'mcp', server: 'post', tool: 'ship.order' } };
+  const files = { ...office, 'tasks/b.task.yaml': task };
+  const { paths } = renamed(marked('domain.yaml', domain, files, [...deskTools, tool]), 'send_order');
+  expect(paths['domain.yaml']).toContain('rename: { "ship.order": send_order }');
+  expect(paths['tasks/b.task.yaml']).toContain('tool: send_order');
 });
 
 it.each([

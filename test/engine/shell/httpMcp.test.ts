@@ -77,14 +77,6 @@ test('the engine fills the argument of an idempotency key, and no model is shown
   expect(JSON.parse(content)).toEqual({ sum: 3, request: 'k1', seen: 1 });
 });
 
-test('a server that keeps nothing gets a fresh session after it forgot the old one', async () => {
-  const { url } = await httpMcpServer();
-  const source = await connect(declared(url, { state: 'none' }));
-  await source.call('forget', {});
-  await expect(source.call('state', {})).rejects.toThrow(/no longer knows this session/);
-  expect((await source.call('state', {})).content).toBe('{"count":0}');
-});
-
 const failures: readonly {
   readonly name: string;
   readonly act: () => Promise<unknown>;

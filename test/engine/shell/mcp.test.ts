@@ -52,6 +52,14 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
   });
 });
 
+test('a tuple of the SDK is checked', async () => {
+  const server = await start('good');
+  expect(await server.call('pair', { at: [1, 'x'] })).toEqual({ content: '[1,"x"]', isError: false });
+  expect((await server.call('pair', { at: ['x', 1] })).content).toMatch(
+    /^Error: the arguments of pair do not fit: at\.0/,
+  );
+});
+
 test('a state in text is read line by line', async () => {
   const lines = '^\\[(?<kind>\\w+)\\] (?<name>.+)$';
   const server = await start('good', { reader: { tool: 'list', arguments: {}, lines } });

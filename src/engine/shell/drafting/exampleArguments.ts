@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { linearPattern } from '../../core/linearPattern.ts';
 import type { Tool } from '../../core/tool.ts';
+import { keysOfPointer } from '../load/arguments.ts';
 import { patternText } from './patternText.ts';
 
 /** Deeper than any schema that a person would fill in. */
@@ -10,35 +11,57 @@ const mostValues = 200;
 const mostItems = 20;
 const longestText = 200;
 
-/** What is being made, and how many values it may still get. */
-type Making = { readonly root: JsonObject; left: number };
+/** What is being made, how many values it may still get, and the schemas that this value is a part of. */
+type Making = { readonly root: JsonObject; left: number; readonly within: Set<JsonObject> };
 
 /**
  * Arguments that fit a tool's JSON Schema: its own defaults and examples, else values that say what they stand for. Only
  * what the schema requires is there, or all of it where nothing is.
  */
 export function exampleArguments({ parameters }: Pick<Tool, 'parameters'>): JsonObject {
-  const made = exampleOf(parameters, 'value', { root: parameters, left: mostValues }, 0);
+  const made = exampleOf(parameters, 'value', { root: parameters, left: mostValues, within: new Set() }, 0);
   return isObject(made) ? made : {};
 }
 
-function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json {
-  making.left -= 1;
-  if (!isObject(schema) || depth > deepest || making.left < 0) return `example ${wordsOf(name)}`;
+/**
+ * Makes a value that fits a schema. Undefined where there is none in sight: the schema is a part of itself, or too much is
+ * made already. What holds the value then leaves it out, where it may.
+ */
+function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json | undefined {
+  if (making.left <= 0 || depth > deepest || schema === false) return undefined;
+  if (!isObject(schema)) {
+    making.left -= 1;
+    return `example ${wordsOf(name)}`;
+  }
+  if (making.within.has(schema)) return undefined;
+  making.within.add(schema);
+  try {
+    return exampleWithin(schema, name, making, depth);
+  } finally {
+    making.within.delete(schema);
+  }
+}
+
+function exampleWithin(schema: JsonObject, name: string, making: Making, depth: number): Json | undefined {
   if (typeof schema.$ref === 'string') return exampleOf(resolved(making.root, schema.$ref), name, making, depth + 1);
+  making.left -= 1;
   const given = [schema.const, schema.default, listOf(schema.examples)[0], listOf(schema.enum)[0]];
   const first = given.find((each) => each !== undefined && each !== null);
   if (first !== undefined) return first;
-  const [form] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf).filter((each) => !isNull(each));
-  if (schema.type === undefined && form !== undefined) return exampleOf(form, name, making, depth + 1);
+  const forms = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf);
+  if (schema.type === undefined && forms.length > 0) {
+    // The form that says nothing but null is the last choice.
+    for (const form of forms.toSorted((a, b) => Number(isNull(a)) - Number(isNull(b)))) {
+      const made = exampleOf(form, name, making, depth + 1);
+      if (made !== undefined) return made;
+    }
+    return undefined;
+  }
   switch (typeOf(schema)) {
     case 'object':
       return exampleObject(schema, making, depth);
-    case 'array': {
-      const length = Math.min(Math.max(1, Number(schema.minItems ?? 1)), mostItems);
-      const items = Array.from({ length }, () => exampleOf(schema.items, singular(name), making, depth + 1));
-      return schema.uniqueItems === true ? items.map((each, at) => other(schema.items, each, at, making.root)) : items;
-    }
+    case 'array':
+      return exampleList(schema, name, making, depth);
     case 'integer':
     case 'number':
       return exampleNumber(schema);
@@ -51,11 +74,34 @@ function exampleOf(schema: Json | undefined, name: string, making: Making, depth
   }
 }
 
-function exampleObject(schema: JsonObject, making: Making, depth: number): JsonObject {
+function exampleObject(schema: JsonObject, making: Making, depth: number): JsonObject | undefined {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = listOf(schema.required).map(String);
   const names = required.length > 0 || depth === 0 ? required : Object.keys(properties);
-  return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], name, making, depth + 1)]));
+  const made: [string, Json][] = [];
+  for (const name of names) {
+    const value = exampleOf(properties[name], name, making, depth + 1);
+    if (value !== undefined) made.push([name, value]);
+    else if (required.includes(name)) return undefined;
+  }
+  return Object.fromEntries(made);
+}
+
+/** A tuple has all of its places; any other list has one item, where its schema lets it. */
+function exampleList(schema: JsonObject, name: string, making: Making, depth: number): readonly Json[] | undefined {
+  const places = listOf(schema.prefixItems ?? schema.items);
+  const rest = schema.prefixItems === undefined && places.length > 0 ? schema.additionalItems : schema.items;
+  const least = Number(schema.minItems ?? 0);
+  const most = Math.min(Number(schema.maxItems ?? mostItems), mostItems);
+  const length = Math.min(Math.max(1, least, places.length), most);
+  const items: Json[] = [];
+  for (let at = 0; at < length; at += 1) {
+    const own = places[at] ?? rest;
+    const item = exampleOf(own, singular(name), making, depth + 1);
+    if (item === undefined) break;
+    items.push(schema.uniqueItems === true ? other(own, item, at, making.root) : item);
+  }
+  return items.length < Math.min(least, mostItems) ? undefined : items;
 }
 
 /** The least that a schema takes, and 1 where it does not say. */
@@ -131,14 +177,17 @@ function isMatch(pattern: string, text: string): boolean {
 function typeOf(schema: JsonObject): string {
   const types = listOf(schema.type).map(String);
   const named = typeof schema.type === 'string' ? schema.type : types.find((type) => type !== 'null');
-  return named ?? (isObject(schema.properties) ? 'object' : 'string');
+  if (named !== undefined) return named;
+  if (isObject(schema.properties)) return 'object';
+  return schema.items === undefined && schema.prefixItems === undefined ? 'string' : 'array';
 }
 
+/** Returns what a reference within the schema refers to; undefined for any other. */
 function resolved(root: JsonObject, reference: string): Json | undefined {
-  return reference
-    .split('/')
-    .slice(1)
-    .reduce<Json | undefined>((value, key) => (isObject(value) ? value[key] : undefined), root);
+  return keysOfPointer(reference).reduce<Json | undefined>(
+    (value, key) => (typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined),
+    root,
+  );
 }
 
 /** A name of code as people write it: `entityType` is "entity type". */

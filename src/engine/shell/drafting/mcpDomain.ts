@@ -6,7 +6,7 @@ import type { Tool } from '../../core/tool.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { yamlScalar } from '../load/edit.ts';
-import type { ListedTool } from '../mcp.ts';
+import type { ListedTool } from '../mcp/toolList.ts';
 import { draftText } from './draftText.ts';
 import { exampleArguments, wordsOf } from './exampleArguments.ts';
 import type { FoundReader } from './findReader.ts';

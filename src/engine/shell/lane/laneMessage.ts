@@ -81,7 +81,7 @@ export type Answer =
   | { readonly state: Json };
 
 /** Of a tool whose state lies outside; with the snapshot of its source when the call may have changed it. */
-export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | 'saved'>;
+export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | 'media' | 'saved'>;
 
 /** Of a tool in Python; `isStale` when its process is a new one that does not know this rollout. */
 export type PythonAnswer =

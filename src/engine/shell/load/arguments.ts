@@ -1,9 +1,10 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf } from './note.ts';
-import { schemaSettings } from './schemaPatterns.ts';
+import { compileSchema } from './schemaCompiler.ts';
 
 export type ArgumentProblem = {
   /** Path in the arguments. */
@@ -18,13 +19,11 @@ export type ArgumentProblem = {
   readonly candidates?: readonly string[];
 };
 
-const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
-
-/** How arguments differ from the tool's JSON Schema. A schema that ajv can't compile finds nothing. */
+/** Returns how arguments differ from the tool's JSON Schema; nothing where the schema cannot be compiled. */
 export function argumentProblems(tool: Tool, given: JsonObject): readonly ArgumentProblem[] {
-  const validate = compiled.get(tool.parameters) ?? compile(tool.parameters);
-  if (!validate || validate(given)) return [];
-  return (validate.errors ?? []).flatMap((error) => problemOf(tool, error, given));
+  const schema = compileSchema(tool.parameters);
+  if ('problem' in schema) return [];
+  return schema.errorsOf(approximated(tool.parameters, given)).flatMap((error) => problemOf(tool, error, given));
 }
 
 /** What a call is refused with whose arguments do not fit, or null where they do. */
@@ -41,10 +40,11 @@ export function keysOfPointer(pointer: string): readonly string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Why a tool's JSON Schema can't be used, or null. */
+/** Returns why a tool's JSON Schema cannot check arguments, or null. */
 export function schemaProblem(parameters: JsonObject): string | null {
   if (parameters.type !== 'object') return 'its type is not "object"';
-  return (compiled.get(parameters) ?? compile(parameters)) ? null : 'it is not a JSON Schema';
+  const schema = compileSchema(parameters);
+  return 'problem' in schema ? schema.problem : null;
 }
 
 export const requiredMissing = '`required` is missing';
@@ -70,39 +70,14 @@ function typeless(schema: unknown, path: string): readonly string[] {
     return isTyped(each) ? typeless(each, own) : [`${own} has no \`type\``];
   });
   if (items === undefined || typeof items !== 'object') return below;
-  return [...below, ...(isTyped(items) ? typeless(items, `${path}[]`) : [`${path}[] has no \`type\``])];
+  const own = (each: unknown) => (isTyped(each) ? typeless(each, `${path}[]`) : [`${path}[] has no \`type\``]);
+  return [...below, ...[items].flat().flatMap(own)];
 }
 
 const isTyped = (schema: unknown) =>
   typeof schema === 'object' &&
   schema !== null &&
   ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(schema, key));
-
-const settings = { ...schemaSettings, allErrors: true } as const;
-
-/**
- * One compiler for all tools. It knows no meta-schema, which would take longer to compile than everything else here:
- * a keyword with a wrong value is refused without it.
- */
-const quick = new Ajv2020({ ...settings, meta: false, validateSchema: false, addUsedSchema: false });
-
-function compile(parameters: JsonObject): ValidateFunction | null {
-  const { $schema: _, ...schema } = parameters;
-  const validate = compiledBy(quick, schema) ?? compiledBy(new Ajv2020(settings), schema);
-  compiled.set(parameters, validate);
-  return validate;
-}
-
-/** Null where the schema can't be used: one of another server may be anything, and `schemaProblem` says so once. */
-function compiledBy(ajv: Ajv2020, schema: object): ValidateFunction | null {
-  try {
-    return ajv.compile(schema);
-  } catch {
-    return null;
-  } finally {
-    ajv.removeSchema(schema);
-  }
-}
 
 function valueAt(given: JsonObject, path: readonly (string | number)[]): Json | undefined {
   return path.reduce<Json | undefined>((at, key) => (at as JsonObject | undefined | null)?.[key], given);

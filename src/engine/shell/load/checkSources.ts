@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { type PythonEnvironment, serverSetUpSchema } from '../../core/domain.ts';
+import { type McpServer, type PythonEnvironment, serverSetUpSchema } from '../../core/domain.ts';
 import type { SeededFault } from '../../core/seededFault.ts';
 import type { Task } from '../../core/task.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type Location, startOf } from '../diagnostic.ts';
+import { serverPlaceholders, unknownPlaceholder } from '../placeholders.ts';
 import { respelt } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
@@ -105,6 +106,7 @@ function checkServers({ file }: Parts, folder: string, note: Note): void {
   for (const [name, server] of Object.entries(file.value.mcpServers)) {
     if (server.type !== 'http' && server.files !== undefined)
       checkPath(placeOf(file, 'mcpServers', name, 'files'), server.files, 'folder', folder, note);
+    checkPlaceholders(file, name, server, note);
     if (server.state !== 'snapshot') continue;
     for (const key of ['snapshot', 'restore'] as const) {
       if (server[key]) continue;
@@ -112,6 +114,29 @@ function checkServers({ file }: Parts, folder: string, note: Note): void {
       const hint = 'Name the tools that give the whole state and take it back, or write state: replay.';
       note(placeOf(file, 'mcpServers', name, 'state'), 'error', 'domain/no-snapshot', message, hint);
     }
+  }
+}
+
+/** A placeholder that is not known would be found when the server starts, which needs an approval. */
+function checkPlaceholders(file: Parts['file'], name: string, server: McpServer, note: Note): void {
+  const texts: readonly (readonly [path: readonly (string | number)[], text: string])[] =
+    server.type === 'http'
+      ? [
+          [['url'], server.url],
+          ...Object.entries(server.headers).map(([key, text]) => [['headers', key], text] as const),
+        ]
+      : [
+          [['command'], server.command],
+          ...server.args.map((text, index) => [['args', index], text] as const),
+          ...Object.entries(server.env).map(([key, text]) => [['env', key], text] as const),
+          ...(server.cwd === undefined ? [] : [[['cwd'], server.cwd] as const]),
+        ];
+  for (const [path, text] of texts) {
+    const problem = unknownPlaceholder(text, serverPlaceholders);
+    if (problem === null) continue;
+    const [what = '', hint = ''] = problem.split('. ', 2);
+    const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
+    note(placeOf(file, 'mcpServers', name, ...path), 'error', 'domain/unknown-placeholder', message, `${hint}.`);
   }
 }
 

@@ -28,14 +28,7 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
       );
     }
     const problem = schemaProblem(tool.parameters);
-    if (problem !== null)
-      note(
-        at,
-        'error',
-        'tool/bad-schema',
-        `The JSON Schema of ${tool.name} cannot be used: ${problem}.`,
-        'Describe the arguments as an object.',
-      );
+    if (problem !== null) noteSchema(at, tool, problem, note);
     if (tool.description.trim() === '')
       note(
         at,
@@ -49,6 +42,26 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
   }
 }
 
+/** A schema of a server is passed on to the model as it is. */
+function noteSchema(at: Location, { name, source }: Tool, problem: string, note: Note): void {
+  if (source.type === 'mcp')
+    note(
+      at,
+      'warning',
+      'tool/unchecked-schema',
+      `The arguments of ${name} are not checked before a call: its JSON Schema cannot be compiled (${problem}).`,
+      'The schema is that of its server, which has to check them. Report it to the author of the server.',
+    );
+  else
+    note(
+      at,
+      'error',
+      'tool/bad-schema',
+      `The JSON Schema of ${name} cannot be used: ${problem}.`,
+      'Describe the arguments as an object, in JSON Schema.',
+    );
+}
+
 /** A pattern that the linear-time engine cannot run is not checked, so the author learns that nothing checks it. */
 function checkPatterns(parts: Parts, tool: Tool, note: Note): void {
   const declared = parts.simulated.find(({ value }) => value.name === tool.name);
@@ -57,13 +70,15 @@ function checkPatterns(parts: Parts, tool: Tool, note: Note): void {
     ['result', tool.source.type === 'simulated' ? tool.source.result : undefined],
   ] as const;
   for (const [key, schema] of schemas)
-    for (const { path, pattern, reason } of unsupportedPatterns(schema))
+    for (const { path, pattern, reason, isInvalid } of unsupportedPatterns(schema))
       note(
         declared ? placeOf(declared, key, ...path) : placeOfTool(parts, tool),
-        'warning',
+        isInvalid && tool.source.type !== 'mcp' ? 'error' : 'warning',
         'tool/unsupported-pattern',
-        `The pattern ${pattern} in the JSON Schema of ${tool.name} is not checked: ${reason}, which does not run in linear time.`,
-        'Write it without backreferences, lookahead, lookbehind and counts above 1000, or check the value in the tool.',
+        `The pattern ${pattern} in the JSON Schema of ${tool.name} is not checked: ${reason}.`,
+        tool.source.type === 'mcp'
+          ? 'The schema is that of its server, which has to check the value.'
+          : 'Write it without backreferences, lookahead, lookbehind and counts above 1000, or check the value in the tool.',
       );
 }
 

@@ -1,6 +1,7 @@
 import { describeSimulated } from '../../core/simulatedTool.ts';
-import { isLeftOut, type Tool } from '../../core/tool.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
+import { checkServerTools } from './checkServerTools.ts';
 import { placeOfTool } from './checkSources.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
 import { withDraftsNamed } from './drafts.ts';
@@ -21,7 +22,6 @@ export function completeDomain(
   outsideTools: readonly Tool[] | null = [],
   { soundness = true }: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
-  const misnamed = (outsideTools ?? []).filter(isLeftOut);
   const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
   const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
@@ -30,7 +30,12 @@ export function completeDomain(
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
   const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
-  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools), ...leftOut(loaded, misnamed)];
+  const everything = [
+    ...found,
+    ...unsound,
+    ...duplicateNames(loaded, all, tools),
+    ...checkServerTools(loaded.parts, outsideTools ?? []),
+  ];
   const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
     ...loaded,
@@ -57,17 +62,6 @@ function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-/** A server keeps its other tools. */
-function leftOut({ parts }: LoadedDomain, misnamed: readonly Tool[]): readonly Diagnostic[] {
-  return misnamed.map((tool) => ({
-    ...placeOfTool(parts, tool),
-    code: 'tool/bad-name',
-    severity: 'info',
-    message: `${JSON.stringify(tool.name)} can be no name of a tool; it is left out.`,
-    hint: 'Models are offered names of at most 64 letters, digits, dashes and underscores.',
-  }));
-}
-
 function duplicateNames(
   { parts }: LoadedDomain,
   all: readonly Tool[],
@@ -79,6 +73,9 @@ function duplicateNames(
     code: 'tool/duplicate-name',
     severity: 'error',
     message: `Two tools are named ${tool.name}.`,
-    hint: 'Rename one of them.',
+    hint:
+      tool.source.type === 'mcp'
+        ? `Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } or prefix: under mcpServers.${tool.source.server} in domain.yaml.`
+        : 'Rename one of them.',
   }));
 }

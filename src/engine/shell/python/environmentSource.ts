@@ -1,5 +1,6 @@
 import type { PythonEnvironment } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { exactArguments } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { Fault } from '../fault.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from '../toolSource.ts';
@@ -51,7 +52,8 @@ export class EnvironmentSource implements ToolSource {
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#declared.timeoutMs;
     const save = this.#declared.state === 'snapshot' && tool?.effect === 'write';
     const { floats, idempotencyKey: key } = options;
-    const params = { tool: name, arguments: args, floats, key, save };
+    const exact = exactArguments(tool?.parameters ?? {}, args);
+    const params = { tool: name, arguments: exact, floats, key, save };
     const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
     let answer = await ask();
     if ('stale' in answer) {
@@ -113,7 +115,8 @@ export class EnvironmentSource implements ToolSource {
       return;
     }
     for (const { name, args, floats, content } of this.#calls) {
-      const params = { tool: name, arguments: args, floats };
+      const { parameters = {} } = this.tools.find((each) => each.name === name) ?? {};
+      const params = { tool: name, arguments: exactArguments(parameters, args), floats };
       const again = await this.#request<CallAnswer>('call', params, this.#declared.timeoutMs);
       if ('stale' in again || again.content !== content)
         throw this.#lost(`${name} answered differently when it was made again`);

@@ -8,7 +8,7 @@ import { effectsOfAgent } from '../effects.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { guardLane } from '../lane/laneGuard.ts';
 import { withLastWords } from '../lastWords.ts';
-import { type Filled, fillPlaceholders } from '../placeholders.ts';
+import { type Filled, fillPlaceholders, type PlaceholderProblem } from '../placeholders.ts';
 import type { AgentProcess, AgentSeat, AgentService } from './seatSpec.ts';
 
 /** What an agent is told at each of its turns: one JSON object, a line for a process and a body for a service. */
@@ -47,19 +47,23 @@ export function openAgentProgram(
 ): AgentProgram {
   throwUnlessApproved(effectsOfAgent(seat));
   const { name, file, program } = seat;
-  const unset = (variable: string) => {
-    const isKey = keys.includes(variable);
-    const why = isKey
-      ? 'which is never handed to an agent: its own OPENAI_API_KEY opens the lent model'
-      : 'which is not set';
-    const message = `the agent "${name}" needs the environment variable ${variable}, ${why}`;
+  const refused = (problem: PlaceholderProblem) => {
+    const message = `the agent "${name}" ${problem.type === 'unknown' ? `is not started: ${problem.message}` : needs(problem.variable)}`;
     return new Fault({ who: 'environment', code: 'agent/variable', message, file });
   };
   const offered = Object.fromEntries(Object.entries(environment).filter(([key]) => !keys.includes(key)));
-  const filled = fillPlaceholders({}, offered, unset);
+  const filled = fillPlaceholders({}, offered, refused);
   return program.type === 'process'
     ? new RunningProcess(name, program, filled, log)
     : new ReachedService(name, program, filled);
+}
+
+function needs(variable: string): string {
+  const isKey = keys.includes(variable);
+  const why = isKey
+    ? 'which is never handed to an agent: its own OPENAI_API_KEY opens the lent model'
+    : 'which is not set';
+  return `needs the environment variable ${variable}, ${why}`;
 }
 
 class RunningProcess implements AgentProgram {

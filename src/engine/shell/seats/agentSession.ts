@@ -1,4 +1,5 @@
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
+import type { Media } from '../../core/media.ts';
 import { offeredNow, type ToolCall } from '../../core/message.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply } from '../../core/seat.ts';
@@ -16,7 +17,7 @@ import type { AgentSeat } from './seatSpec.ts';
 /** What the agent's seat says, and the requests of its model that led to it. */
 export type AgentAnswer = { readonly reply: AgentReply; readonly call?: ModelCall };
 
-type Result = { readonly content: string; readonly isError: boolean };
+type Result = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] };
 
 /** A message of the lent model, and the calls in it that the agent has not made so far. */
 type Announced = { readonly reply: AgentReply; open: readonly ToolCall[] };
@@ -189,7 +190,8 @@ export class AgentSession {
   #deliver({ messages }: RemoteView): void {
     for (const message of messages) {
       if (message.role !== 'tool') continue;
-      this.#made.get(message.callId)?.({ content: message.content, isError: message.isError });
+      const { callId, content, isError, media } = message;
+      this.#made.get(callId)?.({ content, isError, ...(media ? { media } : {}) });
       this.#made.delete(message.callId);
     }
   }

@@ -1,8 +1,10 @@
 import type {
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { ReasoningEffort } from 'openai/resources/shared';
+import { type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
 import { type Message, offeredNow } from '../../core/message.ts';
 import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
@@ -31,7 +33,11 @@ export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: Mo
   const tools = offered(offeredNow(view.started.tools, view.messages));
   const chat = chatOf(view);
   const before = chat.length - view.messages.length;
-  const messages = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
+  const answered = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
+  const messages = answered.flatMap((message, at) => [
+    message,
+    ...mediaAfter(view.messages, at - before, seat.modalities ?? []),
+  ]);
   return { messages, ...(tools.length > 0 ? { tools } : {}) };
 }
 
@@ -60,6 +66,51 @@ export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messag
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
     ...messages.map(agentMessage),
   ];
+}
+
+/**
+ * The media of the results of a response, in a message behind the last of them: in OpenAI's format the message of a result
+ * has text alone.
+ */
+function mediaAfter(
+  messages: readonly Message[],
+  at: number,
+  taken: readonly Modality[],
+): readonly ChatCompletionMessageParam[] {
+  if (taken.length === 0 || messages[at]?.role !== 'tool' || messages[at + 1]?.role === 'tool') return [];
+  const first = messages.slice(0, at + 1).findLastIndex(({ role }) => role !== 'tool') + 1;
+  const parts = messages.slice(first, at + 1).flatMap((message) => {
+    const media = message.role === 'tool' ? (message.media ?? []) : [];
+    return media.flatMap((each) => (taken.some((modality) => modality === modalityOf(each)) ? [mediaPart(each)] : []));
+  });
+  if (parts.length === 0) return [];
+  return [{ role: 'user', content: [{ type: 'text', text: 'The media of the results above:' }, ...parts] }];
+}
+
+function mediaPart(media: Media): ChatCompletionContentPart {
+  const { mimeType, data } = media;
+  if (modalityOf(media) === 'image')
+    return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
+  return { type: 'input_audio', input_audio: { data, format: mimeType === 'audio/wav' ? 'wav' : 'mp3' } };
+}
+
+/** Returns a request as the sidecar keeps it: the recording has the bytes of media already. */
+export function withoutMedia<Request extends ChatBody>(request: Request): Request {
+  const messages = request.messages.map((message) => {
+    if (message.role !== 'user' || typeof message.content === 'string') return message;
+    return { ...message, content: message.content.map(shortPart) };
+  });
+  return { ...request, messages };
+}
+
+function shortPart(part: ChatCompletionContentPart): ChatCompletionContentPart {
+  if (part.type === 'input_audio') {
+    const { data, format } = part.input_audio;
+    return { type: 'input_audio', input_audio: { data: mediaText({ mimeType: `audio/${format}`, data }), format } };
+  }
+  const [, mimeType, data] = (part.type === 'image_url' && /^data:([^;]+);base64,(.*)$/.exec(part.image_url.url)) || [];
+  if (mimeType === undefined || data === undefined) return part;
+  return { type: 'image_url', image_url: { url: mediaText({ mimeType, data }) } };
 }
 
 /** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */

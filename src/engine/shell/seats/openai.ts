@@ -8,7 +8,7 @@ import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
-import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
+import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { joined, type ModelCall } from './modelCall.ts';
 import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -126,6 +126,7 @@ export async function complete(
     fetch: attempts.fetch,
   });
   const { request, applied } = adapted(seat, requestTo(seat, body), fixed);
+  const recorded = withoutMedia(request);
   const from = performance.now();
   try {
     const completion: unknown = await client.chat.completions.create(request, {
@@ -137,7 +138,7 @@ export async function complete(
     const retries = attempts.retries();
     const call: ModelCall = {
       ms: Math.round(performance.now() - from),
-      request,
+      request: recorded,
       ...(usage ? { usage } : {}),
       ...answer.note,
       ...(retries > 0 ? { retries } : {}),
@@ -156,7 +157,7 @@ export async function complete(
     const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
-    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
+    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request: recorded } });
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { exactJson } from '../../core/largeIntegers.ts';
 
 /** What a person typed as a turn: words, or one call. */
 export type Turn =
@@ -15,7 +16,7 @@ export function parseTurn(text: string): Turn | string {
   const { name, rest = '' } = call;
   if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
   try {
-    const value = JSON.parse(rest === '' ? '{}' : rest) as Json;
+    const value = exactJson(rest === '' ? '{}' : rest);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { content: null, call: { name, arguments: value as JsonObject } };
   } catch {

@@ -122,6 +122,49 @@ describe('arguments made of a JSON Schema', () => {
     expect(exampleArguments(toolOf(parameters))).toEqual(expected);
   });
 
+  const node = (children: JsonObject, more: JsonObject = {}) => ({
+    ...object({ tree: { $ref: '#/$defs/node' } }, ['tree']),
+    $defs: { node: { type: 'object', properties: { name: { type: 'string' }, children }, ...more } },
+  });
+  const itself = { $ref: '#/$defs/node' };
+  const pair = [{ type: 'number' }, { type: 'string' }];
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a list of itself', node({ type: 'array', items: itself }), { tree: { name: 'example name', children: [] } }],
+    ['itself where it may be', node(itself), { tree: { name: 'example name' } }],
+    [
+      'itself or null',
+      node({ anyOf: [itself, { type: 'null' }] }, { required: ['name', 'children'] }),
+      { tree: { name: 'example name', children: null } },
+    ],
+    ['the root itself', object({ name: { type: 'string' }, next: { $ref: '#' } }, ['name']), { name: 'example name' }],
+    ['a tuple of draft 7', object({ at: { type: 'array', items: pair } }, ['at']), { at: [1, 'example at'] }],
+    [
+      'a tuple of 2020-12',
+      object({ at: { prefixItems: pair, items: false, minItems: 2 } }, ['at']),
+      { at: [1, 'example at'] },
+    ],
+    [
+      'a tuple with more items',
+      object({ at: { type: 'array', items: pair, additionalItems: { type: 'boolean' }, minItems: 3 } }, ['at']),
+      { at: [1, 'example at', true] },
+    ],
+    [
+      'as many places as a tuple has',
+      object({ at: { prefixItems: pair.slice(0, 1), items: false } }, ['at']),
+      { at: [1] },
+    ],
+    ['an empty list', object({ none: { type: 'array', maxItems: 0 } }, ['none']), { none: [] }],
+    [
+      'a reference with escapes',
+      { ...object({ a: { $ref: '#/$defs/x~1y' } }, ['a']), $defs: { 'x/y': { type: 'integer' } } },
+      { a: 1 },
+    ],
+  ])('%s', (_, parameters, expected) => {
+    const tool = toolOf(parameters);
+    expect(exampleArguments(tool)).toEqual(expected);
+    expect(misfitOf(tool, expected)).toBeNull();
+  });
+
   test.each<[string, JsonObject]>([
     ['a list of a billion items', object({ a: { type: 'array', minItems: 1e9, items: { type: 'string' } } }, ['a'])],
     [

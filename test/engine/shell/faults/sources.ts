@@ -87,7 +87,7 @@ const overHttp = (
   kept: unscored,
   strike: () =>
     http(mode, (url, server) => {
-      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n`;
+      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n    state: replay\n`;
       const folder = domain(calls, { 'domain.yaml': yaml, 'tools.ts': gated });
       return play(folder, { order: 'spared first', onEvent: (type) => onEvent(type, server, folder) });
     }),

@@ -25,6 +25,19 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     found: ['domain.yaml:3:31 error domain/file-missing', 'domain.yaml:4:33 error domain/path-outside'],
   },
   {
+    name: 'placeholders that are not known',
+    files: {
+      'domain.yaml':
+        'name: desk\nmcpServers:\n  box: { command: box, args: ["${now}", "${input:key}", "$${HOME}"], env: { A: "${env:A} ${b}" } }\n  web: { type: http, url: "http://h/${input:key}", headers: { B: "${workspaceFolder}" } }\n',
+    },
+    found: [
+      'domain.yaml:3:41 error domain/unknown-placeholder',
+      'domain.yaml:3:80 error domain/unknown-placeholder',
+      'domain.yaml:4:27 error domain/unknown-placeholder',
+      'domain.yaml:4:66 error domain/unknown-placeholder',
+    ],
+  },
+  {
     name: 'a url that is none',
     files: { 'domain.yaml': 'name: desk\nmcpServers:\n  box: { type: http, url: "somewhere" }\n' },
     found: ['domain.yaml:3:27 error domain/wrong-value'],

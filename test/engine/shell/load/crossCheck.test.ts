@@ -356,14 +356,20 @@ result: { type: object, properties: { sky: { type: string } } }
     const complete = completeDomain(
       loaded,
       [...deskTools],
-      [remote, { ...remote, name: 'a b' }, { ...remote, name: 'list', parameters: { type: 'array' } }],
+      [
+        remote,
+        { ...remote, name: 'a_b', source: { ...remote.source, tool: 'a b' } },
+        { ...remote, name: 'list', parameters: { type: 'object', $ref: '#/none' } },
+        { ...remote, name: 'odd', leftOut: { reason: 'it has no name', hint: 'Report it.' } },
+      ],
     );
     expect(shown(complete)).toEqual([
-      'domain.yaml:3:3 info tool/bad-name',
-      'domain.yaml:3:3 error tool/bad-schema',
       'domain.yaml:3:3 error tool/duplicate-name',
+      'domain.yaml:3:3 warning tool/left-out',
+      'domain.yaml:3:3 info tool/renamed',
+      'domain.yaml:3:3 warning tool/unchecked-schema',
     ]);
-    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'list']);
+    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a_b', 'list']);
   });
 
   it('judges no name of a server that was not asked', () => {

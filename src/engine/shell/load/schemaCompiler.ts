@@ -1,0 +1,119 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { default as AjvDraft04Module } from 'ajv-draft-04';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { messageOf } from '../fault.ts';
+import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
+
+/** A JSON Schema that is ready to check values, or the words of the compiler that cannot use it. */
+export type CompiledSchema =
+  | { readonly errorsOf: (value: Json) => readonly ErrorObject[] }
+  | { readonly problem: string };
+
+type Options = typeof settings & {
+  readonly meta?: boolean;
+  readonly validateSchema?: boolean;
+  readonly addUsedSchema?: boolean;
+};
+type Dialect = { readonly uri: RegExp; readonly compiler: (options: Options) => Ajv; quick?: Ajv };
+
+const settings = { ...schemaSettings, allErrors: true } as const;
+/** A compiler for many schemas. It knows no meta-schema, which would take longer to compile than everything else here. */
+const quickSettings = { ...settings, meta: false, validateSchema: false, addUsedSchema: false } as const;
+
+/** The package is CommonJS: Node and the bundler give its class differently. */
+const AjvDraft04 = (AjvDraft04Module as unknown as { readonly default?: typeof Ajv }).default ?? AjvDraft04Module;
+
+/** Dialects of JSON Schema, the usual one of MCP first. Draft 7 reads draft 6. */
+const dialects: readonly Dialect[] = [
+  { uri: /draft\/2020-12\/schema/, compiler: (options) => new Ajv2020(options) },
+  { uri: /draft\/2019-09\/schema/, compiler: (options) => new Ajv2019(options) },
+  { uri: /draft-0[67]\/schema/, compiler: (options) => new Ajv(options) },
+  { uri: /draft-04\/schema/, compiler: (options) => new (AjvDraft04 as typeof Ajv)(options) },
+];
+
+const compiled = new WeakMap<JsonObject, CompiledSchema>();
+
+/**
+ * Compiles a JSON Schema in the dialect that its `$schema` names; 2020-12 without one. A schema that mixes dialects, such
+ * as one with tuples of draft 7 and no `$schema`, is compiled in the first dialect that takes it.
+ */
+export function compileSchema(schema: JsonObject): CompiledSchema {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const made = compile(schema);
+  compiled.set(schema, made);
+  return made;
+}
+
+function compile({ $schema, ...written }: JsonObject): CompiledSchema {
+  const named = dialects.find(({ uri }) => typeof $schema === 'string' && uri.test($schema)) ?? dialects[0];
+  const inOrder = dialects.toSorted((a, b) => Number(b === named) - Number(a === named));
+  let problem = '';
+  try {
+    const schema = tolerated(written);
+    const compilers = [
+      ...inOrder.map((dialect) => () => quickOf(dialect)),
+      // A schema may refer to the meta-schema of its dialect.
+      ...inOrder.slice(0, 1).map((dialect) => () => withoutId(dialect.compiler(settings))),
+    ];
+    for (const compilerOf of compilers) {
+      const made = compiledBy(compilerOf(), schema as object);
+      if (typeof made !== 'string') return { errorsOf: (value) => (made(value) ? [] : (made.errors ?? [])) };
+      problem ||= made;
+    }
+  } catch (error) {
+    // Such as a schema that is nested too deeply.
+    problem ||= messageOf(error);
+  }
+  return { problem };
+}
+
+function quickOf(dialect: Dialect): Ajv {
+  dialect.quick ??= withoutId(dialect.compiler(quickSettings));
+  return dialect.quick;
+}
+
+/** Takes out the keyword `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */
+function withoutId(ajv: Ajv): Ajv {
+  return ajv.opts.schemaId === 'id' ? ajv : (ajv.removeKeyword('id') as Ajv);
+}
+
+/** Returns the words of the compiler where it cannot use the schema. */
+function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    ajv.removeSchema(schema);
+  }
+}
+
+/**
+ * Returns a schema without what compilers refuse and servers write all the same: keywords that are null, and the `nullable`
+ * of OpenAPI beside no `type`. Without `$async` too, with which Ajv answers later.
+ */
+function tolerated(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(tolerated);
+  if (!isObject(schema)) return schema;
+  const {
+    nullable,
+    $async: _,
+    ...plain
+  } = Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (isSchemaData(key)) return [[key, value]];
+      if (value === null) return [];
+      return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value) : tolerated(value)]];
+    }),
+  ) as JsonObject;
+  if (nullable === undefined) return plain;
+  if (plain['type'] !== undefined) return nullable === true ? { ...plain, nullable } : plain;
+  return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;
+}
+
+function toleratedMap(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tolerated(schema)]));
+}

@@ -1,0 +1,135 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import { version } from '../version.ts';
+import { Disconnected, meaningOf, ResultTooLong, ServerError, SessionLost, withServerError } from './errors.ts';
+import { saysSessionIsLost } from './httpFetch.ts';
+import { TolerantClient } from './tolerantClient.ts';
+import { refusalOf } from './unsupported.ts';
+
+/** How long a server may take to end a session. It is not asked again. */
+const endSessionMs = 2000;
+
+const anyResult = z.looseObject({});
+
+type CallOptions = {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether each progress notification of the server starts the time limit again. */
+  readonly resetTimeoutOnProgress?: boolean;
+};
+
+/** A connection to an MCP server, from its handshake to the end of its session. */
+export class McpConnection {
+  readonly client: Client = new TolerantClient({ name: 'rehearsal', version });
+  /** Whether the server has changed its list of tools since the handshake. */
+  hasChangedTools = false;
+  /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
+  readonly #pending = new Set<(error: Error) => void>();
+  #transport: Transport | null = null;
+
+  constructor() {
+    this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
+    this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.hasChangedTools = true;
+    });
+    this.client.onerror = (error) => {
+      if (error instanceof ResultTooLong) this.cut(error);
+      if (/^Maximum reconnection attempts/.test(error.message)) this.cut();
+    };
+  }
+
+  /** Shakes hands with the server. Rejects with a `ServerError`, or an error of this process. */
+  async open(transport: Transport, timeoutMs: number): Promise<void> {
+    this.#transport = transport;
+    await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
+  }
+
+  /**
+   * Calls a tool and returns the result as the server sent it. Rejects with a `ServerError` for an error that the server
+   * answered with, and with `TimeLimitExceeded`, `Disconnected` or `SessionLost` where there is no answer.
+   */
+  async callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
+    const progress = resetTimeoutOnProgress ? { resetTimeoutOnProgress, onprogress: () => undefined } : {};
+    const options = { timeout: timeoutMs, ...progress, ...(signal ? { signal } : {}) };
+    try {
+      return await this.unlessCut(
+        this.client.request({ method: 'tools/call', params: { ...params } }, anyResult, options),
+      );
+    } catch (error) {
+      const isSession = error instanceof ServerError && this.#hasSession && isSessionError(error);
+      throw isSession ? new SessionLost(error.message) : error;
+    }
+  }
+
+  /** Returns an answer, unless the connection that it comes over breaks first. */
+  async unlessCut<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const cut = Promise.withResolvers<never>();
+    this.#pending.add(cut.reject);
+    try {
+      return await Promise.race([answer, cut.promise]);
+    } catch (error) {
+      throw meaningOf(error);
+    } finally {
+      this.#pending.delete(cut.reject);
+    }
+  }
+
+  /** Rejects the requests under way. */
+  cut(error: Error = new Disconnected('the connection broke before the answer')): void {
+    for (const reject of this.#pending) reject(error);
+  }
+
+  /** Ends the session on the server, then the connection. Never rejects. */
+  async close(): Promise<void> {
+    const transport = this.#transport;
+    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession) {
+      const late = AbortSignal.timeout(endSessionMs);
+      const isLate = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([transport.terminateSession().catch(() => undefined), isLate]);
+    }
+    await this.client.close().catch(() => undefined);
+  }
+
+  get #hasSession(): boolean {
+    return this.#transport?.sessionId !== undefined;
+  }
+}
+
+/** The code with which the SDK's servers answer a request of a session that they do not know. */
+const sessionErrorCode = -32001;
+
+const isSessionError = ({ code, message }: ServerError) => code === sessionErrorCode && saysSessionIsLost(message);
+
+/** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
+class MarkingTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  readonly #inner: Transport;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    inner.onclose = () => this.onclose?.();
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message, extra) => this.onmessage?.(withServerError(message), extra);
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  send(...sent: Parameters<Transport['send']>): Promise<void> {
+    return this.#inner.send(...sent);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+}

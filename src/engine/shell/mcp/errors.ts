@@ -1,0 +1,68 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+
+/** An error that a server answered a request with. Its connection still works. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError';
+  readonly code: number;
+  /** What the server adds to its message, as JSON-RPC's `data`. */
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+
+  /** What the agent reads: the server's code, message and data. */
+  get text(): string {
+    const data = this.data === undefined || this.data === null ? '' : `\n${dataText(this.data)}`;
+    return `MCP error ${this.code}: ${this.message}${data}`;
+  }
+}
+
+/** The server gave no answer within the time limit of the request. */
+export class TimeLimitExceeded extends Error {
+  override readonly name = 'TimeLimitExceeded';
+}
+
+/** The connection ended before the answer. */
+export class Disconnected extends Error {
+  override readonly name = 'Disconnected';
+}
+
+/** The server refused a request before it did anything, because it no longer knows the session. */
+export class SessionLost extends Error {
+  override readonly name = 'SessionLost';
+}
+
+/** The result of a call is longer than its server may answer. The connection still works. */
+export class ResultTooLong extends Error {
+  override readonly name = 'ResultTooLong';
+
+  constructor(longest: number) {
+    const size = longest >= mebi ? `${Number((longest / mebi).toFixed(1))} MiB` : `${longest} characters`;
+    super(`the result is longer than ${size}, which is the maxResultLength of the server`);
+  }
+}
+
+const mebi = 1024 * 1024;
+
+/** Returns a message of a server in which its error can be told from the errors that the SDK makes itself. */
+export function withServerError<Message extends object>(message: Message): Message {
+  if (!('error' in message)) return message;
+  const { code, message: text, data } = message.error as { code: number; message: string; data?: unknown };
+  // The SDK gives `data` back as it is. It has types of its own for some codes, and keeps less of those.
+  const error = { code: ErrorCode.InternalError, message: text, data: new ServerError(code, text, data) };
+  return { ...message, error };
+}
+
+/** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
+export function meaningOf(error: unknown): unknown {
+  if (!(error instanceof McpError)) return error;
+  if (error.data instanceof ServerError) return error.data;
+  if (error.code === ErrorCode.RequestTimeout) return new TimeLimitExceeded('the time limit was exceeded');
+  if (error.code === ErrorCode.ConnectionClosed) return new Disconnected('the connection was closed');
+  return error;
+}
+
+const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

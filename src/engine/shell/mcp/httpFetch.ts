@@ -1,0 +1,159 @@
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import * as z from 'zod';
+import { jsonOf } from '../../core/json.ts';
+import { boundFetch } from '../boundFetch.ts';
+import { Fault } from '../fault.ts';
+import { SessionLost } from './errors.ts';
+import { readMessage } from './message.ts';
+
+/**
+ * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
+ * that is declared for it. An error that a server answers with an HTTP status is delivered like any other answer. A
+ * request of a session that the server no longer knows rejects with `SessionLost`.
+ * @param onCut is called when the stream of a posted request ends without an answer and cannot be resumed, or is too
+ *   long: the client would wait for its time limit
+ */
+export function mcpFetch(onCut: (error?: Error) => void): FetchLike {
+  return async (url, init) => {
+    const response = await boundFetch(url, { ...init, dispatcher: withoutTimeLimits() } as RequestInit);
+    const type = response.headers.get('content-type') ?? '';
+    if (init?.method !== 'POST' || !response.body) return response;
+    if (!response.ok) return refused(response, init);
+    if (type.includes('application/json')) return answered(response, await response.text(), init);
+    if (!type.includes('text/event-stream')) return response;
+    return withBody(response, watched(response.body, onCut, requestIdOf(init)));
+  };
+}
+
+/** The dispatchers of Node's `fetch` give up after five minutes without a header or a part of the body. */
+let patient: object | undefined;
+
+/**
+ * Returns a dispatcher without time limits, of the class that this process uses: the one for proxies where it has been
+ * told to use them. Node has no import for that class, but keeps an instance under a symbol of undici's.
+ */
+function withoutTimeLimits(): object | undefined {
+  // The first use of a global of `fetch` makes Node load undici.
+  new Response();
+  const used = (globalThis as Record<symbol, object | undefined>)[Symbol.for('undici.globalDispatcher.1')];
+  const Dispatcher = used?.constructor as (new (options: object) => object) | undefined;
+  if (!Dispatcher) return undefined;
+  patient ??= new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 });
+  return patient;
+}
+
+const requestSchema = z.looseObject({ id: z.union([z.number(), z.string()]).optional() });
+
+function requestIdOf({ body }: RequestInit): number | string | undefined {
+  const read = requestSchema.safeParse(typeof body === 'string' ? jsonOf(body) : undefined);
+  return read.success ? read.data.id : undefined;
+}
+
+/** Returns the answer in a response with an HTTP status of an error, else the response as it is. */
+async function refused(response: Response, init: RequestInit): Promise<Response> {
+  // A person has to change something for these, so they are not for the agent.
+  if (response.status === 401 || response.status === 403) return response;
+  const text = await response.text();
+  if (new Headers(init.headers).has('mcp-session-id') && isSessionLoss(response.status, text))
+    throw new SessionLost(text);
+  return answered(response, text, init);
+}
+
+/** Returns whether a server refused a request because it does not know its session. MCP asks for a 404. */
+function isSessionLoss(status: number, text: string): boolean {
+  return status === 404 || (status < 500 && saysSessionIsLost(text));
+}
+
+/** Returns whether words of a server say that it does not know a session. */
+export function saysSessionIsLost(text: string): boolean {
+  return /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession)\b/i.test(
+    text,
+  );
+}
+
+/** Returns the response of a posted request with its one answer as the SDK reads it. */
+function answered(response: Response, text: string, init: RequestInit): Response {
+  const id = requestIdOf(init);
+  const { status, statusText, headers } = response;
+  const asItIs = () => new Response(text, { status, statusText, headers });
+  if (id === undefined || Array.isArray(jsonOf(text))) return asItIs();
+  try {
+    return Response.json(readMessage(text, id), { headers: sessionOf(headers) });
+  } catch {
+    return asItIs();
+  }
+}
+
+function sessionOf(headers: Headers): Record<string, string> {
+  const session = headers.get('mcp-session-id');
+  return session === null ? {} : { 'mcp-session-id': session };
+}
+
+function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { status, statusText, headers });
+}
+
+/**
+ * Returns the event stream of a posted request with its answer as the SDK reads it. An event's data may have several
+ * lines; JSON text is one of them.
+ */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  onCut: (error?: Error) => void,
+  id: number | string | undefined,
+): ReadableStream<Uint8Array> {
+  let isAnswered = false;
+  let isResumable = false;
+  /** The parts of a line that has not ended. */
+  let pieces: string[] = [];
+  const read = (line: string): string => {
+    if (line.startsWith('id:')) isResumable = true;
+    if (!line.startsWith('data:')) return line;
+    try {
+      const message = readMessage(line.slice('data:'.length), id);
+      if ('result' in message || 'error' in message) isAnswered = true;
+      return `data: ${JSON.stringify(message)}`;
+    } catch {
+      return line;
+    }
+  };
+  const lines = new TransformStream<string, string>({
+    transform: (text, controller) => {
+      const end = text.lastIndexOf('\n');
+      if (end < 0) {
+        pieces.push(text);
+        return;
+      }
+      const whole = pieces.join('') + text.slice(0, end);
+      pieces = [text.slice(end + 1)];
+      controller.enqueue(`${whole.split('\n').map(read).join('\n')}\n`);
+    },
+    flush: (controller) => controller.enqueue(read(pieces.join(''))),
+  });
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .pipeThrough(lines)
+    .pipeThrough(new TextEncoderStream())
+    .getReader();
+  const ended = () => {
+    if (!isAnswered && !isResumable) onCut();
+  };
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          controller.enqueue(value);
+          return;
+        }
+        controller.close();
+        ended();
+      } catch (error) {
+        controller.error(error);
+        if (error instanceof Fault) onCut(error);
+        else ended();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

@@ -1,0 +1,62 @@
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import { exactText, losesDigits } from '../../core/largeIntegers.ts';
+
+/** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
+const errorSchema = z.looseObject({
+  code: z.number().int().catch(-32603),
+  message: z.string().catch(''),
+  data: z.unknown().optional(),
+});
+
+const answerSchema = z.looseObject({
+  id: z.unknown().optional(),
+  error: z.unknown().optional(),
+  result: z.unknown().optional(),
+});
+
+/**
+ * Parses a JSON-RPC message of a server. An answer may have a null where the specification leaves a key out. Throws a
+ * SyntaxError for a text that is not JSON, and a ZodError for JSON that is not a message.
+ * @param requestId the id of the request that an error without an id answers
+ */
+export function readMessage(text: string, requestId?: number | string): JSONRPCMessage {
+  const value: unknown = JSON.parse(text);
+  const answer = answerSchema.safeParse(value);
+  if (!answer.success || 'method' in answer.data) return JSONRPCMessageSchema.parse(value);
+  const id = answer.data.id ?? requestId;
+  const { error, result } = answer.data;
+  if (error === undefined || error === null)
+    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, result) });
+  const { code, message, data } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
+  return JSONRPCMessageSchema.parse({
+    jsonrpc: '2.0',
+    ...(id === undefined ? {} : { id }),
+    error: { code, message, ...(data === undefined || data === null ? {} : { data }) },
+  });
+}
+
+const structuredSchema = z.looseObject({
+  content: z.array(z.looseObject({ type: z.string() })).nullish(),
+  structuredContent: z.looseObject({}),
+});
+
+/**
+ * Returns a result whose data an agent can read with all digits of its numbers: where a server gives data without a
+ * text, and a number in it is too large for a JavaScript number, the data as a text are the content too.
+ */
+function exactResult(text: string, result: unknown): unknown {
+  if (!losesDigits(text)) return result;
+  const { success, data } = structuredSchema.safeParse(result);
+  if (!success || data.content?.some(({ type }) => type === 'text')) return result;
+  const structured = exactText(
+    text,
+    (message: { readonly result: { readonly structuredContent: unknown } }) => message.result.structuredContent,
+  );
+  return { ...data, content: [{ type: 'text', text: structured }, ...(data.content ?? [])] };
+}
+
+function errorOf(error: unknown): z.infer<typeof errorSchema> {
+  const read = errorSchema.safeParse(error);
+  return read.success ? read.data : { code: -32603, message: JSON.stringify(error), data: undefined };
+}

@@ -1,0 +1,66 @@
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { type Media, mediaText } from '../../core/media.ts';
+import { ResultTooLong } from './errors.ts';
+
+/** The result of a call. */
+export type ReadResult = {
+  /** What the agent sees. */
+  readonly content: string;
+  readonly isError: boolean;
+  /** Pictures, sounds and files; the content has a line in place of each. */
+  readonly media?: readonly Media[];
+  /** The structured content, where there is some. */
+  readonly data?: Json;
+};
+
+/**
+ * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
+ * `ResultTooLong` where it has more characters than `longest`.
+ */
+export function readResult(sent: object, longest: number): ReadResult {
+  const { content, structuredContent, toolResult, isError } = sent as JsonObject;
+  const given = [content ?? []].flat().filter((part) => part !== null);
+  const data = structuredContent ?? toolResult ?? undefined;
+  const media = given.flatMap((part) => mediaOf(part) ?? []);
+  const hasText = given.some((part) => textOf(part));
+  // Data is shown only where the server does not also write it as a text, as it should.
+  const isNeeded = data !== undefined && !hasText;
+  const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
+  const text = parts.map(shown).join('\n');
+  if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
+    throw new ResultTooLong(longest);
+  return {
+    content: text,
+    isError: isError === true,
+    ...(media.length === 0 ? {} : { media }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+/** Returns a part as the agent sees it. */
+function shown(part: Json): string {
+  const media = mediaOf(part);
+  return media ? mediaText(media) : (textOf(part) ?? JSON.stringify(part));
+}
+
+/** Returns the picture, sound or file of a part; undefined for a part of another kind. */
+function mediaOf(part: Json): Media | undefined {
+  if (!isObject(part)) return undefined;
+  if (part['type'] === 'image' || part['type'] === 'audio') return mediaFrom(part['data'], part['mimeType']);
+  if (part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
+  return mediaFrom(part['resource']['blob'], part['resource']['mimeType']);
+}
+
+/** Neither a type nor data can end the line that the content has in place of the media. */
+function mediaFrom(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
+  if (typeof data !== 'string') return undefined;
+  const isType = typeof mimeType === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(mimeType);
+  return { mimeType: isType ? mimeType : 'application/octet-stream', data };
+}
+
+/** Returns the text of a part; undefined for a part of another kind. */
+function textOf(part: Json): string | undefined {
+  if (typeof part === 'string') return part;
+  if (!isObject(part) || part['type'] !== 'text') return undefined;
+  return typeof part['text'] === 'string' ? part['text'] : '';
+}

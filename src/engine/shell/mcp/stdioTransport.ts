@@ -1,0 +1,81 @@
+import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { readLines } from '../boundedLines.ts';
+import { type ProcessGroup, startGroup } from '../processGroup.ts';
+import { ResultTooLong } from './errors.ts';
+import { readMessage } from './message.ts';
+
+type Message = Parameters<Transport['send']>[0];
+type Program = Parameters<typeof startGroup>[0];
+
+type StdioEvents = {
+  readonly onStderr: (text: string) => void;
+  /** Called for a line that is not an MCP message. */
+  readonly onNoise: () => void;
+  /** Called once for a line without an end. The server is killed then. */
+  readonly onTooLong: () => void;
+};
+
+/** A server on standard input and output. The SDK's own transport does not end what a wrapper such as npx started. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: Message) => void;
+  readonly #program: Program;
+  readonly #longest: number;
+  readonly #events: StdioEvents;
+  #group: ProcessGroup | null = null;
+
+  /** @param longest characters of a message: a longer one is skipped, and `onerror` gets a `ResultTooLong` */
+  constructor(program: Program, longest: number, events: StdioEvents) {
+    this.#program = program;
+    this.#longest = longest;
+    this.#events = events;
+  }
+
+  start(): Promise<void> {
+    const group = startGroup(this.#program);
+    this.#group = group;
+    const { child } = group;
+    child.stderr.on('data', (chunk: Buffer) => this.#events.onStderr(chunk.toString()));
+    const onTooLong = () => {
+      this.#events.onTooLong();
+      group.kill();
+    };
+    const longest = this.#longest;
+    const onSkipped = () => this.onerror?.(new ResultTooLong(longest));
+    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, onSkipped, longest });
+    for (const stream of [child.stdin, child.stdout, child.stderr])
+      stream.on('error', (error) => this.onerror?.(error));
+    child.once('exit', () => void this.close());
+    return new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  }
+
+  send(message: Message): Promise<void> {
+    const stdin = this.#group?.child.stdin;
+    if (!stdin) return Promise.reject(new Error('the server has ended'));
+    return new Promise((resolve) => {
+      if (stdin.write(serializeMessage(message))) resolve();
+      else stdin.once('drain', () => resolve());
+    });
+  }
+
+  async close(): Promise<void> {
+    const group = this.#group;
+    this.#group = null;
+    if (!group) return;
+    await group.end();
+    this.onclose?.();
+  }
+
+  #receive(line: string): void {
+    try {
+      this.onmessage?.(readMessage(line));
+    } catch {
+      this.#events.onNoise();
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import type { McpServer } from '../../core/domain.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
+import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
+import type { Fault } from '../fault.ts';
+import { meaningOf, ServerError } from './errors.ts';
+
+/** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
+export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
+
+type ListedServer = { readonly name: string; readonly declared: McpServer };
+
+/** Makes the fault of a server from a code and the rest of its message. */
+type FaultOf = (code: string, what: string) => Fault;
+
+/** More pages of tools than any server has. */
+const mostPages = 1000;
+
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+
+const hint = z.boolean().nullish().catch(undefined);
+/** A tool in a list, without what nothing here reads. A wrong value of an optional field counts as absent. */
+const toolSchema = z.object({
+  name: z.string().min(1),
+  description: z.string().nullish().catch(undefined),
+  inputSchema: z.unknown().optional(),
+  outputSchema: z.record(z.string(), z.unknown()).nullish().catch(undefined),
+  annotations: z.object({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint }).nullish().catch(undefined),
+});
+type WrittenTool = z.infer<typeof toolSchema>;
+
+/**
+ * Returns the tools of all pages of a server's list. A tool that cannot be used has `leftOut`, its reason.
+ * Throws a fault for a list that is not one, or has no end.
+ */
+export async function listTools(
+  client: Client,
+  server: ListedServer,
+  timeoutMs: number,
+  faultOf: FaultOf,
+): Promise<readonly ListedTool[]> {
+  const found: ListedTool[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = pageSchema.safeParse(await pageOf(client, cursor, timeoutMs));
+    if (!page.success) throw faultOf('mcp/list', `its answer to tools/list cannot be read (${misreadOf(page.error)})`);
+    const before = found.length;
+    found.push(...page.data.tools.map((tool, at) => listed(server, tool, before + at + 1)));
+    cursor = page.data.nextCursor ?? undefined;
+    if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
+      throw faultOf('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined);
+  return withoutClashes(server, found);
+}
+
+/** Leaves out each tool whose adapted name another one has, and each one that is listed again. */
+function withoutClashes({ declared }: ListedServer, all: readonly ListedTool[]): readonly ListedTool[] {
+  const usable = all.filter(({ tool }) => tool.leftOut === undefined);
+  const taken = new Set(usable.flatMap(({ tool }) => (isAdapted(nameOnServer(tool), declared) ? [] : [tool.name])));
+  const seen = new Set<string>();
+  return all.map((each) => {
+    const { tool } = each;
+    if (tool.leftOut) return each;
+    const own = nameOnServer(tool);
+    const isRepeated = seen.has(own);
+    const isTaken = isAdapted(own, declared) && taken.has(tool.name);
+    seen.add(own);
+    taken.add(tool.name);
+    if (isRepeated) return { ...each, tool: { ...tool, leftOut: repeated } };
+    return isTaken ? { ...each, tool: { ...tool, leftOut: clashOf(own, tool.name) } } : each;
+  });
+}
+
+const report = 'Report it to the author of the server. Its other tools can be used.';
+const repeated = { reason: 'the server lists another tool with this name', hint: report };
+const clashOf = (own: string, name: string) => ({
+  reason: `its name would become ${name}, which another tool of the server has`,
+  hint: `Write rename: { ${JSON.stringify(own)}: NAME } under its server in domain.yaml.`,
+});
+
+/** Returns a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
+async function pageOf(client: Client, cursor: string | undefined, timeout: number): Promise<unknown> {
+  const params = cursor === undefined ? {} : { cursor };
+  try {
+    return await client.request({ method: 'tools/list', params }, z.looseObject({}), { timeout });
+  } catch (error) {
+    const meant = meaningOf(error);
+    const isUnknown = meant instanceof ServerError && meant.code === ErrorCode.MethodNotFound;
+    if (isUnknown && !client.getServerCapabilities()?.tools) return { tools: [] };
+    throw error;
+  }
+}
+
+const misreadOf = ({ issues: [issue] }: z.ZodError): string =>
+  issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is empty';
+
+/** @param place the place of the tool in the list, from 1: the name of a tool that has none */
+function listed(server: ListedServer, written: unknown, place: number): ListedTool {
+  const read = toolSchema.safeParse(written);
+  if (!read.success) return { tool: leftOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
+  const { name, inputSchema, annotations } = read.data;
+  // A name of several lines could pass for more of a file or a message that quotes it.
+  const parameters = /\p{Cc}/u.test(name) ? 'its name has a control character' : parametersOf(inputSchema);
+  const tool =
+    typeof parameters === 'string' ? leftOut(server, name, parameters) : described(server, read.data, parameters);
+  return { tool, isReadOnly: saidReadOnly(annotations) };
+}
+
+/**
+ * Returns the schema of a tool's arguments as the server wrote it; an absent one has no properties. Returns a reason where
+ * it cannot describe arguments, which are always an object.
+ */
+function parametersOf(written: unknown): JsonObject | string {
+  if (written === undefined || written === null || written === true) return { type: 'object', properties: {} };
+  if (!isObject(written as Json)) return 'its inputSchema is not an object';
+  const schema = Object.fromEntries(Object.entries(written as JsonObject).filter(([, value]) => value !== null));
+  const types = [schema['type'] ?? 'object'].flat();
+  if (!types.includes('object')) return `its inputSchema has the type ${types.join(', ')}, and arguments are an object`;
+  return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : { ...schema, type: 'object' };
+}
+
+/** Returns what a server says of a tool's effect. `destructiveHint` is about a tool that changes something. */
+function saidReadOnly(said: WrittenTool['annotations']): boolean | undefined {
+  return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
+}
+
+function described({ name: server, declared }: ListedServer, tool: WrittenTool, parameters: JsonObject): Tool {
+  const name = serverToolName(tool.name, declared);
+  const limits = (Object.hasOwn(declared.tools, name) ? declared.tools[name] : undefined) ?? {};
+  const isWrite = declared.writes.includes(name) || saidReadOnly(tool.annotations) === false;
+  const isIdempotent = declared.idempotent.includes(name) || tool.annotations?.idempotentHint === true;
+  return {
+    name,
+    description: tool.description ?? '',
+    parameters: withoutKey(parameters, limits.idempotencyKey),
+    ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonObject } : {}),
+    effect: isWrite ? 'write' : 'read',
+    owner: 'agent',
+    source: { type: 'mcp', server, ...(name === tool.name ? {} : { tool: tool.name }) },
+    timeoutMs: limits.timeoutMs ?? declared.timeoutMs,
+    idempotent: limits.idempotent ?? isIdempotent,
+    ...declaredLimits(limits),
+  };
+}
+
+function leftOut({ name: server, declared }: ListedServer, name: string, reason: string): Tool {
+  return {
+    name,
+    description: '',
+    parameters: { type: 'object', properties: {} },
+    effect: 'read',
+    owner: 'agent',
+    source: { type: 'mcp', server },
+    timeoutMs: declared.timeoutMs,
+    idempotent: false,
+    leftOut: { reason, hint: report },
+  };
+}
+
+/** Returns the schema without the argument that the engine fills. */
+function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
+  if (key === undefined) return schema;
+  const { [key]: _, ...properties } = (schema.properties ?? {}) as JsonObject;
+  const required = Array.isArray(schema.required) ? { required: schema.required.filter((name) => name !== key) } : {};
+  return { ...schema, properties, ...required };
+}

@@ -1,0 +1,40 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { boundFetch } from '../boundFetch.ts';
+
+/** Why a request of a server is refused, by its method. */
+const reasons: Readonly<Record<string, string>> = {
+  'elicitation/create': 'a rollout has no person who could answer. Give the tool an argument for it',
+  'roots/list': 'a server gets its folders as arguments, as ${instanceFolder} in domain.yaml',
+  'sampling/createMessage': 'the models of a rollout are those of its seats. Let the server call a model itself',
+};
+
+/** Returns the error that answers a request of a server. No capability for any of them is announced. */
+export function refusalOf(method: string): McpError {
+  const reason = reasons[method] ?? 'it answers no requests but ping';
+  return new McpError(ErrorCode.MethodNotFound, `Rehearsal does not support ${method}: ${reason}`);
+}
+
+/** Returns what the agent reads where a server began a task in place of a result; null for a result. */
+export function taskRefusal(tool: string, result: object): string | null {
+  if (!('task' in result) || typeof result.task !== 'object' || result.task === null || 'content' in result)
+    return null;
+  return `Error: ${tool} began a task in place of a result, and Rehearsal does not support tasks of MCP. The server has to answer a call without a task`;
+}
+
+/** How long a server may take to show that it has the older transport. */
+const probeMs = 2000;
+
+/** Returns whether an address is that of the older transport HTTP+SSE, which begins with a stream that names an endpoint. */
+export async function isLegacySse(url: URL, headers: Readonly<Record<string, string>>): Promise<boolean> {
+  const signal = AbortSignal.timeout(probeMs);
+  try {
+    const response = await boundFetch(url, { headers: { ...headers, accept: 'text/event-stream' }, signal });
+    const isStream = response.ok && response.headers.get('content-type')?.includes('text/event-stream');
+    const reader = response.body?.getReader();
+    const first = isStream ? await reader?.read() : undefined;
+    await reader?.cancel();
+    return first?.value !== undefined && /^event: ?endpoint\r?$/m.test(new TextDecoder().decode(first.value));
+  } catch {
+    return false;
+  }
+}

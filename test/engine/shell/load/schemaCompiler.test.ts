@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/engine/core/json.ts';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
+import { argumentProblems, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
+import { unsupportedPatterns } from '../../../../src/engine/shell/load/schemaPatterns.ts';
+
+const draft = (name: string) => ({ $schema: `http://json-schema.org/${name}/schema#` });
+const year = (name: string) => ({ $schema: `https://json-schema.org/draft/${name}/schema` });
+const ofA = (a: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties: { a }, ...more });
+const tuple = { type: 'array', items: [{ type: 'number' }, { type: 'string' }] };
+const positive = { type: 'number', minimum: 0, exclusiveMinimum: true };
+const problemsOf = (parameters: JsonObject, args: JsonObject) =>
+  argumentProblems({ name: 'look', description: '', parameters } as Tool, args);
+
+it.each<[string, JsonObject, JsonObject, JsonObject]>([
+  ['a tuple of draft 7', ofA(tuple, draft('draft-07')), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of draft 6', ofA(tuple, draft('draft-06')), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of draft 4', ofA(tuple, draft('draft-04')), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of 2019-09', ofA(tuple, year('2019-09')), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of an older draft without $schema', ofA(tuple), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of an older draft in 2020-12', ofA(tuple, year('2020-12')), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['a tuple of 2020-12', ofA({ type: 'array', prefixItems: tuple.items }), { a: [1, 'x'] }, { a: ['x', 1] }],
+  ['exclusiveMinimum of draft 4', ofA(positive, draft('draft-04')), { a: 1 }, { a: 0 }],
+  ['exclusiveMinimum of draft 4 without $schema', ofA(positive), { a: 1 }, { a: 0 }],
+  ['exclusiveMinimum of draft 4 in draft 7', ofA(positive, draft('draft-07')), { a: 1 }, { a: 0 }],
+  ['nullable', ofA({ type: 'string', nullable: true }), { a: null }, { a: 1 }],
+  ['nullable beside anyOf', ofA({ anyOf: [{ type: 'string' }], nullable: true }), { a: null }, { a: 1 }],
+  [
+    'nullable beside $ref',
+    ofA({ $ref: '#/$defs/x', nullable: true }, { $defs: { x: { type: 'string' } } }),
+    { a: null },
+    { a: 1 },
+  ],
+  ['a top-level id', ofA({ const: 1 }, { id: 'https://a.example/x', ...draft('draft-07') }), { a: 1 }, { a: 2 }],
+  ['a top-level id of draft 4', ofA({ enum: [1] }, { id: '#look', ...draft('draft-04') }), { a: 1 }, { a: 2 }],
+  ['a property named id', ofA({}, { properties: { id: { type: 'string' } } }), { id: 'x' }, { id: 1 }],
+  ['keywords that are null', ofA({ type: 'object', required: null, properties: null }), { a: {} }, { a: 1 }],
+  ['$async', ofA({ type: 'string' }, { $async: true }), { a: 'x' }, { a: 1 }],
+  ['an escape that is invalid under u', ofA({ pattern: '^https\\:\\/\\/' }), { a: 'https://x' }, { a: 'ftp' }],
+  ['a named group of Python', ofA({ pattern: '^(?P<kind>a|b)-' }), { a: 'a-1' }, { a: 'c-1' }],
+  ['a flag of Python', ofA({ pattern: '(?i)^abc$' }), { a: 'ABC' }, { a: 'd' }],
+  ['an unknown $schema', ofA({ type: 'string' }, { $schema: 'https://a.example/mine' }), { a: 'x' }, { a: 1 }],
+  [
+    'a reference to its meta-schema',
+    ofA({ $ref: year('2020-12').$schema }),
+    { a: { type: 'string' } },
+    { a: { type: 'no type' } },
+  ],
+])('%s is checked in its dialect', (_, schema, fits, misfits) => {
+  expect(schemaProblem(schema)).toBeNull();
+  expect(problemsOf(schema, fits)).toEqual([]);
+  expect(problemsOf(schema, misfits)).not.toEqual([]);
+});
+
+it.each<[string, JsonObject, string]>([
+  ['a reference to nothing', ofA({ $ref: '#/$defs/none' }), "can't resolve reference #/$defs/none from id #"],
+  ['a reference to a URL', ofA({ $ref: 'https://a.example/x' }), "can't resolve reference https://a.example/x"],
+  ['an unknown type', ofA({ type: 'str' }), 'type must be JSONType or JSONType[]: str'],
+  ['required of draft 3', ofA({ type: 'string', required: true }), 'required value must be ["array"]'],
+  ['a minimum in quotes', ofA({ minimum: '3' }), 'minimum value must be ["number"]'],
+])('%s is quoted from the compiler, and nothing is checked', (_, schema, problem) => {
+  expect(schemaProblem(schema)).toContain(problem);
+  expect(problemsOf(schema, { a: 'anything' })).toEqual([]);
+});
+
+it.each([
+  ['a lookahead', '(?=a)b', 'it uses lookahead or lookbehind, which does not run in linear time', false],
+  ['the end of a text in Python', '^\\d+\\Z', 'regular expressions of other languages read it differently', false],
+  ['a count of Python', '^a{,3}$', 'regular expressions of other languages read it differently', false],
+  ['a backreference of Python', '(?P<n>a)(?P=n)', 'Invalid regular expression: /(?P<n>a)(?P=n)/u: Invalid group', true],
+  ['an open bracket', '[', 'Invalid regular expression: /[/u: Unterminated character class', true],
+])('a pattern with %s fits everything and is named', (_, pattern, reason, isInvalid) => {
+  const schema = ofA({ type: 'string', pattern });
+  expect(schemaProblem(schema)).toBeNull();
+  expect(problemsOf(schema, { a: 'anything' })).toEqual([]);
+  expect(unsupportedPatterns(schema)).toEqual([{ path: ['properties', 'a', 'pattern'], pattern, reason, isInvalid }]);
+});

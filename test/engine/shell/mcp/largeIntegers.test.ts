@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+
+const large = '9007199254740993';
+
+/** A server with one account, whose id is too large for a JavaScript number. It answers with the arguments it got. */
+const accounts = () =>
+  rawMcpServer({
+    reply: ({ id, method, params, text }) => {
+      if (method === 'tools/list') {
+        const tools = ['look', 'write', 'login'].map((name) => ({
+          name,
+          inputSchema: { type: 'object', properties: { id: { type: 'integer' } } },
+        }));
+        return { body: resultBody(id, JSON.stringify({ tools })) };
+      }
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'look') return { body: resultBody(id, `{"content":[],"structuredContent":{"id":${large}}}`) };
+      return { body: resultBody(id, textResult(/"arguments":(\{.*?\})[,}]/.exec(text)?.[1] ?? text)) };
+    },
+  });
+
+test('data without a text is shown with all digits, and read as a text of them', async () => {
+  const { url } = await accounts();
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
+  expect((await source.call('look', {})).content).toBe(`{"id":${large}}`);
+  expect(await source.read()).toEqual({ id: large });
+});
+
+test('an argument reaches the server with all its digits', async () => {
+  const { url } = await accounts();
+  const source = await connectTo(url);
+  expect(await source.call('write', { id: large })).toEqual({ content: `{"id":${large}}`, isError: false });
+  expect(await source.call('write', { id: '12' })).toMatchObject({ isError: true });
+});
+
+test('a snapshot goes back with all its digits', async () => {
+  const server = await accounts();
+  const source = await connectTo(server.url, {
+    state: 'snapshot',
+    snapshot: { tool: 'look', arguments: {} },
+    restore: { tool: 'write', argument: 'saved' },
+  });
+  const saved = await source.snapshot?.();
+  expect(saved).toBe(`{"id":${large}}`);
+  await source.restore?.(saved ?? null);
+  expect(server.lastCall).toContain(`"arguments":{"saved":{"id":${large}}}`);
+});

@@ -1,0 +1,156 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Media, type Modality, partsOf } from '../../../../src/engine/core/media.ts';
+import type { Message } from '../../../../src/engine/core/message.ts';
+import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
+import { agentBody, withoutMedia } from '../../../../src/engine/shell/seats/chatRequest.ts';
+import { stepEntry } from '../../../../src/webview/models/trajectory.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+import { folderOf } from '../load/domainFolder.ts';
+
+const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
+const pdf = { mimeType: 'application/pdf', data: 'JVBERg==' };
+const text = (words: string) => ({ type: 'text', text: words });
+const blob = { type: 'resource', resource: { uri: 'a:b', mimeType: pdf.mimeType, blob: pdf.data } };
+
+/** Plays one rollout of a domain whose tool `look` answers with a result. */
+async function looked(result: object) {
+  const { url } = await scriptedMcpServer({ list: { tools: [{ name: 'look' }] }, call: () => result });
+  const domain = folderOf({
+    'domain.yaml': `name: gallery\nmcpServers:\n  gallery: { type: http, url: "${url}" }\n`,
+    'policy.md': '# Gallery\n',
+    'database.json': '{}',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tasks/a.task.yaml': `id: a
+persona: a
+user: { goal: You want to see it., known: { by: 1 } }
+script: [[{ tool: look }], Done.]
+evaluate: [communicate]
+train: [communicate]
+communicate: [Done]
+`,
+  });
+  const [rollout] = await rehearse(domain, ['a']);
+  if (!rollout) throw new Error('no rollout');
+  expect(replayed(domain, rollout).problems).toBe(0);
+  return rollout.events.find(({ type }) => type === 'toolReturned');
+}
+
+it.each<[string, object, string, readonly Media[] | undefined]>([
+  ['a picture', { content: [{ type: 'image', ...png }] }, '[image/png, 1 kB]', [png]],
+  ['a sound', { content: [{ type: 'audio', ...wav }] }, '[audio/wav, 1 kB]', [wav]],
+  ['a file', { content: [blob] }, '[application/pdf, 1 kB]', [pdf]],
+  [
+    'a picture between texts',
+    { content: [text('before'), { type: 'image', ...png }, text('after')] },
+    'before\n[image/png, 1 kB]\nafter',
+    [png],
+  ],
+  [
+    'a picture of no type',
+    { content: [{ type: 'image', data: png.data, mimeType: null }] },
+    '[application/octet-stream, 1 kB]',
+    [{ ...png, mimeType: 'application/octet-stream' }],
+  ],
+  ['a picture without data', { content: [{ type: 'image' }] }, '{"type":"image"}', undefined],
+  ['no picture', { content: [text('nothing')] }, 'nothing', undefined],
+])('a result with %s is recorded with a line in its place', async (_, result, content, media) => {
+  const returned = await looked(result);
+  expect(returned).toMatchObject({ content, isError: false });
+  expect(returned && 'media' in returned ? returned.media : undefined).toEqual(media);
+});
+
+const returned = (step: number, media?: readonly Media[]): Message => ({
+  role: 'tool',
+  step,
+  callId: `call_${step}`,
+  name: 'look',
+  content: 'seen',
+  isError: false,
+  ...(media ? { media } : {}),
+});
+type Taken = Modality[] | undefined;
+const asked = (taken: Taken, messages: readonly Message[]) => {
+  const seat = { type: 'openai' as const, model: 'm', baseUrl: 'http://127.0.0.1:1/v1', keyName: null };
+  const view = { started: { system: '', tools: [] } as never, messages };
+  return agentBody(view, taken ? { ...seat, modalities: taken } : seat);
+};
+
+it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly string[]]>([
+  ['takes text alone', undefined, [[png]], []],
+  ['takes pictures', ['image'], [[png, wav, pdf]], ['text', 'image_url']],
+  ['takes sounds', ['audio'], [[png, wav, pdf]], ['text', 'input_audio']],
+  ['takes both', ['image', 'audio'], [[png], undefined, [wav]], ['text', 'image_url', 'input_audio']],
+  ['gets none', ['image'], [undefined], []],
+])('a model that %s is sent no others, behind the results', (_, taken, media, kinds) => {
+  const { messages } = asked(
+    taken,
+    media.map((each, step) => returned(step, each)),
+  );
+  expect(messages.slice(0, media.length)).toEqual(
+    media.map((_each, step) => ({ role: 'tool', tool_call_id: `call_${step}`, content: 'seen' })),
+  );
+  const parts = messages[media.length]?.content as readonly { readonly type: string }[] | undefined;
+  expect((parts ?? []).map(({ type }) => type)).toEqual(kinds);
+});
+
+it('the sidecar keeps a request without the bytes of its media', () => {
+  const kept = JSON.stringify(withoutMedia(asked(['image', 'audio'], [returned(0, [png, wav])])));
+  expect(kept).toContain('[image/png, 1 kB]');
+  expect(kept).toContain('[audio/wav, 1 kB]');
+  expect(kept).not.toContain(png.data);
+  expect(kept).not.toContain(wav.data);
+});
+
+it.each<[string, readonly Media[], readonly (string | Media)[]]>([
+  ['seen', [], ['seen']],
+  ['a\n[image/png, 1 kB]\nb\nc', [png], ['a', png, 'b\nc']],
+  ['[image/png, 1 kB]\n[image/png, 1 kB]', [png, png], [png, png]],
+  ['edited by a person', [png], ['edited by a person', png]],
+])('%j has its media where its tool gave them', (content, media, parts) => {
+  expect(partsOf(content, media)).toEqual(parts);
+});
+
+it('a client of a domain gets pictures, sounds and files as they are', async () => {
+  const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]';
+  const shown = {
+    tools: [{ name: 'look', description: '', parameters: { type: 'object' } }],
+    instructions: '',
+    call: async () => ({ content, isError: false, media: [png, wav, pdf] }),
+  };
+  const server = createServer(async (request, response) =>
+    answerMcp(request, response, request.method === 'POST' ? await json(request) : undefined, shown),
+  );
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = new Client({ name: 'test', version: '1' });
+  onTestFinished(() => client.close());
+  const { port } = server.address() as AddressInfo;
+  await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}`)) as Transport);
+  expect((await client.callTool({ name: 'look', arguments: {} })).content).toEqual([
+    text('before'),
+    { type: 'image', ...png },
+    { type: 'audio', ...wav },
+    { type: 'resource', resource: { uri: 'data:application/pdf', mimeType: pdf.mimeType, blob: pdf.data } },
+  ]);
+});
+
+it.each<[string, Media, boolean]>([
+  ['a picture', png, true],
+  ['an SVG, which can run a script', { mimeType: 'image/svg+xml', data: png.data }, false],
+  ['a sound', wav, false],
+  ['data that is not base64', { ...png, data: '"onerror="x' }, false],
+  ['a picture of 20 MB', { ...png, data: 'A'.repeat(20_000_000) }, false],
+])('the trajectory view is right about %s', (_, media, isShown) => {
+  const event = { type: 'toolReturned' as const, callId: 'c', content: 'seen', isError: false, media: [media] };
+  expect(stepEntry({ n: 1, event }).pictures).toEqual(
+    isShown ? [{ source: `data:image/png;base64,${png.data}`, text: 'A picture of the type image/png' }] : [],
+  );
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { guardReader } from '../../../../src/engine/shell/guardNotes.ts';
+import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+import { folderOf } from '../load/domainFolder.ts';
+
+const text = (content: string, more: object = {}) => ({ content: [{ type: 'text', text: content }], ...more });
+const schema = { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] };
+
+const tooLong = 'Error: the result is longer than 1000 characters, which is the maxResultLength of the server';
+
+/** A domain in which the agent calls `set` of a scripted server, which keeps one state for all rollouts. */
+async function domainOf(outputSchema: unknown, result: object) {
+  let state = '0';
+  const { url } = await scriptedMcpServer({
+    list: {
+      tools: [
+        { name: 'set', outputSchema },
+        { name: 'state' },
+        { name: 'restore', inputSchema: { properties: { to: {} } } },
+      ],
+    },
+    call: ({ name, arguments: args }) => {
+      if (name === 'set') state = '1';
+      if (name === 'restore') state = String(args['to']);
+      return name === 'set' ? result : text(state);
+    },
+  });
+  return folderOf({
+    'domain.yaml': `name: counter
+mcpServers:
+  counter:
+    type: http
+    url: ${url}
+    writes: [set, restore]
+    maxResultLength: 1000
+    state: snapshot
+    snapshot: { tool: state }
+    restore: { tool: restore, argument: to }
+`,
+    'policy.md': '# Counter\n',
+    'database.json': '{}',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tasks/a.task.yaml': `id: a
+persona: a
+user: { goal: You want it set., known: { by: 1 } }
+script: [[{ tool: set }], [{ tool: state }], Done.]
+evaluate: [communicate]
+train: [communicate]
+communicate: [Done]
+`,
+  });
+}
+
+it.each<[string, unknown, object, string, string | undefined]>([
+  ['that fits', schema, text('set', { structuredContent: { count: 1 } }), 'set', undefined],
+  ['of a wrong type', schema, text('set', { structuredContent: { count: 'x' } }), 'set', '/count must be number'],
+  ['without structured content', schema, text('set'), 'set', 'has no structuredContent'],
+  ['that is a list', schema, { structuredContent: [1] }, '[1]', 'must be object'],
+  ['that is an error', schema, text('no such counter', { isError: true }), 'no such counter', undefined],
+  ['whose schema has a pattern of no language', { properties: { a: { pattern: '(' } } }, text('set'), 'set', 'has no'],
+  ['whose schema refers to nothing', { $ref: '#/none' }, text('set', { structuredContent: {} }), 'set', undefined],
+  ['whose schema is of type array', { type: 'array' }, text('set', { structuredContent: {} }), 'set', 'must be array'],
+  ['that is too long', schema, text('x'.repeat(2000)), tooLong, undefined],
+  ['whose schema is a text', 'a text', text('set'), 'set', undefined],
+])('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
+  const domain = await domainOf(outputSchema, result);
+  const [parent] = await rehearse(domain, ['a']);
+  if (!parent) throw new Error('no rollout');
+  expect(parent.results).toEqual([seen, '1']);
+  const isFailed = 'isError' in result;
+  const saved = parent.events.filter(({ type }) => type === 'sourceSaved');
+  expect(saved).toMatchObject(isFailed ? [] : [{ source: 'counter', snapshot: 1 }]);
+  const at = parent.events.findIndex(({ type }) => type === 'toolReturned');
+  expect(parent.events[at]).toMatchObject({ content: seen, isError: isFailed || seen === tooLong });
+  const note = guardReader(parent.recording)({ n: at, event: parent.events[at] as never });
+  expect(note?.mismatch).toEqual(mismatch === undefined ? undefined : expect.stringContaining(mismatch));
+  expect(readFileSync(sidecarPath(parent.recording), 'utf8').includes('"mismatch"')).toBe(mismatch !== undefined);
+  if (!isFailed) {
+    const [fork] = await rehearse(domain, ['a'], { from: parent.events.slice(0, at + 2) });
+    expect(fork?.results).toEqual(parent.results);
+  }
+  expect(replayed(domain, parent).problems).toBe(0);
+});

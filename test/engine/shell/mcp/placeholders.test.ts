@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+
+const key = 'k3y+planted/0123';
+
+/** A server that answers with the path of the request. */
+const echo = () =>
+  rawMcpServer({
+    reply: ({ id, method, path = '' }) =>
+      method === 'tools/call' ? { body: resultBody(id, textResult(path)) } : undefined,
+  });
+const allowed = (url: string) => ({ ORDERS_KEY: key, REHEARSAL_KEY_ORIGINS: `ORDERS_KEY=${new URL(url).origin}` });
+
+test('a key in the url reaches the server, and no result and no fault shows it', async () => {
+  const { url } = await echo();
+  const source = await connectTo(`${url}?key=\${env:ORDERS_KEY}`, {}, allowed(url));
+  expect(await source.call('look', {})).toEqual({ content: '/mcp?key=[ORDERS_KEY]', isError: false });
+});
+
+test('a url takes no key to an address that nobody allowed', async () => {
+  const { url } = await echo();
+  const environment = { ORDERS_KEY: key, REHEARSAL_HOME: '/nonexistent' };
+  await expect(connectTo(`${url}?key=\${env:ORDERS_KEY}`, {}, environment)).rejects.toThrow(
+    `the url of the MCP server "raw" would send ORDERS_KEY to ${new URL(url).origin}`,
+  );
+});
+
+test.each([
+  { name: 'url', more: (url: string) => ({ url: `${url}?key=\${input:key}` }) },
+  { name: 'headers', more: () => ({ headers: { Authorization: '${input:key}' } }) },
+])('an unknown placeholder in $name is refused before anything is sent', async ({ more }) => {
+  const { url, sessions } = await echo();
+  await expect(connectTo(url, more(url))).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/placeholder',
+      message: expect.stringMatching(/\$\{input:key\} is not known; there is \$\{domainFolder\}, \$\{instanceFolder\}/),
+    },
+  });
+  expect(sessions.size).toBe(0);
+});
+
+test.each([
+  ['http://127.0.0.1:47998/mcp?key=sk-literal', "can't be reached"],
+  ['http://user:pass-word@127.0.0.1:47998/mcp?key=sk-literal', 'its url has a user name or a password'],
+])('a fault shows no key of the url %s', async (url, says) => {
+  const fault = await connectTo(url).catch(String);
+  expect(fault).toContain('http://127.0.0.1:47998/mcp)');
+  expect(fault).toContain(says);
+  expect(fault).not.toMatch(/sk-literal|pass-word/);
+});

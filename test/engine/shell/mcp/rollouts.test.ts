@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { folderOf } from '../load/domainFolder.ts';
+
+const large = '9007199254740993';
+
+/** A domain whose tools are those of a raw server. Its task makes the calls, and rests its reward on an assertion. */
+const domainOf = ({ url }: RawServer, calls: readonly string[], that: string, more = '') =>
+  folderOf({
+    'domain.yaml': `name: raw
+mcpServers:
+  raw: { type: http, url: "${url}", writes: [write], reader: { tool: state }${more} }
+`,
+    'policy.md': '# Raw\n',
+    'database.json': '{}',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tasks/a.task.yaml': `id: a
+persona: a
+user: { goal: You want it done. }
+script:
+${calls.map((call) => `  - [${call}]`).join('\n')}
+  - Done.
+assertions: [{ in: raw, that: '${that}' }]
+evaluate: [assertions]
+train: [assertions]
+`,
+  });
+
+/** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
+async function accounts() {
+  let account = '1';
+  let looks = 0;
+  const tools = ['look', 'write', 'state', 'restore'].map((name) => ({
+    name,
+    inputSchema: { type: 'object', properties: { id: { type: 'integer' } } },
+  }));
+  return rawMcpServer({
+    reply: ({ id, method, params, text }, { sessions }) => {
+      if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'write' || params.name === 'restore') account = /"id":(\d{2,}|"\d+")/.exec(text)?.[1] ?? '';
+      if (params.name !== 'look') return { body: resultBody(id, textResult(`{"id": ${account}}`)) };
+      looks += 1;
+      if (looks > 1) return undefined;
+      sessions.clear();
+      return { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"boom"}}` };
+    },
+  });
+}
+
+test('a rollout with an error of its server and an expired session is scored, and leaves no session', async () => {
+  const server = await accounts();
+  const folder = domainOf(server, ['{ tool: look }', '{ tool: look }'], 'state.id == 1');
+  const [played] = await rehearse(folder, ['a']);
+  expect(played).toMatchObject({ reward: 1, results: ['Error: MCP error -32603: boom', 'look'] });
+  if (played) expect(replayed(folder, played).problems).toBe(0);
+  expect(server.sessions.size).toBe(0);
+});
+
+test.each([
+  { that: `state.id == "${large}"`, reward: 1 },
+  { that: 'state.id == 9007199254740992', reward: 0 },
+])('a large id is read with all its digits: $that gives reward $reward', async ({ that, reward }) => {
+  const server = await accounts();
+  const write = `{ tool: write, arguments: { id: "${large}" } }`;
+  const folder = domainOf(
+    server,
+    [write, '{ tool: state }'],
+    that,
+    ', state: snapshot, snapshot: { tool: state }, restore: { tool: restore, argument: saved }',
+  );
+  const [parent] = await rehearse(folder, ['a']);
+  expect(parent).toMatchObject({ reward, results: [`{"id": ${large}}`, expect.anything()] });
+  const events = parent?.events ?? [];
+  const saved = events.findIndex(({ type }) => type === 'sourceSaved');
+  expect(events[saved]).toMatchObject({ snapshot: `{"id": ${large}}` });
+  const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, saved + 1) });
+  expect(fork).toMatchObject({ reward });
+  if (parent) expect(replayed(folder, parent).problems).toBe(0);
+});

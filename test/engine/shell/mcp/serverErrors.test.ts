@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { connectTo, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
+
+const errorOf = (code: number, message: string, more = '') => `"error":{"code":${code},"message":"${message}"${more}}`;
+const answer = (id: number | null, rest: string) => `{"jsonrpc":"2.0","id":${id},${rest}}`;
+const streamed = (body: string) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${body}\n\n`);
+};
+
+const replies: readonly (readonly [name: string, reply: (id: number) => RawReply, text: RegExp])[] = [
+  ['-32603 of a handler that throws', (id) => ({ body: answer(id, errorOf(-32603, 'boom')) }), /-32603: boom$/],
+  ['-32000 of the server', (id) => ({ body: answer(id, errorOf(-32000, 'try later')) }), /-32000: try later$/],
+  ['-32001 of the server', (id) => ({ body: answer(id, errorOf(-32001, 'no order')) }), /-32001: no order$/],
+  ['-32600', (id) => ({ body: answer(id, errorOf(-32600, 'bad request')) }), /-32600: bad request$/],
+  ['-32602', (id) => ({ body: answer(id, errorOf(-32602, 'bad arguments')) }), /-32602: bad arguments$/],
+  [
+    'a code of its own, with data',
+    (id) => ({ body: answer(id, errorOf(7, 'no', ',"data":{"a":1}')) }),
+    /7: no\n.*"a":1/,
+  ],
+  [
+    '-32042 with data',
+    (id) => ({ body: answer(id, errorOf(-32042, 'sign in', ',"data":{"elicitations":[]}')) }),
+    /sign in/,
+  ],
+  ['an error in an event stream', (id) => streamed(answer(id, errorOf(-32603, 'boom'))), /-32603: boom$/],
+  ['an error with status 400', (id) => ({ status: 400, body: answer(id, errorOf(-32600, 'no')) }), /-32600: no$/],
+  ['an error with status 500', (id) => ({ status: 500, body: answer(id, errorOf(-32603, 'boom')) }), /-32603: boom$/],
+  ['an error without an id', () => ({ body: answer(null, errorOf(-32603, 'boom')) }), /-32603: boom$/],
+  ['an error whose code is a text', (id) => ({ body: answer(id, '"error":{"code":"E1","message":"no"}') }), /no$/],
+  ['an error that is a text', (id) => ({ body: answer(id, '"error":"no luck"') }), /no luck$/],
+  ['an error without an id in an event stream', () => streamed(answer(null, errorOf(-32603, 'boom'))), /-32603: boom$/],
+  ['an error without a message', (id) => ({ body: answer(id, '"error":{"code":-32000}') }), /-32000: $/],
+];
+
+test.each(replies)('the agent reads %s, and the next call works', async (_, reply, text) => {
+  let isFirst = true;
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => {
+      if (method !== 'tools/call' || !isFirst) return undefined;
+      isFirst = false;
+      return reply(id);
+    },
+  });
+  const source = await connectTo(url);
+  const result = await source.call('look', {});
+  expect(result.isError).toBe(true);
+  expect(result.content).toMatch(/^Error: MCP error /);
+  expect(result.content).toMatch(text);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+});
+
+test('a result beside an error that is null is a result', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call' ? { body: answer(id, `"error":null,"result":${textResult('fine')}`) } : undefined,
+  });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'fine', isError: false });
+});
+
+const losses: readonly (readonly [name: string, reply: RawReply, code: string])[] = [
+  ['no answer within the time limit', () => undefined, 'mcp/timeout'],
+  ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
+  ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/error'],
+];
+
+test.each(losses)('%s ends the rollout', async (_, reply, code) => {
+  const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? reply : undefined) });
+  const source = await connectTo(url);
+  await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
+});

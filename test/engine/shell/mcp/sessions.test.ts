@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectTo, type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+
+const forget = (server: RawServer) => server.sessions.clear();
+
+test.each([[undefined], [405], [500]])(
+  'closing ends the session; a DELETE with status %s is enough',
+  async (deleteStatus) => {
+    const server = await rawMcpServer(deleteStatus === undefined ? {} : { deleteStatus });
+    const source = await connectTo(server.url);
+    expect(server.sessions.size).toBe(1);
+    await source.close();
+    expect(server.sessions.size).toBe(deleteStatus === undefined ? 0 : 1);
+  },
+);
+
+test('fifty rollouts leave no session on a server', async () => {
+  const server = await rawMcpServer();
+  for (let batch = 0; batch < 5; batch += 1)
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const source = await connectTo(server.url);
+        await source.call('write', {});
+        await source.close();
+      }),
+    );
+  expect([server.calls.length, server.sessions.size]).toEqual([50, 0]);
+});
+
+test('a server that lists no tools leaves no session', async () => {
+  const server = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/list'
+        ? { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"no list"}}` }
+        : undefined,
+  });
+  await expect(connectTo(server.url)).rejects.toThrow(/no list/);
+  expect(server.sessions.size).toBe(0);
+});
+
+const rpc = (code: number) => `{"jsonrpc":"2.0","id":ID,"error":{"code":${code},"message":"Session not found"}}`;
+const expiries = [
+  { name: '404', unknownSession: { status: 404, body: 'not found' } },
+  { name: '404 with an error', unknownSession: { status: 404, body: rpc(-32001) } },
+  { name: '400', unknownSession: { status: 400, body: 'Bad Request: No valid session ID provided' } },
+  { name: '400 with an error', unknownSession: { status: 400, body: rpc(-32000) } },
+  { name: '-32001 with status 200', unknownSession: { status: 200, body: rpc(-32001) } },
+];
+
+test.each(expiries)('an expired session ($name) is taken up again', async ({ unknownSession }) => {
+  const server = await rawMcpServer({ unknownSession });
+  const source = await connectTo(server.url);
+  forget(server);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  forget(server);
+  expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
+  expect(server.calls).toEqual(['look', 'write']);
+});
+
+test.each([
+  { name: 'a write', state: 'none', before: 'write' },
+  { name: 'state: replay', state: 'replay', before: 'look' },
+  { name: 'state: snapshot', state: 'snapshot', before: 'look' },
+] as const)('an expired session is a failure of its own after $name', async ({ state, before }) => {
+  const server = await rawMcpServer();
+  const source = await connectTo(server.url, { state });
+  await source.call(before, {});
+  forget(server);
+  await expect(source.call('look', {})).rejects.toMatchObject({
+    failure: { code: 'mcp/session', message: expect.stringContaining('what it kept for the rollout is gone') },
+  });
+  expect(server.calls).toEqual([before]);
+});
+
+test('400 that is not about a session does not repeat a call', async () => {
+  const server = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/call' ? { status: 400, body: 'bad arguments' } : undefined),
+  });
+  const source = await connectTo(server.url);
+  await expect(source.call('look', {})).rejects.toThrow(/answers 400/);
+  expect(server.calls).toEqual(['look']);
+});
+
+/** Sends a progress notification every 100 ms, and the result after so many. */
+const slow = (id: number, token: number | undefined, notifications: number) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let sent = 0;
+  const event = (text: string) => response.write(`data: ${text}\n\n`);
+  const timer = setInterval(() => {
+    sent += 1;
+    const params = { progressToken: token, progress: sent };
+    if (sent <= notifications && token !== undefined)
+      event(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+    if (sent === notifications) response.end(`data: ${resultBody(id, textResult('done'))}\n\n`);
+  }, 100);
+  response.on('close', () => clearInterval(timer));
+};
+
+test.each([
+  { resetTimeoutOnProgress: true, result: { content: 'done' } },
+  { resetTimeoutOnProgress: false, result: { failure: { code: 'mcp/timeout' } } },
+])('progress extends the time limit where that is declared: $resetTimeoutOnProgress', async ({ result, ...more }) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, params }) => (method === 'tools/call' ? slow(id, params._meta?.progressToken, 8) : undefined),
+  });
+  const source = await connectTo(url, { ...more, timeoutMs: 400 });
+  expect(await source.call('look', {}).catch((error: unknown) => error)).toMatchObject(result);
+});
+
+test('a call may take longer than the time limits of the runtime', async () => {
+  const symbol = Symbol.for('undici.globalDispatcher.1');
+  const globals = globalThis as Record<symbol, { readonly constructor: new (options: object) => object }>;
+  new Response();
+  const usual = globals[symbol] as NonNullable<(typeof globals)[symbol]>;
+  onTestFinished(() => {
+    globals[symbol] = usual;
+  });
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? (response) =>
+            void setTimeout(
+              () =>
+                response.writeHead(200, { 'content-type': 'application/json' }).end(resultBody(id, textResult('late'))),
+              1200,
+            )
+        : undefined,
+  });
+  globals[symbol] = new usual.constructor({ headersTimeout: 100, bodyTimeout: 100 }) as never;
+  const source = await connectTo(url);
+  expect(await source.call('look', {})).toEqual({ content: 'late', isError: false });
+});

@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import type { HttpServer } from '../../../../src/engine/core/domain.ts';
+import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import { declaredHttp } from '../../../support/rawMcpServer.ts';
+import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+
+const connect = async (script: McpScript, more: Partial<HttpServer> = {}) => {
+  const { url } = await scriptedMcpServer(script);
+  return startMcpServer('shop', declaredHttp(url, more), process.cwd());
+};
+
+const nothing = { type: 'object', properties: {} };
+const one = { properties: { a: { type: 'string' } } };
+
+it.each<[string, object, object]>([
+  ['no description', {}, { description: '' }],
+  ['a description that is null', { description: null }, { description: '' }],
+  ['a title that is null', { title: null }, {}],
+  ['annotations that are null', { annotations: null }, { effect: 'read' }],
+  ['annotations of which one is null', { annotations: { title: null, readOnlyHint: false } }, { effect: 'write' }],
+  ['annotations of a wrong type', { annotations: [] }, { effect: 'read' }],
+  ['icons that are null', { icons: null, _meta: null, execution: null }, {}],
+  ['no schema', { inputSchema: undefined }, { parameters: nothing }],
+  ['a schema that is null', { inputSchema: null }, { parameters: nothing }],
+  ['an empty schema', { inputSchema: {} }, { parameters: nothing }],
+  ['a schema without a type', { inputSchema: one }, { parameters: { type: 'object', ...one } }],
+  ['a schema with lists that are null', { inputSchema: { type: 'object', properties: null, required: null } }, {}],
+  ['an output schema of type array', { outputSchema: { type: 'array', items: {} } }, {}],
+  [
+    'an output schema with a bad pattern',
+    { outputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
+    {},
+  ],
+  ['an output schema that is a text', { outputSchema: 'text' }, {}],
+])('a tool with %s can be used', async (_, written, expected) => {
+  const server = await connect({
+    list: { tools: [{ name: 'look', inputSchema: { type: 'object' }, ...written }], nextCursor: null },
+    call: () => ({ content: [{ type: 'text', text: 'seen' }] }),
+  });
+  expect(server.tools).toHaveLength(1);
+  expect(server.tools[0]).toMatchObject({ name: 'look', ...expected });
+  expect(server.tools[0]).not.toHaveProperty('leftOut');
+  expect(await server.call('look', {})).toMatchObject({ content: 'seen', isError: false });
+});
+
+it.each<[unknown, string, string]>([
+  [null, 'tool 1', 'it has no name'],
+  [{ inputSchema: {} }, 'tool 1', 'it has no name'],
+  [{ name: 5, inputSchema: {} }, 'tool 1', 'it has no name'],
+  [{ name: 'bad', inputSchema: [] }, 'bad', 'its inputSchema is not an object'],
+  [
+    { name: 'bad', inputSchema: { type: 'string' } },
+    'bad',
+    'its inputSchema has the type string, and arguments are an object',
+  ],
+  [{ name: 'a\nb' }, 'a\nb', 'its name has a control character'],
+])('the tool %j is left out, and the others can be used', async (written, name, reason) => {
+  const server = await connect({ list: { tools: [written, { name: 'look', inputSchema: { type: 'object' } }] } });
+  expect(server.tools).toMatchObject([{ name, leftOut: { reason } }, { name: 'look' }]);
+});
+
+const long = 'a'.repeat(70);
+it.each<[string, string, Partial<HttpServer>]>([
+  ['search', 'search', {}],
+  ['search', 'find_order', { rename: { search: 'find_order' } }],
+  ['search', 'shop_search', { prefix: 'shop_' }],
+  ['search', 'find_order', { rename: { search: 'find_order' }, prefix: 'shop_' }],
+  ['admin.users/list', 'admin_users_list', {}],
+  ['admin.users/list', 'users', { rename: { 'admin.users/list': 'users' } }],
+  ['admin.users', 'shop_admin_users', { prefix: 'shop_' }],
+  [long, `${'a'.repeat(55)}_6bd5e503`, {}],
+  ['查询', '__bcd6771e', {}],
+  ['constructor', 'constructor', { rename: {} }],
+])('the tool %s is called %s', async (own, name, naming) => {
+  const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: own }] } });
+  const declared = declaredHttp(url, { ...naming, writes: [name], tools: { [name]: { timeoutMs: 1234 } } });
+  const server = await startMcpServer('shop', declared, process.cwd());
+  expect(server.tools).toMatchObject([{ name, effect: 'write', timeoutMs: 1234 }]);
+  await server.call(name, {});
+  expect(calls).toMatchObject([{ name: own }]);
+  if (name !== own) expect(await server.call(own, {})).toMatchObject({ isError: true });
+});
+
+it('a reader and a snapshot are called by either name', async () => {
+  const naming = {
+    prefix: 'shop_',
+    snapshot: { tool: 'state', arguments: {} },
+    reader: { tool: 'shop_state', arguments: {} },
+  };
+  const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: 'state' }] } });
+  const server = await startMcpServer('shop', declaredHttp(url, naming), process.cwd());
+  await server.read();
+  await server.snapshot?.();
+  expect(calls.map(({ name }) => name)).toEqual(['state', 'state']);
+});
+
+it.each<[string, readonly string[], object]>([
+  [
+    'two adapted names that are the same',
+    ['a.b', 'a/b'],
+    [{ name: 'a_b' }, { leftOut: { reason: expect.stringContaining('would become a_b') } }],
+  ],
+  [
+    'an adapted name before a tool with it',
+    ['a.b', 'a_b'],
+    [{ leftOut: { hint: expect.stringContaining('rename: { "a.b": NAME }') } }, { name: 'a_b' }],
+  ],
+  [
+    'a tool that is listed twice',
+    ['a', 'a'],
+    [{ name: 'a' }, { leftOut: { reason: 'the server lists another tool with this name' } }],
+  ],
+])('%s: one of them is left out', async (_, names, expected) => {
+  const server = await connect({ list: { tools: names.map((name) => ({ name })) } });
+  expect(server.tools).toMatchObject(expected);
+});
+
+it.each([
+  [{}, 'its answer to tools/list cannot be read (tools: Invalid input: expected array, received undefined)'],
+  [{ tools: null }, 'its answer to tools/list cannot be read (tools: Invalid input: expected array, received null)'],
+  [
+    { tools: [], nextCursor: 2 },
+    'its answer to tools/list cannot be read (nextCursor: Invalid input: expected string, received number)',
+  ],
+])('the list %j is refused in words', async (list, message) => {
+  await expect(connect({ list })).rejects.toThrow(message);
+});
+
+it.each([
+  ['instructions that are null', { instructions: null }],
+  ['capabilities that are null', { capabilities: { tools: { listChanged: null }, logging: null } }],
+  ['a title of itself that is null', { serverInfo: { name: 's', version: '1', title: null, icons: null } }],
+])('a server with %s can be used', async (_, start) => {
+  const server = await connect({ start, list: { tools: [{ name: 'look' }] } });
+  expect(server.tools).toHaveLength(1);
+});
+
+it('a result that is too long is an error for the agent, and the next call works', async () => {
+  const results = ['x'.repeat(2000), 'seen'];
+  const server = await connect(
+    { list: { tools: [{ name: 'look' }] }, call: () => ({ content: [{ type: 'text', text: results.shift() }] }) },
+    { maxResultLength: 1000 },
+  );
+  expect(await server.call('look', {})).toMatchObject({
+    content: 'Error: the result is longer than 1000 characters, which is the maxResultLength of the server',
+    isError: true,
+  });
+  expect(await server.call('look', {})).toEqual({ content: 'seen', isError: false });
+});
+
+it.each<[string, unknown, { readonly content: string; readonly isError: boolean }]>([
+  ['no content', {}, { content: '', isError: false }],
+  ['content that is null', { content: null, isError: null }, { content: '', isError: false }],
+  ['content that is a text', { content: 'seen' }, { content: 'seen', isError: false }],
+  ['a part that is null', { content: [null, { type: 'text', text: 'seen' }] }, { content: 'seen', isError: false }],
+  ['a text that is null', { content: [{ type: 'text', text: null }] }, { content: '', isError: false }],
+  ['data that is null', { content: [], structuredContent: null }, { content: '', isError: false }],
+  ['data that is a list', { structuredContent: [1] }, { content: '[1]', isError: false }],
+  ['data of an old server', { toolResult: { a: 1 } }, { content: '{"a":1}', isError: false }],
+  ['an unknown kind', { content: [{ type: 'chart', a: 1 }] }, { content: '{"type":"chart","a":1}', isError: false }],
+])('a result with %s is read', async (_, result, expected) => {
+  const server = await connect({ list: { tools: [{ name: 'look' }] }, call: () => result });
+  expect(await server.call('look', {})).toEqual(expected);
+});

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { connectTo, type RawReply, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+
+test.each([400, 404, 405])('a server with the older transport (status %s) is refused with a bridge', async (status) => {
+  const { url } = await rawMcpServer({
+    reply: () => ({ status, body: 'no' }),
+    get: (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: endpoint\ndata: /messages?sessionId=1\n\n');
+    },
+  });
+  await expect(connectTo(url)).rejects.toMatchObject({
+    failure: {
+      code: 'mcp/legacy-sse',
+      message: expect.stringContaining(`args: [-y, mcp-remote, ${url}, --transport, sse-only]`),
+    },
+  });
+});
+
+test('another address that does not exist is not taken for one with the older transport', async () => {
+  const { url } = await rawMcpServer({ reply: () => ({ status: 404, body: 'not found' }) });
+  await expect(connectTo(url)).rejects.toMatchObject({ failure: { code: 'mcp/error' } });
+});
+
+test('a task in place of a result is an error that the agent reads', async () => {
+  const task = '{"task":{"taskId":"t1","status":"working"}}';
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/call' ? { body: resultBody(id, task) } : undefined),
+  });
+  const { content, isError } = await (await connectTo(url)).call('look', {});
+  expect([isError, content]).toEqual([true, expect.stringContaining('look began a task in place of a result')]);
+});
+
+test('a list that changes after a login is named where a tool of it is called', async () => {
+  const notification = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+  const streamed = (id: number) => (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${notification}\n\ndata: ${resultBody(id, textResult('welcome'))}\n\n`);
+  };
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }): RawReply => (method === 'tools/call' ? streamed(id) : undefined),
+  });
+  const source = await connectTo(url);
+  expect((await source.call('pay', {})).content).toBe('Error: there is no tool named "pay"');
+  await source.call('login', {});
+  expect((await source.call('pay', {})).content).toMatch(
+    /changed its list of tools since.*Log in by env, args or headers/,
+  );
+});
+
+test.each([
+  ['elicitation/create', /a rollout has no person who could answer/],
+  ['sampling/createMessage', /the models of a rollout are those of its seats/],
+  ['roots/list', /a server gets its folders as arguments/],
+  ['tasks/list', /it answers no requests but ping/],
+])('a request for %s is refused with what to do', async (method, message) => {
+  const asked = `{"jsonrpc":"2.0","id":"q","method":"${method}","params":{}}`;
+  const answers: string[] = [];
+  const { url } = await rawMcpServer({
+    onAnswer: (answer) => answers.push(answer),
+    reply: ({ id, method: called }): RawReply =>
+      called === 'tools/call'
+        ? (response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            response.end(`data: ${asked}\n\ndata: ${resultBody(id, textResult('done'))}\n\n`);
+          }
+        : undefined,
+  });
+  await (await connectTo(url)).call('look', {});
+  await expect.poll(() => answers).toEqual([expect.stringMatching(message)]);
+});

@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
+import { approveDomain } from '../../support/approval.ts';
+import { type RawReply, rawMcpServer } from '../../support/rawMcpServer.ts';
+import { folderOf } from './load/domainFolder.ts';
+
+/** The tools of a domain with a server of which the tool `look` is answered as given; `write` waits for nothing. */
+async function scratchOf(reply: (id: number) => RawReply, timeoutMs = 120_000) {
+  const server = await rawMcpServer({
+    reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
+  });
+  const folder = folderOf({
+    'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    timeoutMs: ${timeoutMs}\n`,
+    'policy.md': '# Raw\n',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+  });
+  approveDomain(folder);
+  const tools = await ScratchTools.open(loadDomain(folder), { readKey: () => undefined });
+  onTestFinished(() => tools.close());
+  return { server, call: tools.shown.call };
+}
+
+const wrote = { content: 'write', isError: false };
+
+test('an error of a server is the result of its call alone', async () => {
+  const { server, call } = await scratchOf((id) => ({
+    body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"boom"}}`,
+  }));
+  expect(await call('look', {})).toMatchObject({ content: 'Error: MCP error -32603: boom', isError: true });
+  expect(await call('write', {})).toMatchObject(wrote);
+  expect(server.sessions.size, 'the database is the same').toBe(1);
+});
+
+test.each([
+  { name: 'that exceeds its time limit', reply: () => () => undefined, says: /did not answer within 0.3 s/ },
+  { name: 'whose server breaks the connection', reply: () => (response) => response.destroy(), says: /broke/ },
+] satisfies readonly { name: string; reply: (id: number) => RawReply; says: RegExp }[])(
+  'a call $name starts a fresh database, and no later call repeats its error',
+  async ({ reply, says }) => {
+    const { call } = await scratchOf(reply, 300);
+    const failed = await call('look', {});
+    expect(failed.isError).toBe(true);
+    expect(failed.content).toMatch(says);
+    expect(failed.content).toMatch(/\. The next call starts on a fresh database$/);
+    expect(await call('write', {})).toMatchObject(wrote);
+  },
+);
+
+test('a cancelled call does not keep the next one waiting, whether it was made or not', async () => {
+  const { server, call } = await scratchOf(() => () => undefined);
+  const [made, waiting] = [new AbortController(), new AbortController()];
+  const first = call('look', {}, made.signal);
+  const second = call('look', {}, waiting.signal);
+  await expect.poll(() => server.calls).toEqual(['look']);
+  waiting.abort();
+  expect(await second).toMatchObject({ isError: true, content: expect.stringContaining('cancelled before') });
+  made.abort();
+  expect(await first).toMatchObject({ isError: true, content: 'Error: the call was cancelled' });
+  expect(await call('write', {})).toMatchObject(wrote);
+  expect(server.calls).toEqual(['look', 'write']);
+  expect(server.sessions.size, 'the database is the same').toBe(1);
+});
