@@ -6,7 +6,7 @@ import type { HttpServer } from '../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../src/engine/shell/toolSource.ts';
 
-export type RawRequest = {
+type RawRequest = {
   readonly id: number;
   readonly method: string;
   readonly params: { readonly name?: string; readonly _meta?: { readonly progressToken?: number } };
@@ -130,7 +130,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** Returns the declaration of an HTTP server, as domain.yaml would have it. */
-export const declaredHttp = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
+const declaredHttp = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
   type: 'http',
   url,
   headers: {},

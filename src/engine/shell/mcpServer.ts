@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createInterface } from 'node:readline';
+import { Readable, type Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -6,6 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../core/json.ts';
 import { type Media, partsOf } from '../core/media.ts';
+import { exactJson, losesDigits } from '../core/largeIntegers.ts';
 import type { Offered } from '../core/tool.ts';
 import { version } from './version.ts';
 
@@ -41,13 +44,17 @@ export async function answerMcp(
 }
 
 /** Serves tools on standard input and output, until the input ends. */
-export async function serveMcp(shown: ShownTools): Promise<void> {
+export async function serveMcp(
+  shown: ShownTools,
+  input: Readable = process.stdin,
+  output: Writable = process.stdout,
+): Promise<void> {
   const server = serverOf(shown);
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
-    process.stdin.once('end', resolve);
+    input.once('end', resolve);
   });
-  await server.connect(new StdioServerTransport());
+  await server.connect(new StdioServerTransport(Readable.from(exactLines(input)), output));
   await closed;
   await server.close();
 }
@@ -59,6 +66,12 @@ function contentPart(part: string | Media) {
   const [kind] = mimeType.split('/');
   if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data } as const;
   return { type: 'resource' as const, resource: { uri: `data:${mimeType}`, mimeType, blob: data } };
+}
+
+/** Yields the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
+async function* exactLines(input: Readable): AsyncGenerator<Buffer> {
+  for await (const line of createInterface({ input }))
+    yield Buffer.from(`${losesDigits(line) ? JSON.stringify(exactJson(line)) : line}\n`);
 }
 
 function serverOf(shown: ShownTools): Server {

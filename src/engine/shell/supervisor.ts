@@ -379,14 +379,14 @@ class Supervision implements Supervisor {
     if (!this.#write(live)) return;
     const isGone = () => live.lane !== lane || live.check !== check;
     if (about.type === 'agent') live.calls = new AbortController();
-    const { signal } = live.calls;
+    const given = cancelledCall(about);
+    const { signal: ofCall } = live.calls;
+    const signal = given ? AbortSignal.any([live.abort.signal, ofCall]) : live.abort.signal;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const made = answerQuestion(asked, live.outside, reach, AbortSignal.any([live.abort.signal, signal]));
-      const { answer, note } = await made.catch((error: unknown) => {
-        const answer = signal.aborted && !live.abort.signal.aborted ? cancelledCall(about) : null;
-        if (!answer) throw error;
-        return { answer, note: undefined };
+      const { answer, note } = await answerQuestion(asked, live.outside, reach, signal).catch((error: unknown) => {
+        if (!given || !ofCall.aborted || live.abort.signal.aborted) throw error;
+        return { answer: given, note: undefined };
       });
       if (isGone()) return;
       const value = redactedValue(answer);
@@ -506,7 +506,7 @@ class Supervision implements Supervisor {
   }
 }
 
-/** Returns the answer to a call that was cancelled alone; null for a question that is not a call. */
+/** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */
 function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | null {
   const content = 'Error: the call was cancelled';
   if (type === 'tool') return { content, isError: true };

@@ -3,7 +3,7 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 
 /** Failures after which the same call may work: of the way to a server, not of what it did. */
-const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unreachable', 'mcp/session'];
+const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unreachable'];
 
 const firstPauseMs = 100;
 const longestPauseMs = 5000;

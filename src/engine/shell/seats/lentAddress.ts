@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { exactJson } from '../../core/largeIntegers.ts';
 import { messageOf } from '../fault.ts';
 import { isLocalRequest, isSameToken } from '../loopback.ts';
 import type { ShownTools } from '../mcpServer.ts';
@@ -86,7 +87,7 @@ class Door {
       return send(response, 200, { object: 'list', data: [{ id: lender.modelName, object: 'model', created: 0 }] });
     if (asked !== 'POST /v1/chat/completions' && asked !== 'POST /mcp')
       return say(response, path === '/mcp' ? 405 : 404, `there is nothing at ${asked}${adviceFor(path)}`, 'not_found');
-    const body = await readBody(request);
+    const body = await readBody(request, path === '/mcp' ? exactJson : JSON.parse);
     if (body === null) return say(response, 400, 'the body is not JSON', 'invalid_json');
     if (path === '/mcp') {
       const { answerMcp } = await import('../mcpServer.ts');
@@ -106,7 +107,7 @@ function adviceFor(path: string): string {
   return path.startsWith('/v1/responses') ? `: ${advice}` : '';
 }
 
-async function readBody(request: IncomingMessage): Promise<object | null> {
+async function readBody(request: IncomingMessage, parse: (text: string) => unknown): Promise<object | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -115,7 +116,7 @@ async function readBody(request: IncomingMessage): Promise<object | null> {
     chunks.push(chunk);
   }
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    const value = parse(Buffer.concat(chunks).toString());
     return typeof value === 'object' ? value : null;
   } catch {
     return null;
