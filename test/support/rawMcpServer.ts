@@ -130,7 +130,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** Returns the declaration of an HTTP server, as domain.yaml would have it. */
-const declaredHttp = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
+export const declaredHttp = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
   type: 'http',
   url,
   headers: {},
