@@ -3,7 +3,7 @@ import type { ModelRole } from '../../core/measure.ts';
 import type { ModelSettings } from '../../core/modelSettings.ts';
 import { Fault } from '../fault.ts';
 import { throwUnlessAllowed } from '../keyOrigins.ts';
-import { fillPlaceholders } from '../placeholders.ts';
+import { fillPlaceholders, type PlaceholderProblem } from '../placeholders.ts';
 import { keptSecret } from '../secrets.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -60,7 +60,7 @@ export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Pro
   if (!headers) return model;
   const names = Object.values(headers).flatMap((value) => [...value.matchAll(variable)].map(([, name = '']) => name));
   const values = await Promise.all(names.map(async (name) => [name, await readKey(name)] as const));
-  const { fill } = fillPlaceholders({}, Object.fromEntries(values), (name) => missing(model, name));
+  const { fill } = fillPlaceholders({}, Object.fromEntries(values), (problem) => unfilled(model, problem));
   const filled = Object.entries(headers).map(([name, value]) => {
     const sent = fill(value).trim();
     return [name, secretHeader.test(name) ? keptSecret(name, sent) : sent];
@@ -68,10 +68,10 @@ export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Pro
   return { ...model, headers: Object.fromEntries(filled) };
 }
 
-function missing({ model }: ModelSeat, name: string): Fault {
-  return new Fault({
-    who: 'environment',
-    code: 'model/header',
-    message: `a header of ${model} needs ${name}, which is not set. Set it, or remove the header`,
-  });
+function unfilled({ model }: ModelSeat, problem: PlaceholderProblem): Fault {
+  const why =
+    problem.type === 'unset'
+      ? `needs ${problem.variable}, which is not set. Set it, or remove the header`
+      : `cannot be filled: ${problem.message}`;
+  return new Fault({ who: 'environment', code: 'model/header', message: `a header of ${model} ${why}` });
 }
