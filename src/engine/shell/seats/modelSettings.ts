@@ -69,9 +69,9 @@ export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Pro
 }
 
 function unfilled({ model }: ModelSeat, problem: PlaceholderProblem): Fault {
-  const message =
-    problem.type === 'unknown'
-      ? `a header of ${model} is not sent: ${problem.message}`
-      : `a header of ${model} needs ${problem.variable}, which is not set. Set it, or remove the header`;
-  return new Fault({ who: 'environment', code: 'model/header', message });
+  const why =
+    problem.type === 'unset'
+      ? `needs ${problem.variable}, which is not set. Set it, or remove the header`
+      : `cannot be filled: ${problem.message}`;
+  return new Fault({ who: 'environment', code: 'model/header', message: `a header of ${model} ${why}` });
 }
