@@ -27,6 +27,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
   timeout: { type: 'string' },
+  'rate-limit-wait': { type: 'string' },
   out: { type: 'string' },
 };
 
@@ -45,6 +46,7 @@ export const rolloutHelp = (
   --temperature X    for models (default: the endpoint's)
   --max-tokens N     tokens of one response of a model
   --timeout SECONDS  how long a model may take for one response (default: 120)
+  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -146,12 +148,14 @@ function seat(
 ): SeatSpec {
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
-  const timeoutMs = timeoutOf(given);
+  const timeoutMs = secondsOf(given, 'timeout');
+  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
   return withModel(chosenSeat(which, chosen, own, folder, io), (model) => ({
     ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(rateLimitMs === undefined ? {} : { rateLimitMs }),
   }));
 }
 
@@ -173,15 +177,15 @@ export function chosenSeat(
   return parsed;
 }
 
-/** Milliseconds. */
-function timeoutOf(given: Given): number | undefined {
-  const value = text(given, 'timeout');
+/** Reads an option in seconds. Returns milliseconds. */
+function secondsOf(given: Given, name: string): number | undefined {
+  const value = text(given, name);
   if (value === undefined) return undefined;
   const seconds = Number(value);
   if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
-    throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+    throw new UsageError(`--${name} is a number of seconds above 0, not "${value}"`);
   if (seconds * 1000 > longestMs)
-    throw new UsageError(`--timeout is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
+    throw new UsageError(`--${name} is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
   return seconds * 1000;
 }
 

@@ -37,8 +37,12 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {
       if (said.length > 0) print(io, { type: 'rolloutSpoke', task: task.id, trial, text: text(said) });
     },
     onModel: (notice) => {
-      if (notice.type !== 'answered' || !notice.usage) return;
       const role = notice.role === 'tool' ? 'tools' : notice.role;
+      if (notice.type === 'askedAgain' && notice.retry.waitMs !== undefined) {
+        const { reason, waitMs } = notice.retry;
+        print(io, { type: 'modelWaits', role, seconds: Math.ceil(waitMs / 1000), reason });
+      }
+      if (notice.type !== 'answered' || !notice.usage) return;
       const { input, output } = notice.usage;
       const tokens = { ...byRole(() => ({ input: 0, output: 0 })), [role]: { input, output } };
       print(io, { type: 'modelAnswered', role, input, output, money: moneyOf(tokens, prices) });
