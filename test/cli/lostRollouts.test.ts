@@ -40,7 +40,6 @@ test('a rollout that infrastructure ended is run again by the same command, and 
 });
 
 test.each([
-  { failures: 1, times: 1, scored: 2 },
   { failures: 2, times: 1, scored: 1 },
   { failures: 2, times: 3, scored: 2 },
 ])(

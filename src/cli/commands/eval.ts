@@ -15,6 +15,7 @@ import { suggestion } from '../../engine/shell/load/nearest.ts';
 import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { plannedTrials } from '../../engine/shell/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -212,7 +213,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
 
 /** Prints the report and decides the exit code. */
 function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Given, io: Io): ExitCode {
-  const metrics = metricsOf(record.rollouts, record.file.prices);
+  const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
   const { isSpent, spent, uncounted } = plan.meter;
   const chosen = new Set(plan.tasks.map(({ id }) => id));

@@ -105,7 +105,7 @@ export class EndpointLimiter {
 }
 
 /** One request that has its turn: exactly one of these is called, once. */
-export type Turn = {
+type Turn = {
   readonly answered: () => void;
   /** It failed for a reason that says nothing about limits. */
   readonly failed: () => void;
@@ -114,7 +114,7 @@ export type Turn = {
 };
 
 /** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
-export type Pause = { readonly ms: number; readonly isNew: boolean };
+type Pause = { readonly ms: number; readonly isNew: boolean };
 
 const limiters = new Map<string, EndpointLimiter>();
 

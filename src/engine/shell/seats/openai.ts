@@ -27,7 +27,7 @@ export type OnRetry = (retry: Retry) => void;
 /** How long a model may take for one answer where nobody says otherwise. */
 export const defaultTimeoutMs = 120_000;
 /** How long a request may wait altogether for an endpoint that limits the rate. */
-export const defaultRateLimitMs = 300_000;
+const defaultRateLimitMs = 300_000;
 const mostRetries = 3;
 /** Of these, attempts that may follow one that was silent for the seat's whole time. */
 const mostSilentRetries = 1;

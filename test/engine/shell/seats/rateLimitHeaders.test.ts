@@ -4,7 +4,12 @@ import { requestedWait } from '../../../../src/engine/shell/seats/rateLimitHeade
 const now = Date.parse('2026-03-01T12:00:00Z');
 const inBody = (error: object) => JSON.stringify({ error });
 
-test.each<readonly [string, Record<string, string>, number | null, string?]>([
+const answers: readonly (readonly [
+  name: string,
+  headers: Record<string, string>,
+  wait: number | null,
+  body?: string,
+])[] = [
   ['seconds', { 'retry-after': '65' }, 65_000],
   ['a date', { 'Retry-After': 'Sun, 01 Mar 2026 12:00:30 GMT' }, 30_000],
   ['a date in the past', { 'retry-after': 'Sun, 01 Mar 2026 11:00:00 GMT' }, null],
@@ -41,6 +46,9 @@ test.each<readonly [string, Record<string, string>, number | null, string?]>([
     inBody({ message: 'm', metadata: { headers: { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': now + 8000 } } }),
   ],
   ["Google's delay in the body", {}, 34_000, inBody({ details: [{ '@type': 'x' }, { retryDelay: '34s' }] })],
-])('%s', (_name, headers, wait, body = '') => {
+];
+
+test.each(answers.map(([name, headers, wait, body = '']) => ({ name, headers, wait, body })))('$name', (answer) => {
+  const { headers, wait, body } = answer;
   expect(requestedWait(new Headers(headers), body, now)).toBe(wait);
 });
