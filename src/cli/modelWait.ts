@@ -42,8 +42,9 @@ export function modelWait(
         timer ??= setInterval(tick, 1000).unref();
         return;
       case 'askedAgain': {
-        const { reason, attempt, of } = notice.retry;
-        const text = `${called(notice)}: ${reason}; it is asked again (${attempt} of ${of})`;
+        const { reason, attempt, of, waitMs } = notice.retry;
+        const when = waitMs === undefined ? `(${attempt} of ${of})` : `in ${Math.ceil(waitMs / 1000)} s`;
+        const text = `${called(notice)}: ${reason}; it is asked again ${when}`;
         if (line) line.print(text);
         else say(text);
         return;

@@ -29,6 +29,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   ...settingOptions,
   timeout: { type: 'string' },
+  'rate-limit-wait': { type: 'string' },
   out: { type: 'string' },
 };
 
@@ -45,6 +46,7 @@ export const rolloutHelp = (
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
+  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -156,10 +158,20 @@ type AskedSeat = {
 };
 
 function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
-  const timeoutMs = timeoutOf(given);
+  const timeoutMs = secondsOf(given, 'timeout');
+  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
   const spec = chosenSeat(asked.which, asked.chosen, asked.own, folder, io);
   return withModel(spec, (model) =>
-    settledModel(timeoutMs === undefined ? model : { ...model, timeoutMs }, asked, file, io.environment),
+    settledModel(
+      {
+        ...model,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(rateLimitMs === undefined ? {} : { rateLimitMs }),
+      },
+      asked,
+      file,
+      io.environment,
+    ),
   );
 }
 
@@ -199,15 +211,15 @@ export function chosenSeat(
   return parsed;
 }
 
-/** Milliseconds. */
-function timeoutOf(given: Given): number | undefined {
-  const value = text(given, 'timeout');
+/** Reads an option in seconds. Returns milliseconds. */
+function secondsOf(given: Given, name: string): number | undefined {
+  const value = text(given, name);
   if (value === undefined) return undefined;
   const seconds = Number(value);
   if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
-    throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+    throw new UsageError(`--${name} is a number of seconds above 0, not "${value}"`);
   if (seconds * 1000 > longestMs)
-    throw new UsageError(`--timeout is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
+    throw new UsageError(`--${name} is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
   return seconds * 1000;
 }
 

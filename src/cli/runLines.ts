@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { byRole } from '../engine/core/measure.ts';
 import { moneyOf, type Prices } from '../engine/core/metrics.ts';
-import { outcomeOf } from '../engine/core/outcome.ts';
+import { crashOutcome, outcomeOf } from '../engine/core/outcome.ts';
 import { sum } from '../engine/core/statistics.ts';
 import type { Task } from '../engine/core/task.ts';
 import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
@@ -37,14 +37,22 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {
       if (said.length > 0) print(io, { type: 'rolloutSpoke', task: task.id, trial, text: text(said) });
     },
     onModel: (notice) => {
-      if (notice.type !== 'answered' || !notice.usage) return;
       const role = notice.role === 'tool' ? 'tools' : notice.role;
+      if (notice.type === 'askedAgain' && notice.retry.waitMs !== undefined) {
+        const { reason, waitMs } = notice.retry;
+        print(io, { type: 'modelWaits', role, seconds: Math.ceil(waitMs / 1000), reason });
+      }
+      if (notice.type !== 'answered' || !notice.usage) return;
       const { input, output } = notice.usage;
       const tokens = { ...byRole(() => ({ input: 0, output: 0 })), [role]: { input, output } };
       print(io, { type: 'modelAnswered', role, input, output, money: moneyOf(tokens, prices) });
     },
-    onFinished: ({ recording, endReason }: Pick<TrialResult, 'recording' | 'endReason'>) => {
+    onFinished: ({ task, trial, recording, endReason, reason, crashed }: TrialResult) => {
       guards.delete(recording);
+      if (crashed) {
+        print(io, { type: 'rolloutFinished', outcome: crashOutcome(task, trial, reason), recording });
+        return;
+      }
       // What was cancelled goes on with the next run, and has not come out yet.
       if (endReason !== 'cancelled') print(io, finished(recording));
     },

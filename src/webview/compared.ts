@@ -14,6 +14,7 @@ const metricsSchema = z.object({
   rollouts: z.int(),
   scored: z.int(),
   tasks: z.int(),
+  scoredTasks: z.object({ all: z.int(), some: z.int(), none: z.int() }),
   meanReward: z.nullable(z.number()),
   reward: z.nullable(estimateSchema),
   completionRate: share,

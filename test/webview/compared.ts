@@ -15,6 +15,7 @@ export function metrics(part: Partial<ComparedMetrics> = {}): ComparedMetrics {
     tasks: 2,
     meanReward: 1,
     reward: { value: 1, low: 0.34, high: 1 },
+    scoredTasks: { all: 2, some: 0, none: 0 },
     completionRate: 1,
     passHat: [
       { k: 1, tasks: 2, value: 1, low: 0.34, high: 1 },

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { hostedName } from '../../engine/core/domain.ts';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
@@ -8,14 +7,15 @@ import { metricsOf, type Prices } from '../../engine/core/metrics.ts';
 import { nameMatches } from '../../engine/core/nameMatches.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
-import { expectToGoOn, runBatch, simulatorsOf } from '../../engine/shell/batch.ts';
-import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
+import { expectToGoOn, finalRollouts, runBatch, simulatorsOf, type TrialResult } from '../../engine/shell/batch.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { plannedTrials } from '../../engine/shell/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -46,8 +46,8 @@ export const evaluate: Command = {
   summary: 'run many tasks, several trials each, and report success',
   help: `rehearsal eval DOMAIN [options]
 
-Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run it goes on with
-what has no receipt yet: no finished rollout is repeated, none is lost.
+Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run it runs what is
+left, and what infrastructure ended: no scored rollout is repeated.
 
   --split NAME       train or test (default: both)
   --tasks A,B*       only these tasks, by id or by the path of a file of tasks; * matches any letters
@@ -57,6 +57,7 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
   --uses TOOL        only tasks whose gold actions call this tool
   --trials K         trials of each task (default: 1)
   --concurrency N    rollouts at once (default: 16)
+  --retry-unscored N  run rollouts that ended without a reward again, up to N times (default: 0)
   --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
   --budget-money X   the same in money, by --price
   --price IN/OUT     what a million tokens of the agent's model cost
@@ -79,6 +80,7 @@ infrastructure failed, such as a model that cannot be reached, so that some roll
     uses: { type: 'string' },
     trials: { type: 'string' },
     concurrency: { type: 'string' },
+    'retry-unscored': { type: 'string' },
     'budget-tokens': { type: 'string' },
     'budget-money': { type: 'string' },
     price: { type: 'string' },
@@ -101,10 +103,11 @@ async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promi
 
 async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
   expectToGoOn(plan.folder, domain, plan);
-  await rollOut(plan, given, io, domain);
+  const results = await rollOut(plan, given, io, domain);
   const record = readRun(plan.folder);
   if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
-  return conclude(record, plan, given, io);
+  const crashed = results.filter((result) => result.crashed);
+  return conclude(record, crashed, plan, given, io);
 }
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
@@ -151,9 +154,9 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'
 /** To start a lane takes about as long as this many rollouts of seats without a model. */
 const rolloutsPerLane = 16;
 
-/** Runs what has no receipt yet. */
-async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<void> {
-  const finished = new Set(finishedRollouts(join(plan.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
+/** Runs what has no final receipt yet. */
+async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<readonly TrialResult[]> {
+  const finished = finalRollouts(plan.folder);
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
   if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
@@ -174,13 +177,14 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   // A person answers one rollout after another, so that a line of the input belongs to one of them.
   const isTyped = [plan.agent, plan.user].some(({ type }) => type === 'human');
-  let done = 0;
+  const played = new Set<string>();
   let scored = 0;
   let rewarded = 0;
   try {
-    await runBatch(supervisor, {
+    return await runBatch(supervisor, {
       ...plan,
       concurrency: isTyped ? 1 : (wholeNumber(given, 'concurrency') ?? 16),
+      retryUnscored: wholeNumber(given, 'retry-unscored'),
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
@@ -191,11 +195,13 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       ...(lines ? { onEvents: lines.onEvents } : {}),
       onFinished: (result) => {
         lines?.onFinished(result);
-        const { reward } = result;
-        done += 1;
+        const { task, trial, reward } = result;
+        // Only rollouts without a reward are run again, so no reward counts twice.
+        played.add(rolloutName({ id: task }, trial));
         scored += reward === null ? 0 : 1;
         rewarded += reward ?? 0;
-        show(done, left, `mean reward ${scored === 0 ? 'none' : (rewarded / scored).toFixed(2)}`);
+        const note = `mean reward ${scored === 0 ? 'none' : (rewarded / scored).toFixed(2)}`;
+        show(played.size, Math.max(left, played.size), note);
       },
     });
   } finally {
@@ -206,14 +212,15 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
 }
 
 /** Prints the report and decides the exit code. */
-function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode {
-  const metrics = metricsOf(record.rollouts, record.file.prices);
+function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Given, io: Io): ExitCode {
+  const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
   const { isSpent, spent, uncounted } = plan.meter;
   const chosen = new Set(plan.tasks.map(({ id }) => id));
   const planned = plan.tasks.length * plan.trials;
   const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
-  const stopped = done === planned ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
+  const isWhole = done + crashed.length === planned;
+  const stopped = isWhole ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
   if (given.values['json'] === true)
     io.out(
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
@@ -224,11 +231,13 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   }
   if (uncounted() > 0)
     io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
-  const lost = record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure');
+  const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
   const [first] = lost;
   if (stopped === null && first) {
     const why = first.failure?.message ?? first.reason;
-    io.err(`${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\n`);
+    io.err(
+      `${lost.length} of ${counted(planned, 'rollout')} could not be run: ${why}\nRun them again with --out ${plan.folder}\n`,
+    );
     return 2;
   }
   if (stopped === null) return missed.length > 0 ? 1 : 0;

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/metrics.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { plannedTrials } from '../../engine/shell/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { type Command, type Given, refuseMore, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
@@ -36,7 +37,7 @@ Measures the finished rollouts of a run again from their recordings and prints w
     if (given.values['paper'] === true) return printPaper(given, io);
     refuseMore(given, 1, report);
     const record = openRunRecord(io, given.positionals[0]);
-    const metrics = metricsOf(record.rollouts, record.file.prices);
+    const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
     const html = text(given, 'html');
     const junit = text(given, 'junit');
     if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics, domainOf(record)));

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Task } from '../../engine/core/task.ts';
-import { expectToGoOn, runBatch } from '../../engine/shell/batch.ts';
+import { expectToGoOn, runBatch, throwCrash } from '../../engine/shell/batch.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
@@ -78,6 +78,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
             for (const line of spoken(each.event, guard(each), io.terminal)) io.out(`${line}\n`);
       },
     });
+    if (result) throwCrash([result]);
     if (!result) {
       io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}. Choose another folder with --out\n`);
       return 2;

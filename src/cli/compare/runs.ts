@@ -1,7 +1,7 @@
 import { type Comparison, compareRuns, type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
 import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/decision.ts';
 import { metricsOf, type RunMetrics } from '../../engine/core/metrics.ts';
-import type { RunFile } from '../../engine/shell/runFile.ts';
+import { plannedTrials, type RunFile } from '../../engine/shell/runFile.ts';
 import { eventsOf, type FinishedRollout, type RunRecord, settingsThatDiffer } from '../../engine/shell/runRecord.ts';
 import { excerpt } from '../report/text.ts';
 
@@ -73,7 +73,7 @@ export async function runsCompared(records: readonly RunRecord[], onPair: OnPair
         user: file.user,
         policyHash: file.policyHash,
       },
-      metrics: metricsOf(rollouts, file.prices),
+      metrics: metricsOf(rollouts, file.prices, plannedTrials(file)),
       unfinished: unfinished.length,
       problems,
     })),

@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import { missingRewards, scoredTasksOf } from '../../engine/core/metrics.ts';
 import type { Estimate } from '../../engine/core/statistics.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
+import { plannedTrials } from '../../engine/shell/runFile.ts';
 import type { RunRecord } from '../../engine/shell/runRecord.ts';
 import { excerpt, headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
@@ -31,6 +33,10 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
   const lines = [
     `A  ${headline(runs[0])}`,
     `B  ${headline(runs[1])}`,
+    ...runs.flatMap(({ file, rollouts }, at) => {
+      const missing = missingRewards(scoredTasksOf(rollouts, plannedTrials(file)));
+      return missing === null ? [] : [`${at === 0 ? 'A' : 'B'}: ${missing}`];
+    }),
     ...compared.settings.map((setting) => `differs in ${setting}`),
     ...compared.changedTasks.map((task) => `left out: task ${task} has changed between the runs`),
     ...(compared.onlyInOne.length > 0 ? [`left out: ${compared.onlyInOne.length} tasks that only one run has`] : []),

@@ -32,7 +32,9 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
 }
 
 function success(metrics: RunMetrics): Section {
-  const { reward, passHat, completionRate, flipRate, allCorrect, allWrong } = metrics;
+  const { reward, passHat, completionRate, flipRate, allCorrect, allWrong, scoredTasks } = metrics;
+  const { all, some, none } = scoredTasks;
+  const counts = { 'with every trial scored': all, 'with some trials scored': some, 'without a score': none };
   const interval = ({ low, high }: { low: number; high: number }) => `${low.toFixed(3)} to ${high.toFixed(3)}`;
   return {
     id: 'success',
@@ -45,6 +47,9 @@ function success(metrics: RunMetrics): Section {
       ['tasks all right', percent(allCorrect), '', ''],
       ['tasks all wrong', percent(allWrong), '', ''],
       ['tasks that flip', percent(flipRate), '', ''],
+      ...(some + none === 0
+        ? []
+        : Object.entries(counts).map(([name, count]) => [`tasks ${name}`, String(count), '', ''])),
     ],
   };
 }

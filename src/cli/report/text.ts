@@ -1,4 +1,4 @@
-import type { RunMetrics } from '../../engine/core/metrics.ts';
+import { missingRewards, type RunMetrics } from '../../engine/core/metrics.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
 import { adaptedLines, brokenAnswerLines, failureText, sectionsOf } from './sections.ts';
@@ -33,14 +33,16 @@ export function headline({ file, rollouts }: RunRecord): string {
   return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, basis ${file.basis}, ${rollouts.length} rollouts${regraded}`;
 }
 
-function passLine({ scored, rollouts, meanReward, passHat }: RunMetrics): string {
+function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {
   const isShown = (k: number) => Number.isInteger(Math.log2(k)) || k === passHat.length;
   const powers = passHat
     .filter(({ k }) => isShown(k))
     .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
     .join('  ');
   const rest = scored < rollouts ? `, ${rollouts - scored} not scored` : '';
-  return `${scored} scored of ${rollouts}${rest}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`.trimEnd();
+  const missing = missingRewards(scoredTasks);
+  const line = `${scored} scored of ${rollouts}${rest}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`;
+  return `${line.trimEnd()}${missing === null ? '' : `\n${missing}`}`;
 }
 
 function failureLine(rollout: FinishedRollout): string {

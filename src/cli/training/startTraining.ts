@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Json } from '../../engine/core/json.ts';
 import type { Task } from '../../engine/core/task.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
-import { runBatch } from '../../engine/shell/batch.ts';
+import { runBatch, throwCrash } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { partsPlayed } from '../../engine/shell/evaluationRecord.ts';
 import { Fault } from '../../engine/shell/fault.ts';
@@ -165,7 +165,8 @@ async function playGold({ paths, tasks, trials }: Lesson, io: Io, domain: Loaded
       concurrency: 16,
     } as const;
     const ports = { key: signingKey(), readKey: () => undefined, askPerson: askAtTerminal(io), signal: io.signal };
-    await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, total, 'gold rollouts') });
+    const onFinished = () => show(++done, total, 'gold rollouts');
+    throwCrash(await runBatch(supervisor, { ...options, ...ports, onFinished }));
   } finally {
     await supervisor.close();
   }

@@ -1,4 +1,4 @@
-import type { RunMetrics } from './metrics.ts';
+import { missingRewards, type RunMetrics } from './metrics.ts';
 
 /** One threshold that a run has to keep, for example `pass^4>=0.5`. */
 export type Threshold = {
@@ -45,14 +45,20 @@ export function parseGate(text: string, trials: number): readonly Threshold[] | 
   return thresholds;
 }
 
-/** One line for each threshold that the run misses, in the order of the gate. */
+/**
+ * One line for each threshold that the run misses, in the order of the gate. A run with trials that have no reward misses
+ * every gate, except one about `scored` alone: its other values would rest on the trials that happened to be scored.
+ */
 export function missedThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
-  return thresholds.flatMap(({ metric, operator, bound }) => {
+  const missing = thresholds.some(({ metric }) => metric !== 'scored') ? missingRewards(metrics.scoredTasks) : null;
+  const incomplete = missing === null ? [] : [`the run is incomplete: ${missing}`];
+  const missed = thresholds.flatMap(({ metric, operator, bound }) => {
     const value = readingOf(metric, metrics);
     if (value === null) return [`${metric} can't be told: no rollout of this run says anything about it`];
     if (keeps(value, operator, bound)) return [];
     return [`${metric} is ${Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`];
   });
+  return [...incomplete, ...missed];
 }
 
 function readingOf(metric: string, metrics: RunMetrics): number | null {

@@ -27,6 +27,8 @@ export type RunMetrics = {
   /** Rollouts with a reward; an infrastructure failure has none, and is never a 0. */
   readonly scored: number;
   readonly tasks: number;
+  /** How many tasks have a reward for all of their planned trials, for some of them, and for none. */
+  readonly scoredTasks: ScoredTasks;
   /** Mean over scored rollouts; null without one, and so is its estimate by task. */
   readonly meanReward: number | null;
   readonly reward: Estimate | null;
@@ -97,8 +99,39 @@ export type RunMetrics = {
   };
 };
 
-/** The metrics of a run from the measures of its finished rollouts. */
-export function metricsOf(measures: readonly Measure[], prices: Prices = {}): RunMetrics {
+type ScoredTasks = { readonly all: number; readonly some: number; readonly none: number };
+
+/** How many trials of each task a run plans. */
+export type PlannedTrials = ReadonlyMap<string, number>;
+
+/** Counts tasks by how many of their planned trials have a reward. */
+export function scoredTasksOf(rollouts: readonly Scored[], planned: PlannedTrials): ScoredTasks {
+  const scored = new Map(successByTask(rollouts).map(({ task, trials }) => [task, trials]));
+  const missing = [...planned].filter(([task, trials]) => (scored.get(task) ?? 0) < trials);
+  const none = missing.filter(([task]) => (scored.get(task) ?? 0) === 0).length;
+  return { all: planned.size - missing.length, some: missing.length - none, none };
+}
+
+/** Returns which tasks lack rewards, in words; null where every planned trial has one. */
+export function missingRewards({ all, some, none }: ScoredTasks): string | null {
+  if (some + none === 0) return null;
+  return `${some + none} of ${all + some + none} tasks have trials without a reward (${none} have no reward at all)`;
+}
+
+/** The trials of each task that were run. */
+function trialsSeen(measures: readonly Measure[]): PlannedTrials {
+  return new Map([...Map.groupBy(measures, ({ task }) => task)].map(([task, rows]) => [task, rows.length]));
+}
+
+/**
+ * The metrics of a run from the measures of its finished rollouts.
+ * @param planned the trials that the run should have; without it, those that it has
+ */
+export function metricsOf(
+  measures: readonly Measure[],
+  prices: Prices = {},
+  planned: PlannedTrials = trialsSeen(measures),
+): RunMetrics {
   const scored = measures.filter(({ reward }) => reward !== null);
   const calls = sum(measures.flatMap((each) => each.calls.map((count) => count.calls)));
   const of = (part: number) => (calls === 0 ? null : part / calls);
@@ -108,6 +141,7 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     rollouts: measures.length,
     scored: scored.length,
     tasks: new Set(measures.map(({ task }) => task)).size,
+    scoredTasks: scoredTasksOf(measures, planned),
     meanReward: meanOrNull(scored.map(({ reward }) => reward ?? 0)),
     ...successOf(scored),
     card: cardOf(measures),

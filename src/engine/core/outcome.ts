@@ -52,6 +52,22 @@ export function outcomeOf(events: readonly RolloutEvent[], seconds = 0): Outcome
   };
 }
 
+/** Returns the outcome of a rollout that did not reach a recorded end. */
+export function crashOutcome(task: string, trial: number, message: string): Outcome {
+  return {
+    task,
+    trial,
+    result: 'errored',
+    reward: null,
+    failedBy: 'infrastructure',
+    message,
+    rows: null,
+    pointers: [],
+    coverage: coverageOf([]),
+    seconds: 0,
+  };
+}
+
 function messageOf(measure: Measure, verdicts: readonly Verdict[], events: readonly RolloutEvent[]): string {
   const { reward, reason, failedBy, turns, endReason } = measure;
   if (reward === 1) return reason;

@@ -7,9 +7,10 @@ import type { ModelSettings } from '../core/modelSettings.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
+import { Fault, messageOf } from './fault.ts';
 import { forEach } from './forEach.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
+import { finishedRollouts, isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
@@ -38,6 +39,8 @@ export type BatchOptions = {
   /** Laid over those of the domain for simulated tools. */
   readonly toolSettings?: ModelSettings;
   readonly concurrency: number;
+  /** How often rollouts without a reward are run again. */
+  readonly retryUnscored?: number | undefined;
   readonly turnCap?: number;
   readonly key: SigningKey;
   readonly readKey: ReadKey;
@@ -65,12 +68,14 @@ export type TrialResult = {
   readonly violations: number;
   readonly recording: string;
   readonly reason: string;
+  /** The rollout did not reach a recorded end, so it has no receipt; `failure` says why. */
+  readonly crashed?: true;
 };
 
 /**
- * Runs every trial of every task, a bounded number at once. Rollouts that have a receipt in the folder's
- * ledger already are not run again, and one that was begun goes on from its events, so an interrupted run goes on
- * where it was.
+ * Runs every trial of every task, a bounded number at once, and returns the last result of each. Rollouts that have a
+ * final receipt in the folder's ledger are not run again. One that was interrupted, or that infrastructure ended,
+ * continues from its events. An error of one rollout is its own result and never stops the others.
  */
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const release = lockRun(options.folder);
@@ -83,24 +88,68 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 
 async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const run = openRun(options.folder, supervisor.loaded, options);
-  const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
+  const ledger = join(options.folder, 'ledger.jsonl');
   const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
   const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, options.toolSettings);
   const metered = options.meter?.metered(outside) ?? outside;
-  const waiting = options.tasks
-    .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
-    .filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
-  const results: TrialResult[] = [];
-  const play = async ({ task, trial }: (typeof waiting)[number]) => {
+  const all = options.tasks.flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })));
+  const results = new Map<string, TrialResult>();
+  const play = async ({ task, trial }: PlannedTrial) => {
     if (options.meter?.isSpent()) return;
-    const result = await runTrial(supervisor, options, metered, database, task, trial, run);
-    results.push(result);
+    const result = await runTrial(supervisor, options, metered, database, task, trial, run).catch((error: unknown) =>
+      crashedResult(task, trial, join(options.folder, recordingName(rolloutName(task, trial))), error),
+    );
+    results.set(rolloutName(task, trial), result);
     options.onFinished?.(result);
   };
-  await forEach(waiting, options.concurrency, play, options.signal);
-  run.finish();
-  return results;
+  const playWithout = (done: (receipt: Receipt) => boolean) => {
+    const names = namesOf(newestReceipts(ledger).filter(done));
+    const open = all.filter(({ task, trial }) => !names.has(rolloutName(task, trial)));
+    return forEach(open, options.concurrency, play, options.signal);
+  };
+  await playWithout((receipt) => !isLost(receipt));
+  for (let round = 0; round < (options.retryUnscored ?? 0); round += 1)
+    await playWithout(({ reward }) => reward !== null);
+  if (!newestReceipts(ledger).some((receipt) => isLost(receipt) && isTrial(receipt))) run.finish();
+  return [...results.values()];
+}
+
+type PlannedTrial = { readonly task: Task; readonly trial: number };
+
+const isTrial = ({ rollout, task, trial }: Receipt) => rollout === rolloutName(task, trial);
+const namesOf = (receipts: readonly Receipt[]) => new Set(receipts.map(({ rollout }) => rollout));
+
+/** Returns the names of the rollouts in a run's folder that have a final receipt. They are not run again. */
+export function finalRollouts(folder: string): ReadonlySet<string> {
+  return namesOf(newestReceipts(join(folder, 'ledger.jsonl')).filter((receipt) => !isLost(receipt)));
+}
+
+/** Throws what ended a rollout before it reached an end that could be recorded. */
+export function throwCrash(results: readonly TrialResult[]): void {
+  const failure = results.find(({ crashed }) => crashed)?.failure;
+  if (failure) throw new Fault(failure);
+}
+
+function crashedResult(task: Task, trial: number, recording: string, error: unknown): TrialResult {
+  const failure =
+    error instanceof Fault
+      ? error.failure
+      : ({ who: 'infrastructure', code: 'rollout/crashed', message: `internal error: ${messageOf(error)}` } as const);
+  return {
+    task: task.id,
+    split: task.split,
+    trial,
+    reward: null,
+    endReason: 'infrastructureFailed',
+    failure,
+    turns: 0,
+    toolCalls: 0,
+    violations: 0,
+    recording,
+    reason: `not scored: ${failure.message}`,
+    crashed: true,
+  };
 }
 
 async function runTrial(

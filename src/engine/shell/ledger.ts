@@ -243,6 +243,19 @@ export function finishedRollouts(path: string): readonly Receipt[] {
   return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
 
+/** Returns the newest receipt of each rollout, unchecked. */
+export function newestReceipts(path: string): readonly Receipt[] {
+  return [...new Map(finishedRollouts(path).map((receipt) => [receipt.rollout, receipt])).values()];
+}
+
+/**
+ * Returns whether infrastructure ended a rollout, such as a model that cannot be reached. Its receipt is not final: the
+ * rollout is run again, and a later receipt replaces this one.
+ */
+export function isLost({ endReason }: Pick<Receipt, 'endReason'>): boolean {
+  return endReason === 'infrastructureFailed';
+}
+
 /** How long lines are parsed before others that share this thread have their turn, in milliseconds. */
 const sliceMs = 8;
 

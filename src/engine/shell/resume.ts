@@ -4,14 +4,16 @@ import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import { outsideSource } from '../core/tool.ts';
+import { isLost } from './ledger.ts';
 import { readRecording, readSidecar, type SidecarLine, sidecarPath } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
 /**
- * Where a rollout of a batch begins: at its start, or after the events that a process which died has left of it. What
+ * Where a rollout of a batch begins: at its start, or after the events that a process which died, or an
+ * endpoint that failed, has left of it. What
  * a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
- * their state died too, and so does one whose start reads otherwise now, and
- * one of another run.
+ * their state died too, and so does one whose start reads otherwise now, one of another run, and one that ended without a
+ * reward for another reason than infrastructure.
  */
 export function resumePoint(
   path: string,
@@ -23,15 +25,19 @@ export function resumePoint(
   if (!existsSync(path) || domain.tools.some((tool) => outsideSource(tool) !== null)) return afresh;
   const { lines, problems } = readRecording(path);
   const intact = lines.slice(0, problems[0] ? problems[0].line - 1 : lines.length).map(({ event }) => event);
-  const events = beforeCancelling(intact);
+  const events = beforeInterruption(intact);
+  if (events.some((event) => event.type === 'rewarded' && event.reward === null)) return afresh;
   const [first] = events;
   if (first === undefined || contentHash(first as Json) !== contentHash(started as unknown as Json)) return afresh;
   const sidecar = readTimes(sidecarPath(path), events.length);
   return sidecar[0]?.run === run ? { from: events, sidecar } : afresh;
 }
 
-function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
-  const end = events.findIndex((event) => event.type === 'rolloutEnded' && event.reason === 'cancelled');
+/** The events before the end of a rollout that was cancelled or that infrastructure ended. */
+function beforeInterruption(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
+  const end = events.findIndex(
+    (event) => event.type === 'rolloutEnded' && (event.reason === 'cancelled' || isLost({ endReason: event.reason })),
+  );
   return end < 0 ? events : events.slice(0, end);
 }
 

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { modelRoles, type ToolKind } from '../core/measure.ts';
-import type { Prices } from '../core/metrics.ts';
+import type { PlannedTrials, Prices } from '../core/metrics.ts';
 import { fileLimits, readBounded, readBoundedText } from './boundedFile.ts';
 import { onDisk, replaceFile } from './disk.ts';
 import { messageOf } from './fault.ts';
+import { rolloutName } from './recordingName.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
@@ -55,6 +56,19 @@ const runFileSchema = z.object({
   publicKey: z.string(),
 });
 export type RunFile = z.infer<typeof runFileSchema>;
+
+/** Returns how many trials of each task a run plans. */
+export function plannedTrials({
+  planned,
+  tasks,
+  trials,
+}: Pick<RunFile, 'planned' | 'tasks' | 'trials'>): PlannedTrials {
+  const names = planned && new Set(planned);
+  const every = Array.from({ length: trials }, (_, trial) => trial);
+  return new Map(
+    tasks.map((id) => [id, every.filter((trial) => names?.has(rolloutName({ id }, trial)) ?? true).length]),
+  );
+}
 
 /** What a run's description says of the domain's tools. */
 export function toolKinds(tools: readonly ToolKind[]): RunFile['tools'] {

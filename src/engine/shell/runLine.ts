@@ -20,4 +20,6 @@ export type RunLine =
       readonly output: number;
       readonly money: number | null;
     }
+  /** An endpoint limits the rate: all requests to it wait for some seconds. */
+  | { readonly type: 'modelWaits'; readonly role: ModelRole; readonly seconds: number; readonly reason: string }
   | { readonly type: 'rolloutFinished'; readonly outcome: Outcome; readonly recording: string };

@@ -4,7 +4,7 @@ import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { type Measure, measureOf } from '../core/measure.ts';
 import { fromDisk } from './disk.ts';
 import { Fault } from './fault.ts';
-import { finishedRollouts, type Receipt, strangeLine } from './ledger.ts';
+import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isRecording } from './recordingName.ts';
 import { type RunFile, readRunFile } from './runFile.ts';
@@ -29,17 +29,17 @@ export type RunRecord = {
 export function readRun(folder: string): RunRecord | string {
   const file = readRunFile(folder);
   if (typeof file === 'string') return file;
-  const receipts = [...new Map(finishedRollouts(join(folder, 'ledger.jsonl')).map((each) => [each.rollout, each]))];
+  const receipts = newestReceipts(join(folder, 'ledger.jsonl'));
   const problems: string[] = [];
   const forks: string[] = [];
-  const rollouts = receipts.flatMap(([, receipt]) => {
+  const rollouts = receipts.flatMap((receipt) => {
     const measured = measureReceipt(folder, file, receipt);
     if (typeof measured === 'object') return [measured];
     if (measured === 'fork') forks.push(receipt.recording);
     else problems.push(measured);
     return [];
   });
-  const vouched = new Set(receipts.map(([, { recording }]) => recording));
+  const vouched = new Set(receipts.map(({ recording }) => recording));
   const names = fromDisk(folder, () => readdirSync(folder));
   const begun = names.filter((name) => isRecording(name) && !vouched.has(name));
   const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>

@@ -70,6 +70,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   const read = fromDisk(file, () => runFileHash(folder)) === voucher?.hash ? readRunFile(folder) : null;
   // What is wrong with a run.json that nobody vouches for is not to be found in its recordings.
   const run = typeof read === 'object' ? read : null;
+  const replaced = replacedReceipts(receipts);
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
   const recordings = names.filter(isRecording);
   const strangers = recordings.filter((name) => !vouched.has(name));
@@ -82,7 +83,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   };
   const missing = missingRollouts(receipts, voucher, seen);
   return {
-    checked: receipts.length + strangers.length,
+    checked: receipts.length - replaced.size + strangers.length,
     run: run?.id ?? null,
     planned: run?.planned ? run.planned.length - (voucher?.refused?.length ?? 0) : null,
     missing,
@@ -96,7 +97,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
         ? [{ file, line: 1, message: `is of the run ${run?.id ?? 'without an id'}, not of ${expectedRun}` }]
         : []),
       ...receipts.flatMap((receipt, index) =>
-        verifyReceipt(receipt, { file: ledger, line: lines[index] ?? index + 1 }, seen),
+        replaced.has(receipt) ? [] : verifyReceipt(receipt, { file: ledger, line: lines[index] ?? index + 1 }, seen),
       ),
       ...strangers.flatMap((name) => verifyStranger(join(folder, name), seen)),
       ...names
@@ -158,6 +159,12 @@ function missingRollouts(
   const isThere = ({ recording }: Receipt) => regular.has(basename(recording)) || links.has(basename(recording));
   const done = new Set([...receipts.filter(isThere).map(({ rollout }) => rollout), ...(voucher?.refused ?? [])]);
   return (run?.planned ?? []).filter((name) => !done.has(name));
+}
+
+/** Returns the receipts of rollouts without a reward that were run again: their recordings belong to later receipts. */
+function replacedReceipts(receipts: readonly Receipt[]): ReadonlySet<Receipt> {
+  const newest = new Map(receipts.map((receipt) => [receipt.rollout, receipt]));
+  return new Set(receipts.filter((receipt) => receipt.reward === null && newest.get(receipt.rollout) !== receipt));
 }
 
 /** Where a recording belongs to another run, to no planned rollout, or repeats one that was read before. */

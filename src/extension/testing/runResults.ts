@@ -89,6 +89,9 @@ export class RunResults {
       case 'rolloutFinished':
         this.#finish(line.outcome, line.recording);
         return;
+      case 'modelWaits':
+        this.#run.appendOutput(`The ${line.role} model waits ${line.seconds} s: ${line.reason}.\r\n`);
+        return;
       case 'modelAnswered':
         return;
       default:

@@ -93,6 +93,11 @@ const metricsShown: readonly MetricOf[] = [
     ({ tokens }) => (tokens.total === 0 ? 'none' : tokens.total.toLocaleString('en')),
   ],
   ['Cost', 'By the prices that were given', ({ money }) => (money === null ? 'no price' : money.toFixed(4))],
+  [
+    'Tasks with every trial scored',
+    'Of all tasks; the others have trials without a reward',
+    ({ scoredTasks: { all, some, none } }) => `${all} of ${all + some + none}`,
+  ],
   ['Who failed', 'Of the rollouts without their reward', ({ failedBy }) => failures(failedBy)],
 ];
 

@@ -144,6 +144,19 @@ test.each([
 });
 
 test.each([
+  ['reward>=0.5', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
+  ['pass^2>=0.1', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
+  ['scored>=0.4', []],
+])('the gate %s on a run in which trials have no reward', (text, missed) => {
+  const run = [rollout('a', 0, 1), rollout('a', 1, 1), rollout('b', 0, 1), rollout('b', 1, null)];
+  const planned = new Map(['a', 'b', 'c'].map((task) => [task, 2]));
+  const incomplete = metricsOf(run, {}, planned);
+  expect(incomplete.scoredTasks).toEqual({ all: 1, some: 1, none: 1 });
+  const thresholds = parseGate(text, 2);
+  expect(typeof thresholds === 'string' ? thresholds : missedThresholds(thresholds, incomplete)).toEqual(missed);
+});
+
+test.each([
   ['reward=>1', '"reward=>1" is no threshold'],
   ['', '"" is no threshold'],
   ['luck>=1', 'there is no metric "luck"'],

@@ -233,6 +233,32 @@ test('what may pass is tried again, and every time it is said why', async () => 
   expect(call.retries).toBe(2);
 });
 
+test('an endpoint that limits the rate is asked again as often as needed, by one loop alone', async () => {
+  let requests = 0;
+  const url = await endpoint((request, response, body) => {
+    requests += 1;
+    if (requests > 6) return json(200, completion({ content: 'Here I am.' }))(request, response, body);
+    response.writeHead(429, { 'content-type': 'application/json', 'retry-after-ms': '5' }).end('{}');
+  });
+  const retries: unknown[] = [];
+  const { call } = await askAgentModel(seat(url), '', modelView(), never, (retry) => retries.push(retry));
+  expect([requests, call.retries]).toEqual([7, 6]);
+  expect(retries).toHaveLength(6);
+  expect(retries[0]).toEqual({ attempt: 1, of: 1, reason: 'it answered 429', waitMs: 5 });
+});
+
+test("a wait that is longer than the seat's limit ends at once, with the provider's words", async () => {
+  let requests = 0;
+  const url = await endpoint((_request, response) => {
+    requests += 1;
+    const headers = { 'content-type': 'application/json', 'retry-after': '3600' };
+    response.writeHead(429, headers).end('{"error":{"message":"quota for today is used up"}}');
+  });
+  const asked = askAgentModel({ ...seat(url), rateLimitMs: 60_000 }, '', modelView(), never);
+  await expect(asked).rejects.toThrow(/limits the rate.*quota for today is used up.*--rate-limit-wait/);
+  expect(requests).toBe(1);
+});
+
 test('an answer without choices is asked for again', async () => {
   let requests = 0;
   const url = await endpoint((_request, response) => {

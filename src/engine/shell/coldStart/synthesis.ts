@@ -8,8 +8,8 @@ import { conversationShape } from '../../core/coldStart/shape.ts';
 import { measureOf, type ToolKind } from '../../core/measure.ts';
 import type { Task } from '../../core/task.ts';
 import { personaOf } from '../../core/underPersona.ts';
-import { type BatchOptions, runBatch } from '../batch.ts';
-import { finishedRollouts } from '../ledger.ts';
+import { type BatchOptions, runBatch, throwCrash } from '../batch.ts';
+import { isLost, newestReceipts } from '../ledger.ts';
 import { rolloutName } from '../recordingName.ts';
 import { eventsOf } from '../runRecord.ts';
 import type { SeatSpec } from '../seats/seatSpec.ts';
@@ -174,10 +174,11 @@ class Course {
     const { concurrency } = this.#options;
     const tasks = next.tasks.slice(0, Math.max(concurrency, missing));
     const { supervisor, agent, user } = this.#source;
-    await runBatch(supervisor, {
+    const results = await runBatch(supervisor, {
       ...this.#options,
       ...{ folder: this.#folder, tasks, trials: next.trial + 1, agent, user },
     });
+    throwCrash(results);
     this.#read();
   }
 
@@ -194,10 +195,15 @@ class Course {
     const { supervisor, tasks, name } = this.#source;
     const kinds: readonly ToolKind[] = supervisor.domain.tools;
     const byId = new Map(tasks.map((task) => [task.id, task]));
-    for (const { rollout, recording } of finishedRollouts(join(this.#folder, 'ledger.jsonl'))) {
+    for (const receipt of newestReceipts(join(this.#folder, 'ledger.jsonl'))) {
+      const { rollout, recording } = receipt;
       const [, id = ''] = /^(.*)\.\d+$/.exec(rollout) ?? [];
       const task = byId.get(id);
       if (!task || this.#known.has(rollout)) continue;
+      if (isLost(receipt)) {
+        this.#fruitless += 1;
+        continue;
+      }
       this.#known.add(rollout);
       const events = eventsOf(join(this.#folder, recording));
       const shape = conversationShape(events);

@@ -9,19 +9,28 @@ import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
+import { type EndpointLimiter, limiterOf } from './endpointLimiter.ts';
 import { joined, type ModelCall } from './modelCall.ts';
+import { requestedWait } from './rateLimitHeaders.ts';
 import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
-/** An endpoint is asked once more for an answer that it could not give. */
-export type Retry = { readonly attempt: number; readonly of: number; readonly reason: string };
+/** An endpoint is asked once more for an answer that it could not give; after `waitMs` where it limits the rate. */
+export type Retry = {
+  readonly attempt: number;
+  readonly of: number;
+  readonly reason: string;
+  readonly waitMs?: number;
+};
 export type OnRetry = (retry: Retry) => void;
 
 /** How long a model may take for one answer where nobody says otherwise. */
 export const defaultTimeoutMs = 120_000;
+/** How long a request may wait altogether for an endpoint that limits the rate. */
+const defaultRateLimitMs = 300_000;
 const mostRetries = 3;
 /** Of these, attempts that may follow one that was silent for the seat's whole time. */
 const mostSilentRetries = 1;
@@ -116,11 +125,12 @@ export async function complete(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
-  const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
+  const attempts = timedAttempts(seat, limiterOf(seat.baseUrl, key), onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
-    maxRetries: mostRetries,
+    // Attempts are made again by `timedAttempts` alone.
+    maxRetries: 0,
     timeout: longestTimeoutMs,
     defaultHeaders: seat.headers ?? {},
     fetch: attempts.fetch,
@@ -193,7 +203,8 @@ export async function throwUnlessServed(seat: ModelSeat, key: string, signal: Ab
 const longestTimeoutMs = 2 ** 31 - 1;
 
 /** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
-function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
+function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRetry) {
+  const { timeoutMs = defaultTimeoutMs, rateLimitMs = defaultRateLimitMs } = seat;
   const late = new AbortController();
   let made = 0;
   let silent = 0;
@@ -202,7 +213,6 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
   let isCut = false;
   let fault: Fault | undefined;
   const timed: typeof fetch = async (url, init) => {
-    if (made > 0) onRetry({ attempt: made, of: wasSilent ? made : mostRetries, reason });
     made += 1;
     const attempt = new AbortController();
     const timer = setTimeout(() => {
@@ -233,13 +243,76 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
       clearTimeout(timer);
     }
   };
+  /** Makes attempts until one is an answer, or no further one makes sense. */
+  const repeated: typeof fetch = async (url, init) => {
+    const signal = init?.signal ?? new AbortController().signal;
+    let limitedSince: number | null = null;
+    for (;;) {
+      const turn = await limiter.enter(signal);
+      const response = await timed(url, init).catch((error: unknown) => {
+        turn.failed();
+        if (signal.aborted || made > mostRetries || !isPassing(error)) throw error;
+        return null;
+      });
+      const outcome = response && (await refusalIn(response));
+      if (response && !outcome) {
+        if (response.ok) turn.answered();
+        else turn.failed();
+        return response;
+      }
+      if (response && outcome?.isLimit) {
+        const { ms, isNew } = turn.refused(outcome.waitMs);
+        limitedSince ??= limiter.clock.now();
+        const waited = limiter.clock.now() - limitedSince;
+        const isOver = outcome.isTimed ? waited + ms > rateLimitMs : made > mostRetries;
+        if (isOver) return response;
+        if (outcome.isTimed) {
+          if (isNew) onRetry({ attempt: made, of: made, reason, waitMs: ms });
+          continue;
+        }
+      } else {
+        if (response) turn.failed();
+        if (response && made > mostRetries) return response;
+        await limiter.clock.sleep(outcome?.waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (made - 1)), signal);
+      }
+      onRetry({ attempt: made, of: wasSilent ? made : mostRetries, reason });
+    }
+  };
   return {
-    fetch: timed,
+    fetch: repeated,
     late: late.signal,
     retries: () => Math.max(0, made - 1),
     isCut: () => isCut,
     /** Why no further attempt makes sense. */
     fault: () => fault,
+  };
+}
+
+/** The pauses between attempts that failed for another reason than a limit. */
+const firstPauseMs = 500;
+const longestPauseMs = 8000;
+
+/** An error of the connection may pass; what we threw ourselves, such as an answer that is too long, does not. */
+const isPassing = (error: unknown) => !(error instanceof Fault);
+
+type Refusal = {
+  /** Whether all requests to the endpoint should pause. */
+  readonly isLimit: boolean;
+  /** Whether it is asked again until a time is over, and not a number of times. */
+  readonly isTimed: boolean;
+  readonly waitMs: number | null;
+};
+
+/** Returns why an answer is asked for again, or null for one that counts. An endpoint may say so itself. */
+async function refusalIn(response: Response): Promise<Refusal | null> {
+  const { status, headers } = response;
+  const own = headers.get('x-should-retry');
+  const isRefused = own === 'true' || (own !== 'false' && ([408, 409, 429].includes(status) || status >= 500));
+  if (!isRefused || response.ok) return null;
+  return {
+    isLimit: [429, 503, 529].includes(status),
+    isTimed: [429, 529].includes(status),
+    waitMs: requestedWait(headers, await response.clone().text(), Date.now()),
   };
 }
 
@@ -312,7 +385,7 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof RateLimitError)
     return infrastructure(
       'model/rate',
-      `${seat.baseUrl} limits the rate of requests (429), also after retries. Lower the concurrency`,
+      `${seat.baseUrl} limits the rate of requests (429), also after waiting: ${withoutPage(String(error.message)).slice(0, 300)}. Lower the concurrency, or wait longer with --rate-limit-wait`,
     );
   if (error instanceof APIError && isTooLong(error) && who === 'agent') {
     return new Fault({

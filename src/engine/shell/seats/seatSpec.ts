@@ -45,6 +45,8 @@ export type ModelSeat = Readonly<ModelSettings> & {
   /** Name of the environment variable, or of the stored secret, that holds the key; null: no key is sent. */
   readonly keyName: string | null;
   readonly timeoutMs?: number;
+  /** How long a request may wait for an endpoint that limits the rate. */
+  readonly rateLimitMs?: number;
   /** A language model of the editor: its rollouts are previews, and no training learns from them. */
   readonly isPreview?: true;
   /** Weights of a training run, or another model that the trainer's gateway serves. */

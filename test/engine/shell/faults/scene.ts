@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { lineText, transcriptOf } from '../../../../src/cli/transcript.ts';
-import { runBatch } from '../../../../src/engine/shell/batch.ts';
+import { runBatch, throwCrash } from '../../../../src/engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../../../src/engine/shell/ledger.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../../../src/engine/shell/recording.ts';
@@ -138,7 +138,7 @@ export async function play(
     const supervisor = await (kept.get(folder) ?? open());
     if (keep) kept.set(folder, supervisor);
     try {
-      await runBatch(supervisor, {
+      const results = await runBatch(supervisor, {
         folder: run,
         tasks: order === 'spared first' ? supervisor.domain.tasks.toReversed() : supervisor.domain.tasks,
         trials: 1,
@@ -157,6 +157,7 @@ export async function play(
           for (const { type } of events) onEvent?.(type, run);
         },
       });
+      throwCrash(results);
     } finally {
       if (!keep) await supervisor.close();
     }

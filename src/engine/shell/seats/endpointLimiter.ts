@@ -1,0 +1,144 @@
+/** Time, as a limiter sees it. */
+export type Clock = {
+  /** Milliseconds since any fixed moment. */
+  readonly now: () => number;
+  /** Rejects with the signal's reason as soon as that aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: async (ms, signal) => {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await unlessAborted(over, signal).finally(() => clearTimeout(timer));
+  },
+};
+
+/** The pause after a refusal that names no time; it doubles with each refusal in a row. */
+const firstPauseMs = 1000;
+const longestPauseMs = 30_000;
+
+/**
+ * Limits the requests to one endpoint. Every refusal pauses all of them and halves how many run at once; every answer
+ * raises that by one for each round of requests (additive increase, multiplicative decrease).
+ */
+export class EndpointLimiter {
+  readonly #clock: Clock;
+  #running = 0;
+  #limit = Number.POSITIVE_INFINITY;
+  /** Refusals in a row, each after its own pause. */
+  #refusals = 0;
+  /** Counts pauses: refusals of requests that began before a pause belong to it. */
+  #epoch = 0;
+  #pause: { readonly until: number } | null = null;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** How many requests may run at once. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  get clock(): Clock {
+    return this.#clock;
+  }
+
+  /** Waits for a turn, and returns what reports the result. Rejects when the signal aborts. */
+  async enter(signal: AbortSignal): Promise<Turn> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#pause) await this.#sit(this.#pause, signal);
+      else if (this.#running < Math.floor(this.#limit)) break;
+      else await unlessAborted(new Promise<void>((resolve) => this.#waiting.add(resolve)), signal);
+    }
+    this.#running += 1;
+    const epoch = this.#epoch;
+    return {
+      answered: () => {
+        this.#refusals = 0;
+        this.#limit += 1 / this.#limit;
+        this.#leave();
+      },
+      failed: () => this.#leave(),
+      refused: (waitMs) => {
+        const pause = this.#refuse(epoch, waitMs);
+        this.#leave();
+        return pause;
+      },
+    };
+  }
+
+  async #sit(pause: { readonly until: number }, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(Math.max(0, Math.ceil(pause.until - this.#clock.now())), signal);
+    if (this.#pause === pause) this.#pause = null;
+  }
+
+  #leave(): void {
+    this.#running -= 1;
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const resolve of waiting) resolve();
+  }
+
+  #refuse(epoch: number, waitMs: number | null): Pause {
+    const isNew = epoch === this.#epoch;
+    if (isNew) {
+      this.#epoch += 1;
+      this.#limit = Math.max(1, Math.floor(Math.min(this.#limit, this.#running) / 2));
+      this.#refusals += 1;
+    }
+    const ms = waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
+    const until = this.#clock.now() + ms;
+    if (isNew || (waitMs !== null && until > (this.#pause?.until ?? until))) this.#pause = { until };
+    return { ms, isNew };
+  }
+}
+
+/** One request that has its turn: exactly one of these is called, once. */
+type Turn = {
+  readonly answered: () => void;
+  /** It failed for a reason that says nothing about limits. */
+  readonly failed: () => void;
+  /** The endpoint refused it for now. Returns the pause that follows. */
+  readonly refused: (waitMs: number | null) => Pause;
+};
+
+/** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
+type Pause = { readonly ms: number; readonly isNew: boolean };
+
+const limiters = new Map<string, EndpointLimiter>();
+
+/** Returns the limiter that all requests of this process with one key to one origin share. */
+export function limiterOf(baseUrl: string, key: string): EndpointLimiter {
+  const name = JSON.stringify([new URL(baseUrl).origin, key]);
+  const known = limiters.get(name);
+  if (known) return known;
+  const made = new EndpointLimiter();
+  limiters.set(name, made);
+  return made;
+}
+
+/** Waits for a promise. Rejects with the signal's reason as soon as that aborts. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Answer, completion, endpoint } from '../support/endpoint.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const fails: Answer = { status: 500, body: { error: { message: 'the GPU is on fire' } } };
+const asks = completion({ content: 'Which parcel is it?' });
+
+/** An endpoint of which these requests fail, and the evaluation of two rollouts with it. */
+async function evaluation(isFailing: (request: number) => boolean) {
+  let asked = 0;
+  const url = await endpoint((request) => {
+    asked += 1;
+    return isFailing(request) ? fails : asks;
+  });
+  const run = join(temporaryFolder('lost'), 'run');
+  const evaluate = (...more: readonly string[]) =>
+    rehearsal(
+      ...['eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--trials', '2', '--concurrency', '1'],
+      ...['--agent', `openai:m@${url}`, '--turn-cap', '3', '--out', run, ...more],
+    );
+  return { run, evaluate, asked: () => asked };
+}
+
+test('a rollout that infrastructure ended is run again by the same command, and no answer is paid twice', async () => {
+  const { run, evaluate, asked } = await evaluation((request) => request === 4);
+  const first = await evaluate();
+  expect(first).toMatchObject({ code: 2, err: expect.stringMatching(/1 of 2 rollouts could not be run: .*on fire/) });
+  expect(first.out).toContain('1 scored of 2');
+  expect(asked()).toBe(5);
+  const again = await evaluate();
+  expect(again).toMatchObject({ code: 0, err: expect.stringContaining('1 of 2 rollouts are finished already') });
+  expect(again.out).toContain('2 scored of 2');
+  expect(asked()).toBe(7);
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
+  expect((await evaluate()).err).toContain('2 of 2 rollouts are finished already');
+  expect(asked()).toBe(7);
+});
+
+test.each([
+  { failures: 2, times: 1, scored: 1 },
+  { failures: 2, times: 3, scored: 2 },
+])(
+  'after $failures failures --retry-unscored $times leaves $scored of 2 scored',
+  async ({ failures, times, scored }) => {
+    const { run, evaluate } = await evaluation((request) => request >= 4 && request < 4 + failures);
+    const { code, out } = await evaluate('--retry-unscored', String(times));
+    expect(out).toContain(`${scored} scored of 2`);
+    expect(code).toBe(scored === 2 ? 0 : 2);
+    expect((await rehearsal('verify', run)).code).toBe(0);
+  },
+);
+
+test('a rollout whose recording cannot be written ends alone, and the command says which and why', async () => {
+  const { run, evaluate } = await evaluation(() => false);
+  const blocked = join(run, 'reschedule-P46.1.sidecar.jsonl');
+  mkdirSync(blocked, { recursive: true });
+  const { code, out, err } = await evaluate('--json', '--stream');
+  expect(code).toBe(2);
+  expect(err).toMatch(/1 of 2 rollouts could not be run: .*reschedule-P46\.1\.sidecar\.jsonl/);
+  const lines = out.trim().split('\n');
+  const outcomes = lines.flatMap((line) => {
+    const { type, outcome } = JSON.parse(line);
+    return type === 'rolloutFinished' ? [[outcome.trial, outcome.result]] : [];
+  });
+  expect(outcomes).toEqual([
+    [0, 'failed'],
+    [1, 'errored'],
+  ]);
+  rmSync(blocked, { recursive: true });
+  expect((await evaluate()).code).toBe(0);
+});
