@@ -4,6 +4,7 @@ import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
+import { endpointSupport } from '../doctor/endpointSupport.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -16,9 +17,11 @@ export const doctor: Command = {
 
 Checks Node, lanes, the sandbox, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
 With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
-user's seat, the judge of a rule, the grader of a task and the simulator of a tool.
+user's seat, the judge of a rule, the grader of a task and the simulator of a tool. Then it reports what the endpoint
+supports: calls, parallel calls, structured output, streaming, reasoning, token counts, parameters and rate limits.
 
-  --live ENDPOINT    an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1; its key in OPENAI_API_KEY
+  --live ENDPOINT    an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1, or openai:MODEL@BASE_URL; its key in
+                     OPENAI_API_KEY
   --model M          the model to ask for (default: the first that the endpoint lists)
   --only PATH        one path alone: agent, user, judge, grader or "tool simulator"
   --max-tokens N     tokens of one answer (default: 256)
@@ -38,7 +41,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
       throw new UsageError(
         `it looks at this machine and takes no folder, so "${given.positionals[0]}" says nothing to it`,
       );
-    const endpoint = text(given, 'live');
+    const { endpoint, model } = endpointIn(given);
     if (endpoint !== undefined && !URL.canParse(endpoint))
       throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
     if (endpoint === undefined && text(given, 'model') !== undefined)
@@ -49,7 +52,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
     const isJson = given.values['json'] === true;
     const conditions = await machineConditions(io);
     if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
-    const live = endpoint === undefined ? null : await liveTable(endpoint, given, io, isJson);
+    const live = endpoint === undefined ? null : await liveTable(endpoint, model, given, io, isJson);
     if (isJson) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
     if (io.signal.aborted) return 2;
     return [...conditions, ...(live?.paths ?? [])].some(({ status }) => status === 'failed') ? 1 : 0;
@@ -68,19 +71,32 @@ function conditionText({ name, status, found, advice }: Condition): string {
   return advice === null ? first : `${first}${' '.repeat(26)}${advice}\n`;
 }
 
-async function liveTable(endpoint: string, given: Given, io: Io, isJson: boolean) {
-  const seat = await seatAt(endpoint, given, io);
+/** What `--live` names: a base URL, or openai:MODEL@BASE_URL; and the model, by either option. */
+function endpointIn(given: Given) {
+  const live = text(given, 'live');
+  const [, named, baseUrl] = /^openai:(.+?)@(.+)$/.exec(live ?? '') ?? [];
+  return { endpoint: baseUrl ?? live, model: text(given, 'model') ?? named };
+}
+
+async function liveTable(endpoint: string, model: string | undefined, given: Given, io: Io, isJson: boolean) {
+  const seat = await seatAt(endpoint, model, given, io);
+  const timeoutMs = (wholeNumber(given, 'timeout') ?? 300) * 1000;
   const only = pathNames.find((each) => each === text(given, 'only'));
   if (!isJson) io.out(`\n${seat.model} at ${new URL(endpoint).origin}\n`);
   const paths = await livePaths({
     seat,
     readKey: (name) => io.environment[name],
     signal: io.signal,
-    timeoutMs: (wholeNumber(given, 'timeout') ?? 300) * 1000,
+    timeoutMs,
     ...(only ? { only } : {}),
     ...(isJson ? {} : { onPath: (path) => io.out(pathText(path)) }),
   });
-  return { model: seat.model, paths };
+  if (only || io.signal.aborted) return { model: seat.model, paths };
+  const key = io.environment[seat.keyName ?? ''] ?? '';
+  const { baseUrl, model: asked } = seat;
+  const supports = await endpointSupport({ baseUrl, model: asked, key, timeoutMs, signal: io.signal });
+  if (!isJson) io.out(`\n${supports.map(conditionText).join('')}`);
+  return { model: seat.model, paths, supports };
 }
 
 function pathText({ path, status, what, calls, tokens, seconds }: LivePath): string {
@@ -89,10 +105,10 @@ function pathText({ path, status, what, calls, tokens, seconds }: LivePath): str
 }
 
 /** Small answers at temperature 0: what is tried is the path, not the style. */
-async function seatAt(baseUrl: string, given: Given, io: Io): Promise<ModelSeat> {
+async function seatAt(baseUrl: string, named: string | undefined, given: Given, io: Io): Promise<ModelSeat> {
   const keyName = 'OPENAI_API_KEY';
   throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
-  const model = text(given, 'model') ?? (await firstModel(baseUrl, io.environment[keyName]));
+  const model = named ?? (await firstModel(baseUrl, io.environment[keyName]));
   return {
     type: 'openai',
     model,

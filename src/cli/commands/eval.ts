@@ -215,7 +215,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
 function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Given, io: Io): ExitCode {
   const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
-  const { isSpent, spent, uncounted } = plan.meter;
+  const { isSpent, isUncountable, spent, uncounted } = plan.meter;
   const chosen = new Set(plan.tasks.map(({ id }) => id));
   const planned = plan.tasks.length * plan.trials;
   const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
@@ -229,7 +229,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     io.out(reportText(record, metrics));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
   }
-  if (uncounted() > 0)
+  if (uncounted() > 0 && !isUncountable())
     io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
   const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
   const [first] = lost;
@@ -242,7 +242,10 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   }
   if (stopped === null) return missed.length > 0 ? 1 : 0;
   const { tokens, money } = spent();
-  const why = stopped === 'budget' ? `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)` : 'cancelled';
+  const used = isUncountable()
+    ? `the budget cannot be kept, since an answer did not say how many tokens it used. Let the endpoint report usage, or leave out the budget`
+    : `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)`;
+  const why = stopped === 'budget' ? used : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
   return 2;
 }

@@ -8,8 +8,10 @@ import type { SideNote } from './sideNote.ts';
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
 
 export type Meter = {
-  /** Whether the budget is used up: nothing new is begun then. */
+  /** Whether the budget is used up, or cannot be kept: nothing new is begun then. */
   readonly isSpent: () => boolean;
+  /** Whether there is a budget, and an answer did not say what it used. */
+  readonly isUncountable: () => boolean;
   readonly metered: (outside: Outside) => Outside;
   readonly spent: () => { readonly tokens: number; readonly money: number };
   /** Answers that did not say what they used, so that no budget can be kept on them. */
@@ -18,7 +20,8 @@ export type Meter = {
 
 /**
  * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it
- * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget.
+ * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget. An answer that does not
+ * say what it used ends a budget, too.
  */
 export function openMeter(budget: Budget, prices: Prices): Meter {
   const used = byRole(() => ({ input: 0, output: 0 }));
@@ -27,7 +30,10 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     tokens: Object.values(used).reduce((total, { input, output }) => total + input + output, 0),
     money: moneyOf(used, prices) ?? 0,
   });
+  const hasBudget = budget.tokens !== undefined || budget.money !== undefined;
+  const isUncountable = () => hasBudget && uncounted > 0;
   const isSpent = () => {
+    if (isUncountable()) return true;
     const { tokens, money } = spent();
     return tokens >= (budget.tokens ?? Number.POSITIVE_INFINITY) || money >= (budget.money ?? Number.POSITIVE_INFINITY);
   };
@@ -63,6 +69,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
   });
   return {
     isSpent,
+    isUncountable,
     metered: (outside) => {
       const { forRollout } = outside;
       return { ...metered(outside), ...(forRollout ? { forRollout: (log) => metered(forRollout(log)) } : {}) };

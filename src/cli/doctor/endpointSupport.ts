@@ -1,0 +1,156 @@
+import * as z from 'zod';
+import { jsonOf } from '../../engine/core/json.ts';
+import { boundFetch } from '../../engine/shell/boundFetch.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { type ChatAnswer, readCompletion } from '../../engine/shell/seats/chatAnswer.ts';
+import { type Condition, fine, lacking } from './condition.ts';
+
+export type Endpoint = {
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Empty for a server without a key. */
+  readonly key: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** An answer of an endpoint; `answer` is null where it is not a chat completion. */
+type Tried = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly answer: ChatAnswer | null;
+};
+
+const lookUp = {
+  type: 'function',
+  function: {
+    name: 'look_up',
+    description: 'Returns the parcel with an id.',
+    parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  },
+};
+const verdict = {
+  type: 'object',
+  properties: { holds: { type: 'boolean' } },
+  required: ['holds'],
+  additionalProperties: false,
+};
+const verdictSchema = z.object({ holds: z.boolean() });
+const parameters = {
+  temperature: 0,
+  max_tokens: 16,
+  max_completion_tokens: 16,
+  seed: 1,
+  parallel_tool_calls: false,
+  reasoning_effort: 'low',
+} as const;
+
+/** Sends small requests to an endpoint and reports what it supports. A request that fails counts as not supported. */
+export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
+  const ask = (content: string, more: object = {}) =>
+    tried(endpoint, { model: endpoint.model, messages: [{ role: 'user', content }], ...more });
+  const plain = await ask('Say hello.');
+  if (!plain.answer) return [unreached(plain)];
+  const tools = { tools: [lookUp] };
+  const one = await ask('Look up the parcel P1 with the tool.', tools);
+  const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
+  const format = { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema: verdict } };
+  const structured = await ask('Does 1 + 1 = 2 hold?', { response_format: format });
+  const streamed = await ask('Say hello.', { stream: true });
+  const refused: string[] = [];
+  for (const [name, value] of Object.entries(parameters)) {
+    const more = name === 'parallel_tool_calls' ? tools : {};
+    const { status } = await ask('Say hello.', { ...more, [name]: value });
+    if (status === 400 || status === 422) refused.push(name);
+  }
+  const all = [plain, one, two, structured];
+  return [
+    found('calls', callsIn(one) > 0, 'makes tool calls', callAdvice(one)),
+    found(
+      'parallel calls',
+      callsIn(two) > 1,
+      'makes several calls in one answer',
+      'Nothing to do: rollouts work with one call in each answer',
+    ),
+    found(
+      'structured output',
+      verdictSchema.safeParse(jsonOf(structured.answer?.content ?? '')).success,
+      'keeps to a JSON schema',
+      'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
+    ),
+    found(
+      'streaming',
+      streamed.headers.get('content-type')?.includes('text/event-stream') === true && streamed.body.includes('data:'),
+      'streams answers',
+      'Nothing to do: Rehearsal asks for whole answers. A custom agent must not stream',
+    ),
+    found(
+      'reasoning',
+      all.some(({ answer }) => answer?.thoughts),
+      'sends its reasoning',
+      'Nothing to do. If the model reasons, start the server with its reasoning parser',
+    ),
+    found(
+      'token counts',
+      all.every(({ answer }) => !answer || answer.usage !== null),
+      'counts the tokens of its answers',
+      'Leave out --budget-tokens and --budget-money: they cannot be kept without counts',
+    ),
+    parametersFound(refused),
+    limitsFound(all),
+  ];
+}
+
+function unreached({ status, body }: Tried): Condition {
+  const why = status === 0 ? body : `it answered ${status}`;
+  const advice = 'Check the base URL, the name of the model and the key in OPENAI_API_KEY';
+  return lacking('endpoint', `does not answer a plain question (${why})`, advice);
+}
+
+function found(name: string, isSupported: boolean, what: string, advice: string): Condition {
+  return isSupported ? fine(name, what) : lacking(name, `not seen: ${what}`, advice);
+}
+
+const callsIn = ({ answer }: Tried) => answer?.toolCalls.length ?? 0;
+
+function callAdvice({ status }: Tried): string {
+  return status === 200
+    ? 'Start the server with the tool-call parser of this model, or use a model that is trained for tools'
+    : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
+}
+
+function parametersFound(refused: readonly string[]): Condition {
+  if (refused.length === 0) return fine('parameters', `takes ${Object.keys(parameters).join(', ')}`);
+  const names = refused.join(', ');
+  return lacking('parameters', `refuses ${names}`, `Do not set ${names} for this endpoint`);
+}
+
+/** Names the headers only: their values are of this moment. */
+function limitsFound(all: readonly Tried[]): Condition {
+  const names = new Set(all.flatMap(({ headers }) => [...headers.keys()].filter((name) => name.includes('ratelimit'))));
+  if (names.size > 0) return fine('rate limits', [...names].sort().join(', '));
+  return {
+    name: 'rate limits',
+    status: 'ok',
+    found: 'no rate-limit headers',
+    advice: 'If it answers 429, Rehearsal waits 1, 2, 4 … seconds. Lower --concurrency if that takes too long',
+  };
+}
+
+async function tried({ baseUrl, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
+  try {
+    const response = await boundFetch(`${baseUrl.replace(/\/$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key === '' ? {} : { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    const text = await response.text();
+    const read = response.ok ? readCompletion(jsonOf(text)) : null;
+    const answer = read && !('problem' in read) ? read : null;
+    return { status: response.status, headers: response.headers, body: text, answer };
+  } catch (error) {
+    return { status: 0, headers: new Headers(), body: messageOf(error), answer: null };
+  }
+}
