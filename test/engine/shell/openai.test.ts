@@ -238,13 +238,15 @@ test('an endpoint that limits the rate is asked again as often as needed, by one
   const url = await endpoint((request, response, body) => {
     requests += 1;
     if (requests > 6) return json(200, completion({ content: 'Here I am.' }))(request, response, body);
-    response.writeHead(429, { 'content-type': 'application/json', 'retry-after-ms': '5' }).end('{}');
+    const status = requests > 4 ? 500 : 429;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '5' }).end('{}');
   });
   const retries: unknown[] = [];
   const { call } = await askAgentModel(seat(url), '', modelView(), never, (retry) => retries.push(retry));
   expect([requests, call.retries]).toEqual([7, 6]);
   expect(retries).toHaveLength(6);
   expect(retries[0]).toEqual({ attempt: 1, of: 1, reason: 'it answered 429', waitMs: 5 });
+  expect(retries.at(-1)).toEqual({ attempt: 2, of: 3, reason: 'it answered 500' });
 });
 
 test("a wait that is longer than the seat's limit ends at once, with the provider's words", async () => {

@@ -247,11 +247,14 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
   const repeated: typeof fetch = async (url, init) => {
     const signal = init?.signal ?? new AbortController().signal;
     let limitedSince: number | null = null;
+    // Attempts that failed otherwise than by a limit that is waited for.
+    let failures = 0;
     for (;;) {
       const turn = await limiter.enter(signal);
       const response = await timed(url, init).catch((error: unknown) => {
         turn.failed();
-        if (signal.aborted || made > mostRetries || !isPassing(error)) throw error;
+        failures += 1;
+        if (signal.aborted || failures > mostRetries || !isPassing(error)) throw error;
         return null;
       });
       const outcome = response && (await refusalIn(response));
@@ -260,11 +263,12 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
         else turn.failed();
         return response;
       }
+      if (outcome && !outcome.isTimed) failures += 1;
       if (response && outcome?.isLimit) {
         const { ms, isNew } = turn.refused(outcome.waitMs);
         limitedSince ??= limiter.clock.now();
         const waited = limiter.clock.now() - limitedSince;
-        const isOver = outcome.isTimed ? waited + ms > rateLimitMs : made > mostRetries;
+        const isOver = outcome.isTimed ? waited + ms > rateLimitMs : failures > mostRetries;
         if (isOver) return response;
         if (outcome.isTimed) {
           if (isNew) onRetry({ attempt: made, of: made, reason, waitMs: ms });
@@ -272,10 +276,13 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
         }
       } else {
         if (response) turn.failed();
-        if (response && made > mostRetries) return response;
-        await limiter.clock.sleep(outcome?.waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (made - 1)), signal);
+        if (response && failures > mostRetries) return response;
+        await limiter.clock.sleep(
+          outcome?.waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)),
+          signal,
+        );
       }
-      onRetry({ attempt: made, of: wasSilent ? made : mostRetries, reason });
+      onRetry({ attempt: failures, of: wasSilent ? failures : mostRetries, reason });
     }
   };
   return {
