@@ -9,7 +9,7 @@ import { readRecording } from '../../src/engine/shell/recording.ts';
 import { approveDomain } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
-import { isFullSuite } from '../support/suite.ts';
+import { inFullSuite, isFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -266,7 +266,7 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     });
   }
 
-  test('where files may not grow any more', async () => {
+  inFullSuite('where files may not grow any more', async () => {
     const [whole, run] = [bytesOf(fresh()), fresh()];
     const blocks = Math.floor((0.8 * whole) / 512);
     const { code, err } = limited(['/bin/sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`], run);

@@ -55,7 +55,7 @@ describe('variants without a model', () => {
     expect(parcels.filter((parcel) => tested.includes(parcel))).toEqual([]);
   });
 
-  test('follow what a row names: the customer goes with the order, the house with the line', async () => {
+  inFullSuite('follow what a row names: the customer goes with the order, the house with the line', async () => {
     const orders = await written('variants', desk('orders', 'order-desk'), 'mistaken-order', '--count', '2', '--print');
     const { orders: all, customers } = JSON.parse(readFileSync('domains/order-desk/database.json', 'utf8'));
     for (const { user } of parse(orders.text) as {

@@ -10,7 +10,7 @@ import { effectsOfAgent } from '../../src/engine/shell/effects.ts';
 import { startMcpServer } from '../../src/engine/shell/mcp.ts';
 import { openAgentProgram } from '../../src/engine/shell/seats/agentProgram.ts';
 import { complete, throwUnlessServed } from '../../src/engine/shell/seats/openai.ts';
-import { inFullSuite } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** A server answers without an end. Each client stops at its limit and names the server. */
@@ -84,7 +84,7 @@ const clients: readonly (readonly [name: string, ask: () => Promise<unknown>])[]
   ['a Ray cluster', () => new RayJobs(origin.replace('http:', 'ray:'), {}).version()],
 ];
 
-test.each(clients)('%s', async (_name, ask) => {
+test.each(sampled(clients, 2))('%s', async (_name, ask) => {
   const failure = await ask().catch((error: Error) => error);
   expect(failure).toBeInstanceOf(Error);
   expect((failure as Error).message).toContain(`${origin} answered with more than 64 MB`);

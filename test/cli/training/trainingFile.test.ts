@@ -190,7 +190,7 @@ esac
     expect(held).toMatchObject({ domain: desk, held_out: [{ name: 'help-line', folder: other }] });
   });
 
-  test('a checkpoint keeps the dialect of its run, another model takes that of the domains', async () => {
+  inFullSuite('a checkpoint keeps the dialect of its run, another model takes that of the domains', async () => {
     const other = inRoot('domains', 'help-line');
     const run = join(scratch, 'earlier');
     const checkpoint = join(run, 'checkpoints', 'final');

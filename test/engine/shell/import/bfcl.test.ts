@@ -192,7 +192,7 @@ test('every conversation has the verdict of the official checker', async () => {
   const file = fileURLToPath(new URL('../../../fixtures/bfcl/conversations.json', import.meta.url));
   const all = JSON.parse(readFileSync(file, 'utf8')) as readonly Conversation[];
   expect(all.length).toBeGreaterThan(400);
-  const told = sampled(all, 9);
+  const told = sampled(all, 27);
   const came = new Map<Conversation, number | null>();
   for (const category of ['base', 'miss_func', 'miss_param', 'long_context']) {
     const own = told.filter(({ task }) => task.startsWith(`multi_turn_${category}_`));

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Rehearsed, rehearse, replayed } from '../../../support/rehearsed.ts';
+import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const source = fileURLToPath(new URL('shop', import.meta.url));
@@ -73,13 +74,16 @@ function upTo(closed: Rehearsed | undefined, calls: number) {
   return events.slice(0, (returned[calls - 1] ?? 0) + 1);
 }
 
-test.each(['snapshot', 'replay'] as const)('a fork goes on from the state at its step (%s)', async (state) => {
-  const folder = shop(state);
-  const [parent] = await rehearse(folder, ['two-chairs']);
-  const [fork] = await rehearse(folder, ['two-chairs'], { from: upTo(parent, 3) });
-  expect(fork?.results).toEqual(twoChairs);
-  expect(fork?.reward).toBe(1);
-});
+test.each(sampled(['snapshot', 'replay'] as const, 2))(
+  'a fork goes on from the state at its step (%s)',
+  async (state) => {
+    const folder = shop(state);
+    const [parent] = await rehearse(folder, ['two-chairs']);
+    const [fork] = await rehearse(folder, ['two-chairs'], { from: upTo(parent, 3) });
+    expect(fork?.results).toEqual(twoChairs);
+    expect(fork?.reward).toBe(1);
+  },
+);
 
 test('without a kind of state, a fork after a write is refused in words', async () => {
   const folder = shop('none');
