@@ -249,17 +249,24 @@ test('an endpoint that limits the rate is asked again as often as needed, by one
   expect(retries.at(-1)).toEqual({ attempt: 2, of: 3, reason: 'it answered 500' });
 });
 
-test("a wait that is longer than the seat's limit ends at once, with the provider's words", async () => {
-  let requests = 0;
-  const url = await endpoint((_request, response) => {
-    requests += 1;
-    const headers = { 'content-type': 'application/json', 'retry-after': '3600' };
-    response.writeHead(429, headers).end('{"error":{"message":"quota for today is used up"}}');
-  });
-  const asked = askAgentModel({ ...seat(url), rateLimitMs: 60_000 }, '', modelView(), never);
-  await expect(asked).rejects.toThrow(/limits the rate.*quota for today is used up.*--rate-limit-wait/);
-  expect(requests).toBe(1);
-});
+test.each([
+  [429, 1, /limits the rate.*quota for today is used up.*--rate-limit-wait/],
+  [503, 1, /quota for today is used up/],
+  [500, 3, /quota for today is used up/],
+])(
+  "status %d with a wait that is longer than the seat's limit ends every request at once",
+  async (status, sent, words) => {
+    let requests = 0;
+    const url = await endpoint((_request, response) => {
+      requests += 1;
+      const headers = { 'content-type': 'application/json', 'retry-after': '3600' };
+      response.writeHead(status, headers).end('{"error":{"message":"quota for today is used up"}}');
+    });
+    for (const _ of [1, 2, 3])
+      await expect(askAgentModel({ ...seat(url), rateLimitMs: 60_000 }, '', modelView(), never)).rejects.toThrow(words);
+    expect(requests).toBe(sent);
+  },
+);
 
 test('an answer without choices is asked for again', async () => {
   let requests = 0;

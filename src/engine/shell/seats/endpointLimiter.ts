@@ -20,6 +20,8 @@ const systemClock: Clock = {
 /** The pause after a refusal that names no time; it doubles with each refusal in a row. */
 const firstPauseMs = 1000;
 const longestPauseMs = 30_000;
+/** A pause that the endpoint names ends then, whatever it says: one request asks whether it still holds. */
+const longestNamedPauseMs = 600_000;
 
 /**
  * Limits the requests to one endpoint. Every refusal pauses all of them and halves how many run at once; every answer
@@ -33,7 +35,7 @@ export class EndpointLimiter {
   #refusals = 0;
   /** Counts pauses: refusals of requests that began before a pause belong to it. */
   #epoch = 0;
-  #pause: { readonly until: number } | null = null;
+  #pause: CommonPause | null = null;
   readonly #waiting = new Set<() => void>();
 
   constructor(clock = systemClock) {
@@ -49,34 +51,41 @@ export class EndpointLimiter {
     return this.#clock;
   }
 
-  /** Waits for a turn, and returns what reports the result. Rejects when the signal aborts. */
-  async enter(signal: AbortSignal): Promise<Turn> {
+  /**
+   * Waits for a turn, and returns what reports the result. Returns the refusal that led to a pause if the turn would come
+   * only after more than `mostMs` of pauses. Rejects when the signal aborts.
+   */
+  async enter(signal: AbortSignal, mostMs = Number.POSITIVE_INFINITY): Promise<Turn | Refused> {
+    let pausedMs = 0;
     for (;;) {
       signal.throwIfAborted();
-      if (this.#pause) await this.#sit(this.#pause, signal);
-      else if (this.#running < Math.floor(this.#limit)) break;
+      const pause = this.#pause;
+      if (pause) {
+        const ms = Math.max(0, Math.ceil(pause.until - this.#clock.now()));
+        if (pausedMs + ms > mostMs) return { type: 'refused', answer: pause.answer?.clone() };
+        pausedMs += ms;
+        await this.#clock.sleep(ms, signal);
+        if (this.#pause === pause) this.#pause = null;
+      } else if (this.#running < Math.floor(this.#limit)) break;
       else await unlessAborted(new Promise<void>((resolve) => this.#waiting.add(resolve)), signal);
     }
     this.#running += 1;
     const epoch = this.#epoch;
     return {
+      type: 'turn',
+      pausedMs,
       answered: () => {
         this.#refusals = 0;
         this.#limit += 1 / this.#limit;
         this.#leave();
       },
       failed: () => this.#leave(),
-      refused: (waitMs) => {
-        const pause = this.#refuse(epoch, waitMs);
+      refused: (waitMs, answer) => {
+        const pause = this.#refuse(epoch, waitMs, answer);
         this.#leave();
         return pause;
       },
     };
-  }
-
-  async #sit(pause: { readonly until: number }, signal: AbortSignal): Promise<void> {
-    await this.#clock.sleep(Math.max(0, Math.ceil(pause.until - this.#clock.now())), signal);
-    if (this.#pause === pause) this.#pause = null;
   }
 
   #leave(): void {
@@ -90,7 +99,7 @@ export class EndpointLimiter {
     for (const resolve of waiting) resolve();
   }
 
-  #refuse(epoch: number, waitMs: number | null): Pause {
+  #refuse(epoch: number, waitMs: number | null, answer: Response | undefined): Pause {
     const isNew = epoch === this.#epoch;
     if (isNew) {
       this.#epoch += 1;
@@ -98,20 +107,31 @@ export class EndpointLimiter {
       this.#refusals += 1;
     }
     const ms = waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
-    const until = this.#clock.now() + ms;
-    if (isNew || (waitMs !== null && until > (this.#pause?.until ?? until))) this.#pause = { until };
+    const until = this.#clock.now() + Math.min(ms, longestNamedPauseMs);
+    if (isNew || (waitMs !== null && until > (this.#pause?.until ?? 0))) this.#pause = { until, answer };
     return { ms, isNew };
   }
 }
 
 /** One request that has its turn: exactly one of these is called, once. */
 type Turn = {
+  readonly type: 'turn';
+  /** How long it sat out pauses. */
+  readonly pausedMs: number;
   readonly answered: () => void;
   /** It failed for a reason that says nothing about limits. */
   readonly failed: () => void;
-  /** The endpoint refused it for now. Returns the pause that follows. */
-  readonly refused: (waitMs: number | null) => Pause;
+  /**
+   * The endpoint refused it for now. Returns the pause that follows.
+   * @param answer the refusal, not read yet, for requests that do not wait that long
+   */
+  readonly refused: (waitMs: number | null, answer?: Response) => Pause;
 };
+
+/** A request whose turn would come too late, with the answer that says why. */
+type Refused = { readonly type: 'refused'; readonly answer: Response | undefined };
+
+type CommonPause = { readonly until: number; readonly answer: Response | undefined };
 
 /** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
 type Pause = { readonly ms: number; readonly isNew: boolean };

@@ -246,11 +246,13 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
   /** Makes attempts until one is an answer, or no further one makes sense. */
   const repeated: typeof fetch = async (url, init) => {
     const signal = init?.signal ?? new AbortController().signal;
-    let limitedSince: number | null = null;
+    let waitedMs = 0;
     // Attempts that failed otherwise than by a limit that is waited for.
     let failures = 0;
     for (;;) {
-      const turn = await limiter.enter(signal);
+      const turn = await limiter.enter(signal, rateLimitMs - waitedMs);
+      if (turn.type === 'refused') return turn.answer ?? new Response(null, { status: 429 });
+      waitedMs += turn.pausedMs;
       const response = await timed(url, init).catch((error: unknown) => {
         turn.failed();
         failures += 1;
@@ -264,11 +266,10 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
         return response;
       }
       if (outcome && !outcome.isTimed) failures += 1;
+      const namedMs = outcome?.waitMs ?? 0;
+      const isOver = waitedMs + namedMs > rateLimitMs || failures > mostRetries;
       if (response && outcome?.isLimit) {
-        const { ms, isNew } = turn.refused(outcome.waitMs);
-        limitedSince ??= limiter.clock.now();
-        const waited = limiter.clock.now() - limitedSince;
-        const isOver = outcome.isTimed ? waited + ms > rateLimitMs : failures > mostRetries;
+        const { ms, isNew } = turn.refused(outcome.waitMs, response.clone());
         if (isOver) return response;
         if (outcome.isTimed) {
           if (isNew) onRetry({ attempt: made, of: made, reason, waitMs: ms });
@@ -276,11 +277,10 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
         }
       } else {
         if (response) turn.failed();
-        if (response && failures > mostRetries) return response;
-        await limiter.clock.sleep(
-          outcome?.waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)),
-          signal,
-        );
+        if (response && isOver) return response;
+        waitedMs += namedMs;
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1));
+        await limiter.clock.sleep(outcome?.waitMs ?? pauseMs, signal);
       }
       onRetry({ attempt: failures, of: wasSilent ? failures : mostRetries, reason });
     }

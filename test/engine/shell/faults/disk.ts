@@ -52,7 +52,7 @@ export const disks: readonly FaultRow[] = [
   {
     fault: 'a full disk',
     injected: 'a tmpfs with room for half of the record',
-    sees: /^rehearsal eval: /,
+    sees: /could not be run: .*the disk is full/,
     kept: resumed,
     obstacle: mountObstacle,
     strike: async () => {

@@ -1,13 +1,17 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
 import { declaredHttp } from '../../../support/rawMcpServer.ts';
 import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
-const connect = async (script: McpScript, more: Partial<HttpServer> = {}) => {
-  const { url } = await scriptedMcpServer(script);
-  return startMcpServer('shop', declaredHttp(url, more), process.cwd());
-};
+async function connectTo(url: string, more: Partial<HttpServer> = {}) {
+  const source = await startMcpServer('shop', declaredHttp(url, more), process.cwd());
+  onTestFinished(() => source.close());
+  return source;
+}
+
+const connect = async (script: McpScript, more: Partial<HttpServer> = {}) =>
+  connectTo((await scriptedMcpServer(script)).url, more);
 
 const nothing = { type: 'object', properties: {} };
 const one = { properties: { a: { type: 'string' } } };
@@ -73,8 +77,7 @@ it.each<[string, string, Partial<HttpServer>]>([
   ['constructor', 'constructor', { rename: {} }],
 ])('the tool %s is called %s', async (own, name, naming) => {
   const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: own }] } });
-  const declared = declaredHttp(url, { ...naming, writes: [name], tools: { [name]: { timeoutMs: 1234 } } });
-  const server = await startMcpServer('shop', declared, process.cwd());
+  const server = await connectTo(url, { ...naming, writes: [name], tools: { [name]: { timeoutMs: 1234 } } });
   expect(server.tools).toMatchObject([{ name, effect: 'write', timeoutMs: 1234 }]);
   await server.call(name, {});
   expect(calls).toMatchObject([{ name: own }]);
@@ -88,7 +91,7 @@ it('a reader and a snapshot are called by either name', async () => {
     reader: { tool: 'shop_state', arguments: {} },
   };
   const { url, calls } = await scriptedMcpServer({ list: { tools: [{ name: 'state' }] } });
-  const server = await startMcpServer('shop', declaredHttp(url, naming), process.cwd());
+  const server = await connectTo(url, naming);
   await server.read();
   await server.snapshot?.();
   expect(calls.map(({ name }) => name)).toEqual(['state', 'state']);

@@ -32,6 +32,13 @@ function testClock() {
 
 const never = new AbortController().signal;
 
+/** Waits for a turn that comes. */
+async function enter(limiter: EndpointLimiter) {
+  const turn = await limiter.enter(never);
+  if (turn.type !== 'turn') throw new Error('it was refused');
+  return turn;
+}
+
 test('8 requests to an endpoint that refuses for 20 s without naming a time all get their answer', async () => {
   const { clock, now, runUntil } = testClock();
   const limiter = new EndpointLimiter(clock);
@@ -40,7 +47,7 @@ test('8 requests to an endpoint that refuses for 20 s without naming a time all 
   const limits = new Set<number>();
   const request = async () => {
     for (;;) {
-      const turn = await limiter.enter(never);
+      const turn = await enter(limiter);
       await clock.sleep(10, never);
       limits.add(Math.floor(limiter.limit));
       if (now() < 20_000) {
@@ -64,7 +71,7 @@ test('8 requests to an endpoint that refuses for 20 s without naming a time all 
 test('a named time pauses every request, and the longest one counts', async () => {
   const { clock, now, runUntil } = testClock();
   const limiter = new EndpointLimiter(clock);
-  const [one, other] = [await limiter.enter(never), await limiter.enter(never)];
+  const [one, other] = [await enter(limiter), await enter(limiter)];
   expect(one.refused(65_000)).toEqual({ ms: 65_000, isNew: true });
   expect(other.refused(70_000)).toEqual({ ms: 70_000, isNew: false });
   let entered = false;
@@ -80,9 +87,34 @@ test('a cancelled request leaves the pause, or the queue, at once', async () => 
   const { clock } = testClock();
   const limiter = new EndpointLimiter(clock);
   const cancel = new AbortController();
-  (await limiter.enter(never)).refused(60_000);
+  (await enter(limiter)).refused(60_000);
   const paused = limiter.enter(cancel.signal);
   cancel.abort(new Error('cancelled'));
   await expect(paused).rejects.toThrow('cancelled');
   await expect(limiter.enter(cancel.signal)).rejects.toThrow('cancelled');
+});
+
+test('a request that does not wait that long gets the refusal behind the pause at once', async () => {
+  const { clock, now } = testClock();
+  const limiter = new EndpointLimiter(clock);
+  (await enter(limiter)).refused(3_600_000, new Response('used up', { status: 429 }));
+  for (const _ of [1, 2]) {
+    const refused = await limiter.enter(never, 300_000);
+    expect(refused).toMatchObject({ type: 'refused', answer: { status: 429 } });
+    expect(refused.type === 'refused' && (await refused.answer?.text())).toBe('used up');
+  }
+  expect(now()).toBe(0);
+});
+
+test('a pause of an hour is tried again after ten minutes', async () => {
+  const { clock, now, runUntil } = testClock();
+  const limiter = new EndpointLimiter(clock);
+  (await enter(limiter)).refused(3_600_000);
+  let pausedMs = 0;
+  const next = enter(limiter).then((turn) => {
+    pausedMs = turn.pausedMs;
+  });
+  await runUntil(() => pausedMs > 0);
+  await next;
+  expect([now(), pausedMs]).toEqual([600_000, 600_000]);
 });
