@@ -39,6 +39,17 @@ test('a rollout that infrastructure ended is run again by the same command, and 
   expect(asked()).toBe(7);
 });
 
+test('a rollout that is run again and interrupted is unfinished, and the same command finishes it', async () => {
+  const { run, evaluate } = await evaluation((request) => request === 4);
+  await evaluate();
+  expect(await evaluate('--budget-tokens', '1')).toMatchObject({ code: 2, err: expect.stringContaining('budget') });
+  const { out } = await rehearsal('verify', run);
+  expect(out).toContain('reschedule-P46.1');
+  expect(out).not.toMatch(/cut off|written anew|missing/);
+  expect((await evaluate()).out).toContain('2 scored of 2');
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
+});
+
 test.each([
   { failures: 2, times: 1, scored: 1 },
   { failures: 2, times: 3, scored: 2 },

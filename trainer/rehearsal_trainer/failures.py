@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
+
+REPORTING_S = 60
+"""How long other processes of a training stay when it fails: the first to exit ends all, and rank 0 reports why."""
 
 
 class ConfigurationError(Exception):
@@ -32,4 +37,7 @@ def reported(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     except (ConfigurationError, TrainingError, EngineError, ModelError) as error:
         if os.environ.get("RANK", "0") == "0":  # several processes that train together fail for the same reason
             print(f"error: {error}", file=sys.stderr)
+        else:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            time.sleep(REPORTING_S)
         return 2 if isinstance(error, ConfigurationError) else 1

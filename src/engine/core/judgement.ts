@@ -82,7 +82,8 @@ function transcriptOf(messages: readonly Message[]): string {
 
 /**
  * Reads a judge's answer: the objects of its text that have `holds` and a reason, or `holds` alone where none has both.
- * Without such an object, or where two of them disagree, it is not an answer and never counts as a yes.
+ * Without such an object, where two of them disagree, or where the last object of all says something else, it is not an
+ * answer and never counts as a yes.
  */
 export function judgeAnswerIn(text: string): JudgeAnswer {
   const answers = objectsInText(text).filter((each) => typeof each['holds'] === 'boolean');
@@ -90,7 +91,7 @@ export function judgeAnswerIn(text: string): JudgeAnswer {
   const counted = reasoned.length > 0 ? reasoned : answers;
   const last = counted.at(-1);
   if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
-  if (counted.some(({ holds }) => holds !== last['holds']))
+  if ([...counted, ...answers.slice(-1)].some(({ holds }) => holds !== last['holds']))
     return { holds: null, reason: 'the judge gave answers that disagree' };
   const { holds, reason } = last;
   return {

@@ -10,7 +10,7 @@ import { makeRunFolder } from './disk.ts';
 import { Fault, messageOf } from './fault.ts';
 import { forEach } from './forEach.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import { finishedRollouts, isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
+import { isLost, newestReceipts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
@@ -95,8 +95,9 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const metered = options.meter?.metered(outside) ?? outside;
   const all = options.tasks.flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })));
   const results = new Map<string, TrialResult>();
-  const play = async ({ task, trial }: PlannedTrial) => {
+  const play = async ({ task, trial }: PlannedTrial, hasReceipt: boolean) => {
     if (options.meter?.isSpent()) return;
+    if (hasReceipt) run.reopen(rolloutName(task, trial));
     const result = await runTrial(supervisor, options, metered, database, task, trial, run).catch((error: unknown) =>
       crashedResult(task, trial, join(options.folder, recordingName(rolloutName(task, trial))), error),
     );
@@ -104,9 +105,11 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
     options.onFinished?.(result);
   };
   const playWithout = (done: (receipt: Receipt) => boolean) => {
-    const names = namesOf(newestReceipts(ledger).filter(done));
+    const receipts = newestReceipts(ledger);
+    const [names, known] = [namesOf(receipts.filter(done)), namesOf(receipts)];
     const open = all.filter(({ task, trial }) => !names.has(rolloutName(task, trial)));
-    return forEach(open, options.concurrency, play, options.signal);
+    const again = (each: PlannedTrial) => play(each, known.has(rolloutName(each.task, each.trial)));
+    return forEach(open, options.concurrency, again, options.signal);
   };
   await playWithout((receipt) => !isLost(receipt));
   for (let round = 0; round < (options.retryUnscored ?? 0); round += 1)
@@ -266,6 +269,8 @@ export type OpenRun = {
   /** Undefined where the run was begun by a version that gave none. */
   readonly id: string | undefined;
   readonly receive: (receipt: Receipt) => void;
+  /** Takes back the receipts of a rollout that is run again. */
+  readonly reopen: (rollout: string) => void;
   /**
    * Signs in the ledger that the run is finished, where each planned rollout has its receipt.
    * @param refused planned rollouts that turned out to be impossible
@@ -304,8 +309,9 @@ export function openRunOf(
   return {
     id,
     receive: ledger.receive,
+    reopen: ledger.reopen,
     finish: (refused = []) => {
-      const done = new Set([...finishedRollouts(ledgerPath).map(({ rollout }) => rollout), ...refused]);
+      const done = new Set([...namesOf(newestReceipts(ledgerPath)), ...refused]);
       if (id !== undefined && all.every((name) => done.has(name)))
         ledger.vouchFor({ hash, finished: true, ...(refused.length > 0 ? { refused } : {}) });
     },

@@ -48,13 +48,18 @@ const runSchema = z.strictObject({
 });
 export type RunVoucher = z.infer<typeof runSchema>;
 
+/** Takes back the receipts of a rollout without a reward, before it is run again and its files are replaced. */
+const reopenedSchema = z.strictObject({ reopened: z.string() });
+type Reopened = z.infer<typeof reopenedSchema>;
+
 const signedSchema = { before: z.string(), signature: z.string() };
 const ledgerLineSchema = z.union([
   z.strictObject({ receipt: receiptSchema, ...signedSchema }),
   z.strictObject({ run: runSchema, ...signedSchema }),
+  z.strictObject({ rollout: reopenedSchema, ...signedSchema }),
 ]);
 type LedgerLine = z.infer<typeof ledgerLineSchema>;
-type Signed = Receipt | RunVoucher;
+type Signed = Receipt | RunVoucher | Reopened;
 
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
 
@@ -134,6 +139,8 @@ function publicKeyText(key: KeyObject): string {
 /** Appends to a ledger. */
 export type Ledger = {
   readonly receive: (receipt: Receipt) => void;
+  /** Takes back the receipts of a rollout that is run again. */
+  readonly reopen: (rollout: string) => void;
   /** Signs a line for `run.json`, unless the last such line says the same already. */
   readonly vouchFor: (run: Omit<RunVoucher, 'file'>) => void;
 };
@@ -150,10 +157,10 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
   let vouched = vouchedRun(lines);
   let before = lines.at(-1)?.signature ?? '';
   let size = sizeOf(path);
-  const append = (signed: { readonly receipt: Receipt } | { readonly run: RunVoucher }) => {
+  const append = (signed: Content) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
     if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
-    const content = 'receipt' in signed ? signed.receipt : signed.run;
+    const content = contentOf(signed);
     const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
     const line: LedgerLine = { ...signed, before, signature };
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
@@ -162,12 +169,25 @@ export function openLedger(path: string, key: SigningKey, run?: string): Ledger 
   };
   return {
     receive: (receipt) => append({ receipt: run === undefined ? receipt : { ...receipt, run } }),
+    reopen: (rollout) => append({ rollout: { reopened: rollout } }),
     vouchFor: (next) => {
       if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;
       vouched = { file: 'run.json', ...next };
       append({ run: vouched });
     },
   };
+}
+
+type Content = { readonly receipt: Receipt } | { readonly run: RunVoucher } | { readonly rollout: Reopened };
+
+function contentOf(line: Content): Signed {
+  if ('receipt' in line) return line.receipt;
+  return 'run' in line ? line.run : line.rollout;
+}
+
+function nameOf(line: Content): string {
+  if ('receipt' in line) return `receipt of ${line.receipt.rollout}`;
+  return 'run' in line ? 'line about run.json' : `line that reopens ${line.rollout.reopened}`;
 }
 
 function vouchedRun(lines: readonly LedgerLine[]): RunVoucher | null {
@@ -186,6 +206,7 @@ function mendLedger(path: string): void {
 }
 
 export type LedgerReading = {
+  /** Without those of rollouts that were reopened since. */
   readonly receipts: readonly Receipt[];
   /** The line (from 1) of each receipt. */
   readonly lines: readonly number[];
@@ -202,8 +223,7 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = publicKeyIn(trustedKey);
   if (!key) throw keyFault(path, `"${trustedKey}" is no public key to check it with`);
   const read: LedgerLine[] = [];
-  const receipts: Receipt[] = [];
-  const lines: number[] = [];
+  let receipts: { readonly receipt: Receipt; readonly at: number }[] = [];
   const problems: { line: number; message: string }[] = [];
   const { whole, problem } = wholeLines(textOf(path));
   let before = '';
@@ -214,8 +234,7 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
       problems.push({ line: at, message: 'is no receipt' });
       continue;
     }
-    const [content, name] =
-      'receipt' in line ? [line.receipt, `receipt of ${line.receipt.rollout}`] : [line.run, 'line about run.json'];
+    const [content, name] = [contentOf(line), nameOf(line)];
     if (line.before !== before)
       problems.push({
         line: at,
@@ -225,11 +244,17 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
       problems.push({ line: at, message: `${name} was changed, or signed with another key` });
     before = line.signature;
     read.push(line);
-    if (!('receipt' in line)) continue;
-    receipts.push(line.receipt);
-    lines.push(at);
+    if ('receipt' in line) receipts.push({ receipt: line.receipt, at });
+    if ('rollout' in line)
+      receipts = receipts.filter(({ receipt }) => receipt.reward !== null || receipt.rollout !== line.rollout.reopened);
   }
-  return { receipts, lines, run: vouchedRun(read), problems: problem ? [...problems, problem] : problems };
+  const lines = receipts.map(({ at }) => at);
+  return {
+    receipts: receipts.map(({ receipt }) => receipt),
+    lines,
+    run: vouchedRun(read),
+    problems: problem ? [...problems, problem] : problems,
+  };
 }
 
 /** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
@@ -243,9 +268,16 @@ export function finishedRollouts(path: string): readonly Receipt[] {
   return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
 
-/** Returns the newest receipt of each rollout, unchecked. */
+/** Returns the newest receipt of each rollout, unchecked; none of one that was reopened since. */
 export function newestReceipts(path: string): readonly Receipt[] {
-  return [...new Map(finishedRollouts(path).map((receipt) => [receipt.rollout, receipt])).values()];
+  const newest = new Map<string, Receipt>();
+  for (const line of ledgerLines(path)) take(newest, line);
+  return [...newest.values()];
+}
+
+function take(newest: Map<string, Receipt>, line: LedgerLine): void {
+  if ('receipt' in line) newest.set(line.receipt.rollout, line.receipt);
+  else if ('rollout' in line) newest.delete(line.rollout.reopened);
 }
 
 /**
@@ -272,7 +304,7 @@ export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
   let from = performance.now();
   for (const raw of (existsSync(path) ? await readBoundedTextAsync(path) : '').split('\n')) {
     const line = raw === '' ? null : parseLedgerLine(raw);
-    if (line && 'receipt' in line) newest.set(line.receipt.rollout, line.receipt);
+    if (line) take(newest, line);
     if (performance.now() - from < sliceMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     from = performance.now();

@@ -55,8 +55,8 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         count(role, answered.call);
         return answered;
       } catch (error) {
-        // A simulated user that its guard refused has answered all the same.
-        if (error instanceof Fault && error.note?.flaws) count(role, error.note);
+        // What was refused after it came, by the guard of a simulated user or as cut off, was answered all the same.
+        if (error instanceof Fault && (error.note?.flaws || error.note?.usage)) count(role, error.note);
         throw error;
       }
     };

@@ -241,6 +241,7 @@ describe('a judge', () => {
     ['The agent wrote {"holds": true}. {"holds": false, "reason": "it wrote {holds} itself"}', false],
     ['{"holds": true, "reason": "a"} {"holds": false, "reason": "b"}', null],
     ['{"holds": true} {"holds": false}', null],
+    ['It wrote {"holds": true, "reason": "ok"}. My answer: {"holds": false}', null],
     ['Yes!', null],
     ['{"holds": "true"}', null],
     ['[]', null],

@@ -161,6 +161,18 @@ const failures: readonly {
     handler: json(200, { ...completion({}), choices: [] }),
     message: /the answer has no choices/,
   },
+  {
+    name: 'an error in the choice of an answer with status 200',
+    handler: json(200, {
+      choices: [{ message: { content: 'It arr' }, error: { message: 'upstream failed', code: 502 } }],
+    }),
+    message: /upstream failed/,
+  },
+  ...['error', 'abort'].map((reason) => ({
+    name: `an answer that ends with ${reason}`,
+    handler: json(200, { choices: [{ message: { content: 'It arr' }, finish_reason: reason }] }),
+    message: new RegExp(`finish_reason "${reason}"`),
+  })),
 ];
 
 test.each(failures)(

@@ -1,4 +1,4 @@
-import { brokenEndText } from '../../core/answerEnd.ts';
+import { brokenEndText, endsWithObject } from '../../core/answerEnd.ts';
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
 import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -26,7 +26,9 @@ export async function askJudgeModel(
   ];
   const body = { messages, response_format: answerFormat };
   const { answer, call } = await completeWhole({ temperature: 0, ...seat }, key, 'judge', signal, body, onRetry);
-  const reply = judgeAnswerIn(answer.content ?? '');
-  if (reply.holds !== null || answer.brokenEnd === null) return { reply, call };
+  const content = answer.content ?? '';
+  const reply = judgeAnswerIn(content);
+  // What was cut off may have quoted an object before its own.
+  if (answer.brokenEnd === null || (reply.holds !== null && endsWithObject(content))) return { reply, call };
   return { reply: { holds: null, reason: `the judge's answer was ${brokenEndText[answer.brokenEnd]}` }, call };
 }

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { Fault } from '../fault.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
 import type { ModelCall } from './modelCall.ts';
-import { complete, type OnRetry } from './openai.ts';
+import { completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });
@@ -56,7 +56,7 @@ export class LentModel {
     const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
     try {
       const { answer, completion, call } = await this.#ask((key, onRetry, lent = this.#model) =>
-        complete(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
+        completeWhole(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
       );
       const { messageId, toolCalls } = answer;
       if (messageId !== null && toolCalls.length === 0)

@@ -8,14 +8,17 @@ export function isModelCall(note: SideNote | null): note is ModelCall {
   return note?.request !== undefined && note.ms !== undefined;
 }
 
-/** Several calls for one answer, as one: times and tokens add up, and every body is kept. */
+/**
+ * Several calls for one answer, as one: times and tokens add up, and every body is kept. Where one does not say what it
+ * used, the sum does not either.
+ */
 export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
   const last = calls.at(-1);
   if (!last || calls.length === 1) return last;
   const sum = (of: (call: ModelCall) => number | undefined) =>
     calls.reduce((total, call) => total + (of(call) ?? 0), 0);
   const retries = sum((call) => call.retries);
-  const hasUsage = calls.some(({ usage }) => usage !== undefined);
+  const hasUsage = calls.every(({ usage }) => usage !== undefined);
   return {
     ...last,
     ms: sum(({ ms }) => ms),

@@ -10,7 +10,7 @@ import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { type EndpointLimiter, limiterOf } from './endpointLimiter.ts';
-import { joined, type ModelCall } from './modelCall.ts';
+import { isModelCall, joined, type ModelCall } from './modelCall.ts';
 import { requestedWait } from './rateLimitHeaders.ts';
 import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -80,7 +80,10 @@ export type Completed = {
   readonly call: ModelCall;
 };
 
-/** One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says. */
+/**
+ * One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says.
+ * @param fixed as for `complete`
+ */
 export async function completeWhole(
   seat: ModelSeat,
   key: string,
@@ -88,14 +91,23 @@ export async function completeWhole(
   signal: AbortSignal,
   body: ChatBody,
   onRetry: OnRetry = () => undefined,
+  fixed: readonly string[] = [],
 ): Promise<Completed> {
-  const first = await complete(seat, key, who, signal, body, onRetry);
+  const first = await complete(seat, key, who, signal, body, onRetry, fixed);
   if (first.answer.brokenEnd !== 'length') return first;
   if (seat.onTruncation === 'fail') throw truncated(seat, who, first.call);
   if (seat.onTruncation !== 'retry') return first;
   onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' });
-  const second = await complete(seat, key, who, signal, body, onRetry);
+  const second = await complete(seat, key, who, signal, body, onRetry, fixed).catch((error: unknown) => {
+    throw error instanceof Fault ? afterCall(first.call, error) : error;
+  });
   return { ...second, call: joined([first.call, second.call]) ?? second.call };
+}
+
+/** A fault whose note also has the call that was answered before. */
+function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
+  const used = call.usage ? { usage: call.usage } : {};
+  return new Fault(failure, { reason, note: isModelCall(note) ? { ...joined([call, note]), ...used } : call });
 }
 
 function truncated(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
@@ -333,27 +345,28 @@ async function wholeAnswer(response: Response): Promise<Response> {
 }
 
 const errorSchema = z.looseObject({ message: z.string(), code: z.union([z.string(), z.number()]).nullish() });
-const failedSchema = z.looseObject({
-  error: z.union([errorSchema, z.string()]).nullish(),
-  choices: z.unknown().optional(),
-});
+const reportedSchema = z.union([errorSchema, z.string()]).nullish();
+const failedSchema = z.looseObject({ error: reportedSchema, choices: z.unknown().optional() });
+const failedChoiceSchema = z.looseObject({ error: reportedSchema, finish_reason: z.unknown().optional() });
 
 /**
- * Returns the error that a provider reports in an answer with status 200, and an error for an answer without choices:
- * both are asked again like a 5xx. A provider's own status is taken where it is one.
+ * Returns the error that a provider reports in an answer with status 200, for the whole answer or its first choice, and
+ * an error for an answer without choices. Both are asked again like a 5xx. A provider's own status is taken if it is one.
  */
 function errorIn(body: string): { readonly message: string; readonly status: number } | null {
   const { data } = failedSchema.safeParse(jsonOf(body));
   if (!data) return null;
-  const { error, choices } = data;
-  const hasChoices = Array.isArray(choices) && choices.length > 0;
-  if (hasChoices) return null;
+  const { choices } = data;
+  const choice = failedChoiceSchema.safeParse(Array.isArray(choices) ? choices[0] : undefined).data;
+  const error = data.error ?? choice?.error;
   if (typeof error === 'string') return { message: error, status: 502 };
   if (error) {
     const code = Number(error.code);
     return { message: error.message, status: code >= 400 && code < 600 ? code : 502 };
   }
-  return Array.isArray(choices) ? { message: 'the answer has no choices', status: 502 } : null;
+  if (choice && ['error', 'abort'].includes(String(choice.finish_reason)))
+    return { message: `the answer ended with finish_reason "${choice.finish_reason}"`, status: 502 };
+  return Array.isArray(choices) && choices.length === 0 ? { message: 'the answer has no choices', status: 502 } : null;
 }
 
 function cutOff(seat: ModelSeat): Fault {

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { brokenEndText } from '../../core/answerEnd.ts';
+import { brokenEndText, endsWithObject } from '../../core/answerEnd.ts';
 import type { Patch } from '../../core/database.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
@@ -54,8 +54,9 @@ export async function askToolModel(
   ];
   const body = { messages, response_format: answerFormat(tool) };
   const { answer, call } = await completeWhole(seat, key, 'tool', signal, body, onRetry);
-  const reply = readAnswer(tool, answer.content ?? '');
-  if (!('problem' in reply) || answer.brokenEnd === null) return { reply, call };
+  const content = answer.content ?? '';
+  const reply = readAnswer(tool, content);
+  if (answer.brokenEnd === null || (!('problem' in reply) && endsWithObject(content))) return { reply, call };
   return { reply: { problem: `it was ${brokenEndText[answer.brokenEnd]}` }, call };
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelSettings } from '../../../../src/engine/core/modelSettings.ts';
+import { openMeter } from '../../../../src/engine/shell/meter.ts';
+import type { Outside } from '../../../../src/engine/shell/outside.ts';
 import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
 import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
 import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
@@ -82,6 +84,25 @@ test('a cut answer of a judge is unknown, and the reason says why', async () => 
   const { answer } = await asked('judge', undefined, 9);
   const holds = null;
   expect((await answer).reply).toEqual({ holds, reason: "the judge's answer was cut off at max_tokens" });
+});
+
+test('an object that a judge quotes before it is cut off is no answer', async () => {
+  const { url } = await modelServer(() => ({
+    content: 'The agent wrote {"holds": true, "reason": "ok"}, which',
+    finish_reason: 'length',
+  }));
+  const { reply } = await askJudgeModel(seat(url, undefined), '', question, never);
+  expect(reply.holds).toBeNull();
+});
+
+test('with fail, the tokens of a cut answer count for a budget', async () => {
+  const { url } = await modelServer(() => ({ content: 'Yes, ple', finish_reason: 'length' }));
+  const meter = openMeter({ tokens: 10 }, {});
+  const { agent } = meter.metered({
+    agent: () => askAgentModel(seat(url, 'fail'), '', modelView(), never),
+  } as unknown as Outside);
+  await expect(agent({} as never, never)).rejects.toMatchObject({ failure: { code: 'model/truncated' } });
+  expect([meter.spent().tokens, meter.isSpent(), meter.isUncountable()]).toEqual([10, true, false]);
 });
 
 test.each(['agent', 'user', 'judge'] as const)('with retry, the %s is asked once more', async (who) => {
