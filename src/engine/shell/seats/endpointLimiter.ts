@@ -47,6 +47,16 @@ export class EndpointLimiter {
     return this.#limit;
   }
 
+  /** Whether no request runs or waits, and nothing is known of limits. */
+  get isIdle(): boolean {
+    return (
+      this.#running === 0 &&
+      this.#waiting.size === 0 &&
+      this.#pause === null &&
+      this.#limit === Number.POSITIVE_INFINITY
+    );
+  }
+
   get clock(): Clock {
     return this.#clock;
   }
@@ -137,12 +147,15 @@ type CommonPause = { readonly until: number; readonly answer: Response | undefin
 type Pause = { readonly ms: number; readonly isNew: boolean };
 
 const limiters = new Map<string, EndpointLimiter>();
+/** Above this number, limiters that know nothing are forgotten: a trainer lends each rollout a key of its own. */
+const manyLimiters = 100;
 
 /** Returns the limiter that all requests of this process with one key to one origin share. */
 export function limiterOf(baseUrl: string, key: string): EndpointLimiter {
   const name = JSON.stringify([new URL(baseUrl).origin, key]);
   const known = limiters.get(name);
   if (known) return known;
+  if (limiters.size >= manyLimiters) for (const [each, { isIdle }] of limiters) if (isIdle) limiters.delete(each);
   const made = new EndpointLimiter();
   limiters.set(name, made);
   return made;

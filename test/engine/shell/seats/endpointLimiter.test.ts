@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Clock, EndpointLimiter, unlessAborted } from '../../../../src/engine/shell/seats/endpointLimiter.ts';
+import {
+  type Clock,
+  EndpointLimiter,
+  limiterOf,
+  unlessAborted,
+} from '../../../../src/engine/shell/seats/endpointLimiter.ts';
 
 /** A clock that moves to the next end of a sleep when nothing else happens. */
 function testClock() {
@@ -117,4 +122,14 @@ test('a pause of an hour is tried again after ten minutes', async () => {
   await runUntil(() => pausedMs > 0);
   await next;
   expect([now(), pausedMs]).toEqual([600_000, 600_000]);
+});
+
+test('an idle limiter is forgotten once there are many, and one that knows a limit is not', async () => {
+  const at = 'http://127.0.0.1:9/v1';
+  const [idle, limited] = [limiterOf(at, 'idle'), limiterOf(at, 'limited')];
+  (await enter(limited)).refused(60_000);
+  expect(limiterOf(`${at}/other`, 'idle')).toBe(idle);
+  for (let key = 0; key < 200; key += 1) limiterOf(at, `key ${key}`);
+  expect(limiterOf(at, 'idle')).not.toBe(idle);
+  expect(limiterOf(at, 'limited')).toBe(limited);
 });
