@@ -82,7 +82,9 @@ process.stdout.write('open\\n');
 setInterval(() => undefined, 60_000);
 `,
   );
-  return spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // What it cannot remove when it is killed is in a folder of the tests.
+  const env = { ...process.env, TMPDIR: marked };
+  return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 test.runIf(existsSync('/proc')).each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
