@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Tool } from '../core/tool.ts';
+import { isLeftOut, type Tool } from '../core/tool.ts';
 import { throwUnlessApproved } from './approvals.ts';
 import { effectsOfDomain } from './effects.ts';
 import { Fault } from './fault.ts';
@@ -125,8 +125,11 @@ export class SharedTools {
   }
 
   #requireSame(name: string, tools: readonly Tool[]): void {
+    // A tool that is left out may have the name of another one.
+    const usable = tools.filter((tool) => !isLeftOut(tool));
     const changed = this.#described.get(name)?.find((tool) => {
-      const now = tools.find((each) => each.name === tool.name);
+      if (isLeftOut(tool)) return false;
+      const now = usable.find((each) => each.name === tool.name);
       return JSON.stringify(now?.parameters) !== JSON.stringify(tool.parameters);
     });
     if (!changed) return;

@@ -21,6 +21,9 @@ const tools = [
     },
   },
   { name: null },
+  // Clash with the tools above, which have other arguments.
+  { name: 'search', inputSchema: { type: 'object', properties: {} } },
+  { name: 'pick/one', inputSchema: { type: 'object', properties: {} } },
 ];
 
 /** A domain with two servers that list the same tools. */
