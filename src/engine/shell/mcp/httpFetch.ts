@@ -56,8 +56,13 @@ async function refused(response: Response, init: RequestInit): Promise<Response>
   const text = await response.text();
   if (new Headers(init.headers).has('mcp-session-id') && isSessionLoss(response.status, text))
     throw new SessionLost(text);
-  return answered(response, text, init);
+  return isMessage(text) ? answered(response, text, init) : withBody(response, text);
 }
+
+const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
+
+/** Returns whether a text is a message of MCP. A gateway writes errors of its own as JSON too, and no tool has run then. */
+const isMessage = (text: string) => messageSchema.safeParse(jsonOf(text)).success;
 
 /** Returns whether a server refused a request because it does not know its session. MCP asks for a 404. */
 function isSessionLoss(status: number, text: string): boolean {
@@ -74,13 +79,11 @@ export function saysSessionIsLost(text: string): boolean {
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
 function answered(response: Response, text: string, init: RequestInit): Response {
   const id = requestIdOf(init);
-  const { status, statusText, headers } = response;
-  const asItIs = () => new Response(text, { status, statusText, headers });
-  if (id === undefined || Array.isArray(jsonOf(text))) return asItIs();
+  if (id === undefined || Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
-    return Response.json(readMessage(text, id), { headers: sessionOf(headers) });
+    return Response.json(readMessage(text, id), { headers: sessionOf(response.headers) });
   } catch {
-    return asItIs();
+    return withBody(response, text);
   }
 }
 
@@ -89,7 +92,7 @@ function sessionOf(headers: Headers): Record<string, string> {
   return session === null ? {} : { 'mcp-session-id': session };
 }
 
-function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array> | string): Response {
   return new Response(body, { status, statusText, headers });
 }
 
