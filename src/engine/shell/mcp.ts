@@ -46,6 +46,11 @@ type McpStart = {
   readonly now?: string;
 };
 
+type SendOptions = SourceCallOptions & {
+  /** Characters that the result may have; no limit by default. */
+  readonly maxLength?: number;
+};
+
 /**
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets a session of its own. The server's JSON Schemas are kept verbatim.
@@ -157,7 +162,7 @@ class McpInstance implements ToolSource {
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
-    return this.#send(name, args, options);
+    return this.#send(name, args, { ...options, maxLength: longestResultOf(this.#server) });
   }
 
   /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
@@ -214,7 +219,7 @@ class McpInstance implements ToolSource {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
-  async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
+  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
     const tool = this.#tool(name);
     const argument = tool?.idempotencyKey;
@@ -249,19 +254,15 @@ class McpInstance implements ToolSource {
   }
 
   /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
-  async #called(
-    request: { readonly name: string },
-    tool: Tool | undefined,
-    options: SourceCallOptions,
-  ): Promise<ReadResult> {
-    const { timeoutMs = this.#server.timeoutMs, signal } = options;
+  async #called(request: { readonly name: string }, tool: Tool | undefined, options: SendOptions): Promise<ReadResult> {
+    const { timeoutMs = this.#server.timeoutMs, signal, maxLength } = options;
     const isWrite = tool?.effect === 'write';
     const make = async () => {
       if (!this.#connection) throw new Disconnected('its connection is closed');
       const { resetTimeoutOnProgress = false } = this.#server;
       const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
       const refusal = taskRefusal(request.name, sent);
-      return refusal === null ? readResult(sent, longestResultOf(this.#server)) : { content: refusal, isError: true };
+      return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };
     };
     let isExecuted = true;
     try {
@@ -293,7 +294,7 @@ class McpInstance implements ToolSource {
     return this.#scratchPaths.reduce((masked, path) => masked.replaceAll(path, instanceFolder), text);
   }
 
-  /** A call of the engine's own, whose result is data. */
+  /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
     const { content, isError } = await this.#send(tool, args, {});
     if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
@@ -335,7 +336,7 @@ class McpInstance implements ToolSource {
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
     };
-    return new StdioTransport(program, longestResultOf(server), {
+    return new StdioTransport(program, {
       onStderr: (text) => {
         this.#lastWords = (this.#lastWords + text).slice(-400);
       },
@@ -464,7 +465,7 @@ class McpInstance implements ToolSource {
   }
 }
 
-/** Returns how many characters a result may have, as the server writes it. */
+/** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
 
 const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSON.stringify(saved));
