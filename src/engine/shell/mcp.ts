@@ -44,6 +44,8 @@ type McpStart = {
   readonly at?: Location | undefined;
   /** The date and time of the rollout, for servers that can be given one. */
   readonly now?: string;
+  /** Ends a start that is under way, and refuses later ones. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 type SendOptions = SourceCallOptions & {
@@ -90,6 +92,7 @@ class McpInstance implements ToolSource {
   #server: McpServer;
   readonly #folder: string;
   readonly #at: Location | undefined;
+  readonly #signal: AbortSignal | undefined;
   readonly #filled: Filled;
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
   /** Its paths, as a server may write them: the folder of temporary files can be a link. */
@@ -103,11 +106,17 @@ class McpInstance implements ToolSource {
   #lastWords = '';
   #rubbish = '';
 
-  constructor(name: string, server: McpServer, folder: string, { environment = process.env, at, now }: McpStart) {
+  constructor(
+    name: string,
+    server: McpServer,
+    folder: string,
+    { environment = process.env, at, now, signal }: McpStart,
+  ) {
     this.#name = name;
     this.#server = server;
     this.#folder = folder;
     this.#at = at;
+    this.#signal = signal;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
     this.#filled = fillPlaceholders(values, environment, (problem) =>
       problem.type === 'unknown'
@@ -133,11 +142,16 @@ class McpInstance implements ToolSource {
 
   async open(): Promise<void> {
     const connection = new McpConnection();
+    const signal = this.#signal;
+    const cut = () => connection.cut(signal?.reason as Error);
+    signal?.addEventListener('abort', cut, { once: true });
     try {
+      signal?.throwIfAborted();
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
       await connection.open(transport, startLimitOf(server));
       const listed = await connection.unlessCut(this.#list(connection.client));
+      signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
       this.#connection = connection;
@@ -145,6 +159,8 @@ class McpInstance implements ToolSource {
       await connection.close();
       await this.close();
       throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
+    } finally {
+      signal?.removeEventListener('abort', cut);
     }
   }
 
