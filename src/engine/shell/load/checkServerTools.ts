@@ -8,7 +8,7 @@ import { keyOf, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
 import { type Note, notebook } from './note.ts';
-import { compileSchema } from './schemaCompiler.ts';
+import { compileOutputSchema } from './schemaCompiler.ts';
 
 /**
  * Returns the findings about tools that MCP servers list: their names, those left out, their output schemas, and names in
@@ -53,7 +53,7 @@ function checkName(parts: Parts, tool: Tool, note: Note): void {
 }
 
 function checkOutputSchema(parts: Parts, tool: Tool, note: Note): void {
-  const schema = tool.outputSchema && compileSchema(tool.outputSchema);
+  const schema = tool.outputSchema && compileOutputSchema(tool.outputSchema);
   if (schema && 'problem' in schema)
     note(
       placeOfTool(parts, tool),
