@@ -103,6 +103,7 @@ export class SharedTools {
         if (declared.state === 'database') continue;
         const tools = await this.#environmentTools(name);
         const source = new EnvironmentSource(name, declared, this.environment(name), session, tools);
+        signal.throwIfAborted();
         await source.reset();
         sources.set(name, source);
       }
