@@ -118,6 +118,8 @@ function usual({ id, method, params }: RawRequest): { readonly status?: number; 
       return { body: resultBody(id, JSON.stringify({ tools: ['look', 'write', 'login'].map(tool) })) };
     case 'tools/call':
       return { body: resultBody(id, textResult(params.name ?? '')) };
+    case 'ping':
+      return { body: resultBody(id, '{}') };
     default:
       return { status: 202, body: '' };
   }

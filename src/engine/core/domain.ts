@@ -93,7 +93,7 @@ const serverKeys = {
     .max(50 * 1024 * 1024)
     .optional()
     .describe(
-      'Characters of the longest result of a call, as the server writes it: by default 10 MiB (10485760). A longer one is an error that the agent sees.',
+      'Characters of the longest result of a call by the agent, with its media: by default 10 MiB (10485760). A longer one is an error that the agent sees.',
     ),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };

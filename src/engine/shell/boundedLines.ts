@@ -9,8 +9,6 @@ type Limits = {
   readonly longest?: number;
   /** Called once where a line is longer, and nothing is read after it. Without it such a line is given in pieces. */
   readonly onTooLong?: () => void;
-  /** Called for a line that is longer, which is skipped. Then only a line beyond `longestLine` ends the reading. */
-  readonly onSkipped?: () => void;
 };
 
 /**
@@ -20,26 +18,20 @@ type Limits = {
 export function readLines(
   stream: Readable,
   onLine: (line: string) => void,
-  { onTooLong, onSkipped, longest = onTooLong ? longestLine : longestPiece }: Limits = {},
+  { onTooLong, longest = onTooLong ? longestLine : longestPiece }: Limits = {},
 ): void {
   let pieces: string[] = [];
   let length = 0;
   const end = (last: string): void => {
-    const isSkipped = onSkipped !== undefined && length + last.length > longest;
-    const line = isSkipped ? '' : pieces.join('') + last;
+    const line = pieces.join('') + last;
     pieces = [];
     length = 0;
-    if (isSkipped) onSkipped();
-    else onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   };
   const keep = (text: string): void => {
     pieces.push(text);
     length += text.length;
     if (length <= longest) return;
-    if (onSkipped && length <= longestLine) {
-      pieces = [];
-      return;
-    }
     if (!onTooLong) {
       end('');
       return;

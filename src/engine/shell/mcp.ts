@@ -44,6 +44,13 @@ type McpStart = {
   readonly at?: Location | undefined;
   /** The date and time of the rollout, for servers that can be given one. */
   readonly now?: string;
+  /** Ends a start that is under way, and refuses later ones. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+type SendOptions = SourceCallOptions & {
+  /** Characters that the result may have; no limit by default. */
+  readonly maxLength?: number;
 };
 
 /**
@@ -85,6 +92,7 @@ class McpInstance implements ToolSource {
   #server: McpServer;
   readonly #folder: string;
   readonly #at: Location | undefined;
+  readonly #signal: AbortSignal | undefined;
   readonly #filled: Filled;
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
   /** Its paths, as a server may write them: the folder of temporary files can be a link. */
@@ -98,11 +106,17 @@ class McpInstance implements ToolSource {
   #lastWords = '';
   #rubbish = '';
 
-  constructor(name: string, server: McpServer, folder: string, { environment = process.env, at, now }: McpStart) {
+  constructor(
+    name: string,
+    server: McpServer,
+    folder: string,
+    { environment = process.env, at, now, signal }: McpStart,
+  ) {
     this.#name = name;
     this.#server = server;
     this.#folder = folder;
     this.#at = at;
+    this.#signal = signal;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
     this.#filled = fillPlaceholders(values, environment, (problem) =>
       problem.type === 'unknown'
@@ -128,11 +142,16 @@ class McpInstance implements ToolSource {
 
   async open(): Promise<void> {
     const connection = new McpConnection();
+    const signal = this.#signal;
+    const cut = () => connection.cut(signal?.reason as Error);
+    signal?.addEventListener('abort', cut, { once: true });
     try {
+      signal?.throwIfAborted();
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
       await connection.open(transport, startLimitOf(server));
       const listed = await connection.unlessCut(this.#list(connection.client));
+      signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
       this.#connection = connection;
@@ -140,6 +159,8 @@ class McpInstance implements ToolSource {
       await connection.close();
       await this.close();
       throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
+    } finally {
+      signal?.removeEventListener('abort', cut);
     }
   }
 
@@ -157,7 +178,7 @@ class McpInstance implements ToolSource {
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
-    return this.#send(name, args, options);
+    return this.#send(name, args, { ...options, maxLength: longestResultOf(this.#server) });
   }
 
   /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
@@ -214,7 +235,7 @@ class McpInstance implements ToolSource {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
-  async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
+  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
     const tool = this.#tool(name);
     const argument = tool?.idempotencyKey;
@@ -249,19 +270,15 @@ class McpInstance implements ToolSource {
   }
 
   /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
-  async #called(
-    request: { readonly name: string },
-    tool: Tool | undefined,
-    options: SourceCallOptions,
-  ): Promise<ReadResult> {
-    const { timeoutMs = this.#server.timeoutMs, signal } = options;
+  async #called(request: { readonly name: string }, tool: Tool | undefined, options: SendOptions): Promise<ReadResult> {
+    const { timeoutMs = this.#server.timeoutMs, signal, maxLength } = options;
     const isWrite = tool?.effect === 'write';
     const make = async () => {
       if (!this.#connection) throw new Disconnected('its connection is closed');
       const { resetTimeoutOnProgress = false } = this.#server;
       const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
       const refusal = taskRefusal(request.name, sent);
-      return refusal === null ? readResult(sent, longestResultOf(this.#server)) : { content: refusal, isError: true };
+      return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };
     };
     let isExecuted = true;
     try {
@@ -293,7 +310,7 @@ class McpInstance implements ToolSource {
     return this.#scratchPaths.reduce((masked, path) => masked.replaceAll(path, instanceFolder), text);
   }
 
-  /** A call of the engine's own, whose result is data. */
+  /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
     const { content, isError } = await this.#send(tool, args, {});
     if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
@@ -335,7 +352,7 @@ class McpInstance implements ToolSource {
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
     };
-    return new StdioTransport(program, longestResultOf(server), {
+    return new StdioTransport(program, {
       onStderr: (text) => {
         this.#lastWords = (this.#lastWords + text).slice(-400);
       },
@@ -464,7 +481,7 @@ class McpInstance implements ToolSource {
   }
 }
 
-/** Returns how many characters a result may have, as the server writes it. */
+/** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
 
 const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSON.stringify(saved));

@@ -6,7 +6,7 @@ import { exactArguments } from '../core/largeIntegers.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { goldSource } from '../core/verifiers/assertions.ts';
-import { Fault } from './fault.ts';
+import { cancelled, Fault } from './fault.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
 import type { SharedTools } from './sharedTools.ts';
@@ -25,7 +25,10 @@ export class RolloutTools {
   readonly #shared: SharedTools;
   /** Names the rollout to the processes that serve many, and makes its idempotency keys unlike any other's. */
   readonly #session = randomUUID();
-  #sources = new Map<string, ToolSource>();
+  /** Aborts when the rollout closes, which may be while its sources start. */
+  readonly #closing = new AbortController();
+  #opening: Promise<ReadonlyMap<string, ToolSource>> = Promise.resolve(new Map());
+  #sources: ReadonlyMap<string, ToolSource> = new Map();
   #task: Task | null = null;
   #usesPython = false;
   /** Sessions of this rollout, and the environments that have them. */
@@ -35,11 +38,16 @@ export class RolloutTools {
     this.#shared = shared;
   }
 
-  /** Starts a fresh instance of every source, with the task's own start. */
+  /** Starts a fresh instance of every source, with the task's own start. Rejects where the rollout closes meanwhile. */
   async open(task: Task): Promise<void> {
-    await this.close();
+    await this.#closeSources();
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
     this.#task = task;
-    this.#sources = await this.#shared.open(this.#session, task.now);
+    this.#opening = this.#shared.open(this.#session, task.now, signal);
+    const sources = await this.#opening;
+    signal.throwIfAborted();
+    this.#sources = sources;
     for (const [name, data] of Object.entries(task.setUp ?? {})) {
       if (name === this.#shared.hosted?.name) continue;
       const source = this.#source(name);
@@ -48,10 +56,16 @@ export class RolloutTools {
     }
   }
 
-  async close(): Promise<void> {
-    const sources = [...this.#sources.values()];
+  /** Ends the sources for good, those that are starting too. Never rejects. */
+  close(): Promise<void> {
+    this.#closing.abort(cancelled());
+    return this.#closeSources();
+  }
+
+  async #closeSources(): Promise<void> {
+    const sources = await this.#opening.catch(() => new Map<string, ToolSource>());
     this.#sources = new Map();
-    await Promise.all(sources.map((source) => source.close().catch(() => undefined)));
+    await Promise.all([...sources.values()].map((source) => source.close().catch(() => undefined)));
     const drop = { timeoutMs: 5000, what: 'forgetting a rollout' };
     if (this.#usesPython)
       await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);

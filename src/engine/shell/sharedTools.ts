@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Tool } from '../core/tool.ts';
+import { isLeftOut, type Tool } from '../core/tool.ts';
 import { throwUnlessApproved } from './approvals.ts';
 import { effectsOfDomain } from './effects.ts';
 import { Fault } from './fault.ts';
@@ -88,13 +88,14 @@ export class SharedTools {
   /**
    * A fresh instance of every source that keeps state outside, for one rollout.
    * @param now its date and time, in place of the domain's
+   * @param signal ends the start: what was started until then is closed before the promise rejects
    */
-  async open(session: string, now: string | undefined): Promise<Map<string, ToolSource>> {
+  async open(session: string, now: string | undefined, signal: AbortSignal): Promise<ReadonlyMap<string, ToolSource>> {
     const { file } = this.#domain;
     const sources = new Map<string, ToolSource>();
     try {
       for (const [name, server] of Object.entries(file.mcpServers)) {
-        const source = await this.#startServer(name, server, now ?? file.now);
+        const source = await this.#startServer(name, server, now ?? file.now, signal);
         sources.set(name, source);
         this.#requireSame(name, source.tools);
       }
@@ -102,11 +103,12 @@ export class SharedTools {
         if (declared.state === 'database') continue;
         const tools = await this.#environmentTools(name);
         const source = new EnvironmentSource(name, declared, this.environment(name), session, tools);
+        signal.throwIfAborted();
         await source.reset();
         sources.set(name, source);
       }
     } catch (error) {
-      for (const source of sources.values()) void source.close();
+      await Promise.allSettled([...sources.values()].map((source) => source.close()));
       throw error;
     }
     return sources;
@@ -117,16 +119,19 @@ export class SharedTools {
     for (const environment of this.#environments.values()) environment.close();
   }
 
-  async #startServer(name: string, server: McpServer, now: string): Promise<ToolSource> {
+  async #startServer(name: string, server: McpServer, now: string, signal?: AbortSignal): Promise<ToolSource> {
     const { folder, locations } = this.#domain;
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
-    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name), now });
+    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name), now, signal });
   }
 
   #requireSame(name: string, tools: readonly Tool[]): void {
+    // A tool that is left out may have the name of another one.
+    const usable = tools.filter((tool) => !isLeftOut(tool));
     const changed = this.#described.get(name)?.find((tool) => {
-      const now = tools.find((each) => each.name === tool.name);
+      if (isLeftOut(tool)) return false;
+      const now = usable.find((each) => each.name === tool.name);
       return JSON.stringify(now?.parameters) !== JSON.stringify(tool.parameters);
     });
     if (!changed) return;

@@ -255,6 +255,8 @@ class Supervision implements Supervisor {
    * What was asked for while there was no lane to tell is told after the start.
    */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
+    // It may have been abandoned while its sources opened.
+    if (!this.#live.has(live.id)) return;
     const lane = this.#lanes.leastBusy();
     const { task, seats, pace = 'run', reads = false } = live.request;
     live.lane = lane;

@@ -31,20 +31,6 @@ test('lines are the same however the bytes arrive', async () => {
   );
 });
 
-test('a line that is too long is skipped where that is asked for, however the bytes arrive', async () => {
-  for (const size of [1, 3, 100]) {
-    const bytes = Buffer.from('short\n0123456789\nlast\n01234567');
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-      bytes.subarray(at * size, (at + 1) * size),
-    );
-    const said: string[] = [];
-    const stream = Readable.from(chunks, { objectMode: false });
-    readLines(stream, (line) => said.push(line), { longest: 7, onSkipped: () => said.push('skipped') });
-    await finished(stream);
-    expect(said).toEqual(['short', 'skipped', 'last', 'skipped']);
-  }
-});
-
 test.each([
   ['a message that is too long ends the reading', true, ['short', 'too long']],
   ['a log line that is too long comes in pieces', false, ['short', '01234567', '89012345', 'x', 'last']],

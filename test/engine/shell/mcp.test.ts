@@ -119,6 +119,16 @@ test('data without a text is shown as JSON, and a text of the server stands for 
   expect(await server.call('both', {})).toEqual({ content: 'none yet', isError: false });
 });
 
+test('the limit of results is for calls of the agent, not for the list of tools or the reader', async () => {
+  const server = await start('good', { maxResultLength: 10, reader: { tool: 'environment', arguments: {} } });
+  expect(await server.read()).toContain('PATH');
+  expect(await server.call('environment', {})).toMatchObject({
+    content: expect.stringContaining('which is the maxResultLength of the server'),
+    isError: true,
+  });
+  expect((await server.call('list', {})).isError).toBe(true);
+});
+
 test('a list of tools that comes in pages is read to its end', async () => {
   const { tools } = await start('pages');
   expect(tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);

@@ -1,20 +1,31 @@
+import type { McpServer } from '../../core/domain.ts';
 import { isAdapted } from '../../core/serverToolName.ts';
 import { nameOnServer, type Tool } from '../../core/tool.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
+import { replacing, respelt } from './edit.ts';
+import { keyOf, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
 import { type Note, notebook } from './note.ts';
-import { compileSchema } from './schemaCompiler.ts';
+import { compileOutputSchema } from './schemaCompiler.ts';
 
-/** Returns the findings about tools that MCP servers list: their names, those left out, and their output schemas. */
+/**
+ * Returns the findings about tools that MCP servers list: their names, those left out, their output schemas, and names in
+ * domain.yaml that a server lacks.
+ */
 export function checkServerTools(parts: Parts, outsideTools: readonly Tool[]): readonly Diagnostic[] {
   const { found, note } = notebook();
   for (const tool of outsideTools) {
     checkName(parts, tool, note);
     checkOutputSchema(parts, tool, note);
   }
-  checkRenames(parts, outsideTools, note);
+  for (const [server, declared] of Object.entries(parts.file.value.mcpServers)) {
+    const tools = outsideTools.filter(({ source }) => source.type === 'mcp' && source.server === server);
+    if (tools.length === 0) continue;
+    checkRenames(parts, server, declared, tools, note);
+    checkDeclaredNames(parts, server, declared, tools, note);
+  }
   return found;
 }
 
@@ -42,7 +53,7 @@ function checkName(parts: Parts, tool: Tool, note: Note): void {
 }
 
 function checkOutputSchema(parts: Parts, tool: Tool, note: Note): void {
-  const schema = tool.outputSchema && compileSchema(tool.outputSchema);
+  const schema = tool.outputSchema && compileOutputSchema(tool.outputSchema);
   if (schema && 'problem' in schema)
     note(
       placeOfTool(parts, tool),
@@ -54,19 +65,39 @@ function checkOutputSchema(parts: Parts, tool: Tool, note: Note): void {
 }
 
 /** A name under `rename` that its server does not list is often a misspelling. */
-function checkRenames({ file }: Parts, outsideTools: readonly Tool[], note: Note): void {
-  for (const [server, { rename = {} }] of Object.entries(file.value.mcpServers)) {
-    const names = outsideTools
-      .filter(({ source }) => source.type === 'mcp' && source.server === server)
-      .map(nameOnServer);
-    if (names.length === 0) continue;
-    for (const own of Object.keys(rename).filter((each) => !names.includes(each)))
-      note(
-        file.places.key(['mcpServers', server, 'rename', own]),
-        'warning',
-        'domain/unknown-tool',
-        `The server ${server} has no tool ${JSON.stringify(own)} to rename.`,
-        didYouMean(own, names, `Its tools are ${names.join(', ')}.`),
-      );
+function checkRenames({ file }: Parts, server: string, { rename = {} }: McpServer, tools: readonly Tool[], note: Note) {
+  const names = tools.map(nameOnServer);
+  for (const own of Object.keys(rename).filter((each) => !names.includes(each)))
+    note(
+      file.places.key(['mcpServers', server, 'rename', own]),
+      'warning',
+      'domain/unknown-tool',
+      `The server ${server} has no tool ${JSON.stringify(own)} to rename.`,
+      didYouMean(own, names, `Its tools are ${names.join(', ')}.`),
+    );
+}
+
+/** A declaration under a name that no tool has would do nothing: a write would count as a read. */
+function checkDeclaredNames({ file }: Parts, server: string, declared: McpServer, tools: readonly Tool[], note: Note) {
+  const names = tools.map(({ name }) => name);
+  const listed = (['writes', 'idempotent'] as const).flatMap((key) =>
+    declared[key].map((name, index) => ({ name, at: placeOf(file, 'mcpServers', server, key, index) })),
+  );
+  const keys = Object.keys(declared.tools).map((name) => ({
+    name,
+    at: keyOf(file, 'mcpServers', server, 'tools', name),
+  }));
+  for (const { name, at } of [...listed, ...keys].filter((each) => !names.includes(each.name))) {
+    const meant = tools.find((tool) => nameOnServer(tool) === name)?.name;
+    note(
+      at,
+      'error',
+      'domain/unknown-tool',
+      `The server ${server} has no tool ${JSON.stringify(name)} in this domain.`,
+      meant === undefined
+        ? didYouMean(name, names, `Its tools are ${names.join(', ')}.`)
+        : `That is its name on the server. Write ${meant}, its name in this domain.`,
+      meant === undefined ? respelt(at, name, names) : replacing(at, name, meant),
+    );
   }
 }

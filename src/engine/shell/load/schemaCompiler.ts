@@ -11,16 +11,28 @@ export type CompiledSchema =
   | { readonly errorsOf: (value: Json) => readonly ErrorObject[] }
   | { readonly problem: string };
 
-type Options = typeof settings & {
+type Options = typeof schemaSettings & {
+  readonly allErrors: boolean;
   readonly meta?: boolean;
   readonly validateSchema?: boolean;
   readonly addUsedSchema?: boolean;
 };
-type Dialect = { readonly uri: RegExp; readonly compiler: (options: Options) => Ajv; quick?: Ajv };
+type Dialect = { readonly uri: RegExp; readonly compiler: (options: Options) => Ajv };
 
-const settings = { ...schemaSettings, allErrors: true } as const;
-/** A compiler for many schemas. It knows no meta-schema, which would take longer to compile than everything else here. */
-const quickSettings = { ...settings, meta: false, validateSchema: false, addUsedSchema: false } as const;
+/** How many errors are found in a value, with what was compiled for that. */
+type Mode = {
+  readonly settings: Options;
+  readonly quick: Map<Dialect, Ajv>;
+  readonly compiled: WeakMap<JsonObject, CompiledSchema>;
+};
+
+const modeOf = (allErrors: boolean): Mode => ({
+  settings: { ...schemaSettings, allErrors },
+  quick: new Map(),
+  compiled: new WeakMap(),
+});
+const everyError = modeOf(true);
+const firstError = modeOf(false);
 
 /** The package is CommonJS: Node and the bundler give its class differently. */
 const AjvDraft04 = (AjvDraft04Module as unknown as { readonly default?: typeof Ajv }).default ?? AjvDraft04Module;
@@ -33,30 +45,37 @@ const dialects: readonly Dialect[] = [
   { uri: /draft-04\/schema/, compiler: (options) => new (AjvDraft04 as typeof Ajv)(options) },
 ];
 
-const compiled = new WeakMap<JsonObject, CompiledSchema>();
-
 /**
  * Compiles a JSON Schema in the dialect that its `$schema` names; 2020-12 without one. A schema that mixes dialects, such
  * as one with tuples of draft 7 and no `$schema`, is compiled in the first dialect that takes it.
  */
 export function compileSchema(schema: JsonObject): CompiledSchema {
-  const known = compiled.get(schema);
+  return compiledFor(everyError, schema);
+}
+
+/** Compiles a schema like `compileSchema`, for results of a server: a value of any size has one error at most. */
+export function compileOutputSchema(schema: JsonObject): CompiledSchema {
+  return compiledFor(firstError, schema);
+}
+
+function compiledFor(mode: Mode, schema: JsonObject): CompiledSchema {
+  const known = mode.compiled.get(schema);
   if (known) return known;
-  const made = compile(schema);
-  compiled.set(schema, made);
+  const made = compile(mode, schema);
+  mode.compiled.set(schema, made);
   return made;
 }
 
-function compile({ $schema, ...written }: JsonObject): CompiledSchema {
+function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchema {
   const named = dialects.find(({ uri }) => typeof $schema === 'string' && uri.test($schema)) ?? dialects[0];
   const inOrder = dialects.toSorted((a, b) => Number(b === named) - Number(a === named));
   let problem = '';
   try {
     const schema = tolerated(written);
     const compilers = [
-      ...inOrder.map((dialect) => () => quickOf(dialect)),
+      ...inOrder.map((dialect) => () => quickOf(mode, dialect)),
       // A schema may refer to the meta-schema of its dialect.
-      ...inOrder.slice(0, 1).map((dialect) => () => withoutId(dialect.compiler(settings))),
+      ...inOrder.slice(0, 1).map((dialect) => () => withoutId(dialect.compiler(mode.settings))),
     ];
     for (const compilerOf of compilers) {
       const made = compiledBy(compilerOf(), schema as object);
@@ -70,9 +89,13 @@ function compile({ $schema, ...written }: JsonObject): CompiledSchema {
   return { problem };
 }
 
-function quickOf(dialect: Dialect): Ajv {
-  dialect.quick ??= withoutId(dialect.compiler(quickSettings));
-  return dialect.quick;
+/** Returns a compiler for many schemas. It has no meta-schema, which takes longer to compile than everything else here. */
+function quickOf({ settings, quick }: Mode, dialect: Dialect): Ajv {
+  const known = quick.get(dialect);
+  if (known) return known;
+  const made = withoutId(dialect.compiler({ ...settings, meta: false, validateSchema: false, addUsedSchema: false }));
+  quick.set(dialect, made);
+  return made;
 }
 
 /** Takes out the keyword `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */

@@ -1,11 +1,12 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
+import { messageOf } from '../fault.ts';
 import { version } from '../version.ts';
-import { Disconnected, meaningOf, ResultTooLong, ServerError, SessionLost, withServerError } from './errors.ts';
-import { saysSessionIsLost } from './httpFetch.ts';
+import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } from './errors.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
@@ -36,7 +37,6 @@ export class McpConnection {
       this.hasChangedTools = true;
     });
     this.client.onerror = (error) => {
-      if (error instanceof ResultTooLong) this.cut(error);
       if (/^Maximum reconnection attempts/.test(error.message)) this.cut();
     };
   }
@@ -53,15 +53,20 @@ export class McpConnection {
    */
   async callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
     const progress = resetTimeoutOnProgress ? { resetTimeoutOnProgress, onprogress: () => undefined } : {};
-    const options = { timeout: timeoutMs, ...progress, ...(signal ? { signal } : {}) };
+    const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
     try {
       return await this.unlessCut(
-        this.client.request({ method: 'tools/call', params: { ...params } }, anyResult, options),
+        this.client.request({ method: 'tools/call', params: { ...params } }, anyResult, { ...options, ...progress }),
       );
     } catch (error) {
-      const isSession = error instanceof ServerError && this.#hasSession && isSessionError(error);
-      throw isSession ? new SessionLost(error.message) : error;
+      if (!this.#hasSession || !saysSessionIsLost(error)) throw error;
+      throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(error)) : error;
     }
+  }
+
+  /** Returns whether the server refuses a ping too because of its session: a tool may have sessions of its own. */
+  #refusesPing(options: RequestOptions): Promise<boolean> {
+    return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(() => false, isSessionLoss);
   }
 
   /** Returns an answer, unless the connection that it comes over breaks first. */
@@ -98,10 +103,17 @@ export class McpConnection {
   }
 }
 
-/** The code with which the SDK's servers answer a request of a session that they do not know. */
-const sessionErrorCode = -32001;
+const isSessionLoss = (error: unknown) => error instanceof SessionLost || saysSessionIsLost(error);
 
-const isSessionError = ({ code, message }: ServerError) => code === sessionErrorCode && saysSessionIsLost(message);
+/** Returns whether an error has words of a server that it does not know a session. MCP asks for a 404, and not all give it. */
+function saysSessionIsLost(error: unknown): boolean {
+  const { code = 0 } = error instanceof StreamableHTTPError ? error : {};
+  const isRefusal = code >= 400 && code < 500 && code !== 401 && code !== 403;
+  return (error instanceof ServerError || isRefusal) && sessionLost.test(messageOf(error));
+}
+
+const sessionLost =
+  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession)\b/i;
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
 class MarkingTransport implements Transport {

@@ -9,7 +9,7 @@ import { readMessage } from './message.ts';
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status is delivered like any other answer. A
- * request of a session that the server no longer knows rejects with `SessionLost`.
+ * request of a session rejects with `SessionLost` where the answer is 404, as MCP has it.
  * @param onCut is called when the stream of a posted request ends without an answer and cannot be resumed, or is too
  *   long: the client would wait for its time limit
  */
@@ -54,33 +54,23 @@ async function refused(response: Response, init: RequestInit): Promise<Response>
   // A person has to change something for these, so they are not for the agent.
   if (response.status === 401 || response.status === 403) return response;
   const text = await response.text();
-  if (new Headers(init.headers).has('mcp-session-id') && isSessionLoss(response.status, text))
-    throw new SessionLost(text);
-  return answered(response, text, init);
+  if (response.status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
+  return isMessage(text) ? answered(response, text, init) : withBody(response, text);
 }
 
-/** Returns whether a server refused a request because it does not know its session. MCP asks for a 404. */
-function isSessionLoss(status: number, text: string): boolean {
-  return status === 404 || (status < 500 && saysSessionIsLost(text));
-}
+const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
 
-/** Returns whether words of a server say that it does not know a session. */
-export function saysSessionIsLost(text: string): boolean {
-  return /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession)\b/i.test(
-    text,
-  );
-}
+/** Returns whether a text is a message of MCP. A gateway writes errors of its own as JSON too, and no tool has run then. */
+const isMessage = (text: string) => messageSchema.safeParse(jsonOf(text)).success;
 
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
 function answered(response: Response, text: string, init: RequestInit): Response {
   const id = requestIdOf(init);
-  const { status, statusText, headers } = response;
-  const asItIs = () => new Response(text, { status, statusText, headers });
-  if (id === undefined || Array.isArray(jsonOf(text))) return asItIs();
+  if (id === undefined || Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
-    return Response.json(readMessage(text, id), { headers: sessionOf(headers) });
+    return Response.json(readMessage(text, id), { headers: sessionOf(response.headers) });
   } catch {
-    return asItIs();
+    return withBody(response, text);
   }
 }
 
@@ -89,7 +79,7 @@ function sessionOf(headers: Headers): Record<string, string> {
   return session === null ? {} : { 'mcp-session-id': session };
 }
 
-function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array> | string): Response {
   return new Response(body, { status, statusText, headers });
 }
 

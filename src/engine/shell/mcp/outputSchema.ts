@@ -1,22 +1,22 @@
 import type { Json } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
-import { compileSchema } from '../load/schemaCompiler.ts';
+import { compileOutputSchema } from '../load/schemaCompiler.ts';
 import type { ReadResult } from './result.ts';
 
 /** The longest note on one result. */
 const longest = 500;
 
 /**
- * Returns how a result differs from the output schema of its tool; undefined where it fits, where there is no such schema,
- * and where it cannot be compiled. A result that differs is still the result: the tool has done its work.
+ * Returns the first difference of a result from the output schema of its tool; undefined where it fits, where there is no
+ * such schema, and where it cannot be compiled. A result that differs is still the result: the tool has done its work.
  */
 export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult): string | undefined {
   if (!outputSchema || isError) return undefined;
-  const schema = compileSchema(outputSchema);
+  const schema = compileOutputSchema(outputSchema);
   if ('problem' in schema) return undefined;
   if (data === undefined) return 'the tool has an output schema, and its result has no structuredContent';
-  const errors = schema.errorsOf(data as Json);
-  if (errors.length === 0) return undefined;
-  const texts = errors.map(({ instancePath, message }) => `${instancePath || 'structuredContent'} ${message}`);
-  return `structuredContent does not match the output schema: ${texts.join('; ')}`.slice(0, longest);
+  const [error] = schema.errorsOf(data as Json);
+  if (!error) return undefined;
+  const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
+  return `structuredContent does not match the output schema: ${text}`.slice(0, longest);
 }

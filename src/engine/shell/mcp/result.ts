@@ -17,7 +17,7 @@ export type ReadResult = {
  * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
  * `ResultTooLong` where it has more characters than `longest`.
  */
-export function readResult(sent: object, longest: number): ReadResult {
+export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): ReadResult {
   const { content, structuredContent, toolResult, isError } = sent as JsonObject;
   const given = [content ?? []].flat().filter((part) => part !== null);
   const data = structuredContent ?? toolResult ?? undefined;

@@ -2,7 +2,6 @@ import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { readLines } from '../boundedLines.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
-import { ResultTooLong } from './errors.ts';
 import { readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
@@ -22,14 +21,11 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: Message) => void;
   readonly #program: Program;
-  readonly #longest: number;
   readonly #events: StdioEvents;
   #group: ProcessGroup | null = null;
 
-  /** @param longest characters of a message: a longer one is skipped, and `onerror` gets a `ResultTooLong` */
-  constructor(program: Program, longest: number, events: StdioEvents) {
+  constructor(program: Program, events: StdioEvents) {
     this.#program = program;
-    this.#longest = longest;
     this.#events = events;
   }
 
@@ -42,9 +38,7 @@ export class StdioTransport implements Transport {
       this.#events.onTooLong();
       group.kill();
     };
-    const longest = this.#longest;
-    const onSkipped = () => this.onerror?.(new ResultTooLong(longest));
-    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, onSkipped, longest });
+    readLines(child.stdout, (line) => this.#receive(line), { onTooLong });
     for (const stream of [child.stdin, child.stdout, child.stderr])
       stream.on('error', (error) => this.onerror?.(error));
     child.once('exit', () => void this.close());

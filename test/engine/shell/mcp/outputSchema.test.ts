@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { guardReader } from '../../../../src/engine/shell/guardNotes.ts';
+import { mismatchOf } from '../../../../src/engine/shell/mcp/outputSchema.ts';
 import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
@@ -83,4 +85,12 @@ it.each<[string, unknown, object, string, string | undefined]>([
     expect(fork?.results).toEqual(parent.results);
   }
   expect(replayed(domain, parent).problems).toBe(0);
+});
+
+it('one difference of a result is found, however many there are', () => {
+  const tool = { outputSchema: { type: 'array', items: { type: 'number' } } } as unknown as Tool;
+  const data = Array.from({ length: 1000 }, () => 'x');
+  expect(mismatchOf(tool, { content: '', isError: false, data })).toBe(
+    'structuredContent does not match the output schema: /0 must be number',
+  );
 });

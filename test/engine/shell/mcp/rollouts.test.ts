@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Task } from '../../../../src/engine/core/task.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { RolloutTools } from '../../../../src/engine/shell/rolloutTools.ts';
+import { SharedTools } from '../../../../src/engine/shell/sharedTools.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { folderOf } from '../load/domainFolder.ts';
@@ -78,4 +83,19 @@ test.each([
   const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, saved + 1) });
   expect(fork).toMatchObject({ reward });
   if (parent) expect(replayed(folder, parent).problems).toBe(0);
+});
+
+test('a rollout that closes while its server starts leaves no session', async () => {
+  const asked = Promise.withResolvers<void>();
+  const server = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/list' ? () => asked.resolve() : undefined),
+  });
+  const loaded = loadDomain(approveDomain(domainOf(server, ['{ tool: look }'], 'state.id == 1')));
+  const rollout = new RolloutTools(new SharedTools(loaded, () => undefined));
+  const opened = rollout.open(loaded.domain.tasks[0] as Task);
+  const end = expect(opened).rejects.toMatchObject({ reason: 'cancelled' });
+  await asked.promise;
+  await rollout.close();
+  expect(server.sessions.size).toBe(0);
+  await end;
 });

@@ -63,6 +63,8 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/error'],
+  ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/error'],
+  ['a JSON error of a gateway with a message', { status: 503, body: '{"error":{"message":"busy"}}' }, 'mcp/error'],
 ];
 
 test.each(losses)('%s ends the rollout', async (_, reply, code) => {

@@ -73,6 +73,22 @@ test.each([
   expect(server.calls).toEqual([before]);
 });
 
+test.each([200, 400])(
+  'an error of a tool about a session of its own (%i) is the result of the call',
+  async (status) => {
+    const server = await rawMcpServer({
+      reply: ({ id, method }) =>
+        method === 'tools/call' ? { status, body: rpc(-32001).replace('ID', String(id)) } : undefined,
+    });
+    const source = await connectTo(server.url);
+    expect(await source.call('write', {})).toEqual({
+      content: 'Error: MCP error -32001: Session not found',
+      isError: true,
+    });
+    expect(server.calls).toEqual(['write']);
+  },
+);
+
 test('400 that is not about a session does not repeat a call', async () => {
   const server = await rawMcpServer({
     reply: ({ method }) => (method === 'tools/call' ? { status: 400, body: 'bad arguments' } : undefined),

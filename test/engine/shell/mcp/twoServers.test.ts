@@ -21,6 +21,9 @@ const tools = [
     },
   },
   { name: null },
+  // Clash with the tools above, which have other arguments.
+  { name: 'search', inputSchema: { type: 'object', properties: {} } },
+  { name: 'pick/one', inputSchema: { type: 'object', properties: {} } },
 ];
 
 /** A domain with two servers that list the same tools. */
@@ -52,12 +55,13 @@ train: [receipts]
   return { folder, shop, club };
 }
 
-const found = async (folder: string) => {
-  const { diagnostics } = await describedDomain(loadDomain(folder, { soundness: false }));
-  return diagnostics
+const diagnosed = async (folder: string) =>
+  (await describedDomain(loadDomain(folder, { soundness: false }))).diagnostics;
+
+const found = async (folder: string) =>
+  (await diagnosed(folder))
     .filter(({ code }) => /^(?:tool|domain)\//.test(code))
     .map(({ severity, code }) => `${severity} ${code}`);
-};
 
 it('two servers with the same tools make one domain, whatever their schemas are', async () => {
   const script = `
@@ -94,4 +98,22 @@ it.each([
 ])('%s and %s: %s', async (first, second, finding) => {
   const { folder } = await market('[Done.]', first, second);
   expect(await found(folder)).toContain(finding);
+});
+
+it.each([
+  ['prefix: shop_, writes: [search]', 'Write shop_search, its name in this domain.', 'shop_search'],
+  ['tools: { pick.one: { timeoutMs: 1000 } }', 'Write pick_one, its name in this domain.', 'pick_one'],
+  ['idempotent: [serch]', 'Did you mean search?', 'search'],
+  ['writes: [buy]', 'Its tools are search, pick_one', undefined],
+])('%s names a tool that its server lacks', async (first, hint, fixed) => {
+  const { folder } = await market('[Done.]', first);
+  expect((await diagnosed(folder)).filter(({ code }) => code === 'domain/unknown-tool')).toMatchObject([
+    {
+      severity: 'error',
+      file: expect.stringContaining('domain.yaml'),
+      line: 3,
+      hint: expect.stringContaining(hint),
+      ...(fixed === undefined ? {} : { fix: { edits: [{ text: fixed }] } }),
+    },
+  ]);
 });
