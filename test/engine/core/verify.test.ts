@@ -153,6 +153,12 @@ describe('the reward', () => {
       /^not scored: receipts: .*"2026-02-30" does not exist/,
     ],
     [
+      'a receipt on an argument of the agent that is no date',
+      { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', when: 'days(args.colour, "2026-03-01") > 1' }] } },
+      0,
+      /paint where days.* succeeded 0 times/,
+    ],
+    [
       'a call that must not be, on a date that does not exist',
       {
         task: {

@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import type { Verdict } from '../event.ts';
-import { conditionHolds, equalJson, scopeOf, type Unevaluated } from '../expression.ts';
+import { conditionHolds, equalJson, parseExpression, pathsIn, scopeOf, type Unevaluated } from '../expression.ts';
 import type { Json } from '../json.ts';
 import { callsOf, type MadeCall } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
@@ -38,14 +38,23 @@ function couldDiffer({ times }: Receipt, found: number, unclear: number): boolea
   return times === undefined ? found === 0 : found <= times && times <= found + unclear;
 }
 
-/** Whether a call is one that a receipt asks for; a problem where wrong data leaves that open. */
+/**
+ * Whether a call is one that a receipt asks for; a problem where wrong data leaves that open. What the agent wrote does
+ * not: otherwise a date that is none would keep its rollout from being scored.
+ */
 function matchOf(receipt: Receipt, { tool, args, result }: MadeCall, { started }: RolloutState): boolean | Unevaluated {
   if (tool !== receipt.tool) return false;
   const wanted = Object.entries(receipt.arguments ?? {});
   if (!wanted.every(([name, value]) => equalJson(args[name], value as Json))) return false;
   if (receipt.when === undefined) return true;
   const holds = conditionHolds(receipt.when, scopeOf({ args, result, timeZone: started.timeZone ?? 'UTC' }));
-  return typeof holds === 'object' && !holds.isUnclear ? false : holds;
+  if (typeof holds !== 'object') return holds;
+  return holds.isUnclear && !readsArguments(receipt.when) ? holds : false;
+}
+
+function readsArguments(when: string): boolean {
+  const parsed = parseExpression(when);
+  return 'expression' in parsed && pathsIn(parsed.expression).some(({ name }) => name === 'args');
 }
 
 function described(
