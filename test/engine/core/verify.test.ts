@@ -153,10 +153,21 @@ describe('the reward', () => {
       /^not scored: receipts: .*"2026-02-30" does not exist/,
     ],
     [
-      'a receipt on an argument of the agent that is no date',
+      'a receipt on an argument of the agent that is not a date',
       { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', when: 'days(args.colour, "2026-03-01") > 1' }] } },
       0,
       /paint where days.* succeeded 0 times/,
+    ],
+    [
+      'a call that must not be, with an argument of the agent that is not a date',
+      {
+        task: {
+          evaluate: ['receipts'],
+          receipts: [{ tool: 'paint', when: 'days(args.colour, "2026-03-01") > 1', times: 0 }],
+        },
+      },
+      0,
+      /expected never \(not clear for 1 call: days needs two dates/,
     ],
     [
       'a call that must not be, on a date that does not exist',

@@ -11,7 +11,7 @@ export type Scope = (name: string) => Json | undefined;
 
 export type Evaluated = { readonly value: Json } | Unevaluated;
 
-/** Why an expression has no value. `isUnclear` where the data can be read in two ways or is wrong, whoever wrote it. */
+/** Why an expression has no value. `isUnclear` if a date in the data is ambiguous or does not exist. */
 export type Unevaluated = { readonly problem: string; readonly isUnclear?: true };
 
 /** Nodes that one evaluation may visit. */

@@ -1,3 +1,4 @@
+import { timeZoneOf } from '../calendar.ts';
 import { counted } from '../counted.ts';
 import type { Verdict } from '../event.ts';
 import { conditionHolds, equalJson, parseExpression, pathsIn, scopeOf, type Unevaluated } from '../expression.ts';
@@ -13,12 +14,15 @@ export function receiptsVerdict(receipts: readonly Receipt[], state: RolloutStat
     const matches = succeeded.map((call) => ({ call, match: matchOf(receipt, call, state) }));
     const found = matches.flatMap(({ call, match }) => (match === true ? [call] : []));
     const unclear = matches.flatMap(({ match }) => (typeof match === 'object' ? [match.problem] : []));
-    const isMet = receipt.times === undefined ? found.length > 0 : found.length === receipt.times;
-    const isOpen = unclear.length > 0 && couldDiffer(receipt, found.length, unclear.length);
-    return { receipt, found, isMet: isMet && !isOpen, unclear: isOpen ? unclear : [] };
+    // A date that the agent wrote in a call leaves no reward open and earns none.
+    const isByAgent = unclear.length > 0 && readsArguments(receipt.when);
+    const isOpen = !isByAgent && unclear.length > 0 && couldDiffer(receipt, found.length, unclear.length);
+    const isWrong = isByAgent && receipt.times !== undefined;
+    const isEnough = receipt.times === undefined ? found.length > 0 : found.length === receipt.times;
+    return { receipt, found, isMet: isEnough && !isOpen && !isWrong, isOpen, unclear };
   });
   const missed = checked.filter(({ isMet }) => !isMet);
-  const isUnclear = missed.length > 0 && missed.every(({ unclear }) => unclear.length > 0);
+  const isUnclear = missed.length > 0 && missed.every(({ isOpen }) => isOpen);
   return {
     verifier: 'receipts',
     held: missed.length === 0,
@@ -38,21 +42,17 @@ function couldDiffer({ times }: Receipt, found: number, unclear: number): boolea
   return times === undefined ? found === 0 : found <= times && times <= found + unclear;
 }
 
-/**
- * Whether a call is one that a receipt asks for; a problem where wrong data leaves that open. What the agent wrote does
- * not: otherwise a date that is none would keep its rollout from being scored.
- */
+/** Returns whether a receipt asks for a call, or why wrong data leaves that open. */
 function matchOf(receipt: Receipt, { tool, args, result }: MadeCall, { started }: RolloutState): boolean | Unevaluated {
   if (tool !== receipt.tool) return false;
   const wanted = Object.entries(receipt.arguments ?? {});
   if (!wanted.every(([name, value]) => equalJson(args[name], value as Json))) return false;
   if (receipt.when === undefined) return true;
-  const holds = conditionHolds(receipt.when, scopeOf({ args, result, timeZone: started.timeZone ?? 'UTC' }));
-  if (typeof holds !== 'object') return holds;
-  return holds.isUnclear && !readsArguments(receipt.when) ? holds : false;
+  const holds = conditionHolds(receipt.when, scopeOf({ args, result, timeZone: timeZoneOf(started) }));
+  return typeof holds === 'object' && !holds.isUnclear ? false : holds;
 }
 
-function readsArguments(when: string): boolean {
+function readsArguments(when = ''): boolean {
   const parsed = parseExpression(when);
   return 'expression' in parsed && pathsIn(parsed.expression).some(({ name }) => name === 'args');
 }
@@ -66,5 +66,5 @@ function described(
     ' ',
   );
   const expected = times === undefined ? 'at least once' : times === 0 ? 'never' : `${times} times`;
-  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${count} times, expected ${expected}${unclear.length > 0 ? ` (can't be told: ${unclear[0]})` : ''}`;
+  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${count} times, expected ${expected}${unclear.length > 0 ? ` (not clear for ${counted(unclear.length, 'call')}: ${unclear[0]})` : ''}`;
 }
