@@ -42,7 +42,7 @@ test('many rollouts at once have an agent each, and their tokens count', async (
   expect((await rehearsal('verify', out)).code).toBe(0);
 });
 
-inFullSuite('a budget in tokens holds for an agent’s model too, and the run goes on with another', async () => {
+inFullSuite('a token budget also limits an agent’s model, and the run continues with a larger budget', async () => {
   const { url, requests } = await modelServer(answer);
   const out = join(fresh(), 'run');
   const flags = ['--agent', agent, '--tasks', 'reschedule-P46', '--out', out];

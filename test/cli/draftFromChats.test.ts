@@ -215,7 +215,7 @@ const written = {
 };
 
 inFullSuite(
-  'what an agent of another kind did is told by its words; what the user told and left out becomes the user',
+  'a conversation without tool calls is drafted from its text; what the user said and left out becomes the user',
   async () => {
     const domain = withoutTasks('order-desk');
     const chats = Object.entries(written).map(([id, messages]) => ({ id, messages }));
@@ -384,7 +384,7 @@ inFullSuite('a draft whose tool returns an error in plain text is not sound', as
   ]);
 });
 
-inFullSuite('what a conversation does not tell stands in the draft, and the audit says it', async () => {
+inFullSuite('what a conversation does not contain is marked in the draft, and the audit reports it', async () => {
   const vague = said(
     'I am Boris Tanaka, boris.tanaka@example.com. Cancel it.',
     'Shall I cancel your order?',
@@ -499,7 +499,7 @@ test('coverage of nothing is refused', async () => {
   expect(await rehearsal('coverage', 'runs')).toMatchObject({ code: 2, err: expect.stringMatching(/not "runs"/) });
 });
 
-inFullSuite('intents of real conversations are told, with the tasks that try them or none', async () => {
+inFullSuite('the report lists the intents of real conversations and the tasks that cover them', async () => {
   const domain = withoutTasks('order-desk');
   writeFileSync(
     join(domain, 'tasks', 'one.task.yaml'),

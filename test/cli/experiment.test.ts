@@ -142,7 +142,7 @@ compare: [[sft, sft+grpo]]
     expect(existsSync(join(work, '.rehearsal', 'experiments', 'whole', 'result.txt'))).toBe(true);
   });
 
-  inFullSuite('what is missing for a later stage is told before the first one is run', async () => {
+  inFullSuite('a missing input of a later stage is reported before the first stage runs', async () => {
     const late = written(`domain: ${desk}\nmodel: tiny\narms: { a: {}, b: { sft: { recordings: [none] } } }\n`, 'late');
     const out = join(folder, 'late');
     const { code, err } = await rehearsal('experiment', late, '--out', out, '--python', python);
@@ -150,29 +150,32 @@ compare: [[sft, sft+grpo]]
     expect(existsSync(join(out, 'runs'))).toBe(false);
   });
 
-  inFullSuite('what the trainer refuses is told with its line in the experiment, and nothing of it stays', async () => {
-    const own = join(folder, 'refusing');
-    writeFileSync(
-      own,
-      `#!/bin/sh
+  inFullSuite(
+    'a training run that the trainer rejects is reported with its line in the experiment and leaves no files',
+    async () => {
+      const own = join(folder, 'refusing');
+      writeFileSync(
+        own,
+        `#!/bin/sh
 case "$1$2" in *setup_environment.py*) echo '{"python": "${own}"}'; exit ;; esac
 case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | null, found "many"' >&2; exit 2 ;; esac
 `,
-      { mode: 0o755 },
-    );
-    const wrong = written(`domain: ${desk}\nmodel: tiny\narms:\n  a:\n    grpo: { steps: many }\n`, 'wrong');
-    const out = join(folder, 'wrong');
-    const { code, err } = await rehearsal('experiment', wrong, '--out', out, '--python', own);
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringMatching(/wrong\.experiment\.yaml:5: steps: expected integer/),
-    });
-    expect(existsSync(join(out, 'experiment.json'))).toBe(false);
-    const { placed } = readExperiment(wrong, folder);
-    const [stage] = planOf(readExperiment(wrong, folder).experiment).stages;
-    expect(stage && placed(stage, 'model: there is no such model')).toBe(`${wrong}:2: model: there is no such model`);
-    expect(stage && placed(stage, 'there is no memory')).toBe('there is no memory');
-  });
+        { mode: 0o755 },
+      );
+      const wrong = written(`domain: ${desk}\nmodel: tiny\narms:\n  a:\n    grpo: { steps: many }\n`, 'wrong');
+      const out = join(folder, 'wrong');
+      const { code, err } = await rehearsal('experiment', wrong, '--out', out, '--python', own);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(/wrong\.experiment\.yaml:5: steps: expected integer/),
+      });
+      expect(existsSync(join(out, 'experiment.json'))).toBe(false);
+      const { placed } = readExperiment(wrong, folder);
+      const [stage] = planOf(readExperiment(wrong, folder).experiment).stages;
+      expect(stage && placed(stage, 'model: there is no such model')).toBe(`${wrong}:2: model: there is no such model`);
+      expect(stage && placed(stage, 'there is no memory')).toBe('there is no memory');
+    },
+  );
 
   inFullSuite('a folder of another experiment, and files that were changed, are refused by their name', async () => {
     const out = join(folder, 'mixed');
@@ -210,7 +213,7 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     expect(second.err).not.toMatch(/: sft-seed1/);
   });
 
-  inFullSuite('an evaluation that was ended goes on with what it has not played', async () => {
+  inFullSuite('an interrupted evaluation resumes with the trials that have no recording', async () => {
     const out = join(folder, 'cut-once');
     writeFileSync(join(folder, 'cut'), '');
     expect((await rehearsal('experiment', file, '--out', out, '--python', python)).code).toBe(2);

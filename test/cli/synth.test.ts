@@ -163,7 +163,7 @@ describe('the grader', () => {
   });
 });
 
-inFullSuite('a grader that nobody reaches stops the grading, and leaves no error for each rollout', async () => {
+inFullSuite('an unreachable grader stops the grading without an error for each rollout', async () => {
   const folder = mkdtempSync(join(scratch, 'unreachable-'));
   cpSync(small, folder, { recursive: true });
   const { code, err } = await synth('grade', folder, '--grader', 'openai:m@http://127.0.0.1:9/v1');

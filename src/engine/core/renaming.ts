@@ -55,7 +55,7 @@ function changesOf(start: World, world: World, compare: FieldComparison): readon
   );
 }
 
-/** Ids are told apart by what is around them, so the order of lists without an order must not count. */
+/** Identifies ids by the values around them. The order of unordered lists must therefore not count. */
 function sortedPatch(patch: Patch, compare: FieldComparison): Patch {
   const { path, value } = patch;
   return value === undefined ? patch : { ...patch, value: withSortedLists(value, compare, path.map(String)) };

@@ -52,7 +52,7 @@ function accidentOf(
     : null;
 }
 
-/** What the user says in its own words, with the key that it is written under. The goal is told, and not said. */
+/** Returns the texts of a task that the user says in its own words, by key. The user never says the goal. */
 function wordsOfUser({ user }: Task): readonly { readonly key: string; readonly words: string }[] {
   const factsIn = (key: string, facts: Task['user']['known'] = {}) =>
     Object.fromEntries(Object.entries(facts).map(([name, fact]) => [`${key}.${name}`, factOf(fact).say]));

@@ -24,8 +24,8 @@ export function exampleArguments({ parameters }: Pick<Tool, 'parameters'>): Json
 }
 
 /**
- * Makes a value that fits a schema. Undefined where there is none in sight: the schema is a part of itself, or too much is
- * made already. What holds the value then leaves it out, where it may.
+ * Returns a value that fits a schema, or undefined if the schema contains itself or the arguments are already too large.
+ * The caller then omits the value if the schema allows that.
  */
 function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json | undefined {
   if (making.left <= 0 || depth > deepest || schema === false) return undefined;

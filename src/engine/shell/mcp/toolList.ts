@@ -52,7 +52,7 @@ export async function listTools(
     found.push(...page.data.tools.map((tool, at) => listed(server, tool, before + at + 1)));
     cursor = page.data.nextCursor ?? undefined;
     if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
-      throw faultOf('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
+      throw faultOf('mcp/endless-list', 'its tool list does not end: every page names a next page');
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
   return withoutClashes(server, found);

@@ -84,7 +84,7 @@ describe('an import', () => {
     }
   });
 
-  inFullSuite('takes some parts where it is told so', async () => {
+  inFullSuite('imports only the parts that are named', async () => {
     const folder = scratch();
     await rehearsal('import', 'acebench', '--from', fixture, '--out', folder, '--domains', 'multi_step_zh');
     expect(parts.map((name) => existsSync(join(folder, name)))).toEqual([false, false, false, true]);
@@ -140,7 +140,7 @@ describe('a rollout', () => {
     expect(closed?.reward).toBe(1);
   });
 
-  inFullSuite('goes on from every call as it went on before', async () => {
+  inFullSuite('continues from every call as the recording did', async () => {
     const folder = join(out, 'multi_turn_en');
     const [whole] = await rehearse(folder, ['agent_multi_turn_0'], scripted);
     const events = whole?.events ?? [];

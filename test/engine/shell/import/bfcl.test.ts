@@ -87,7 +87,7 @@ describe('an import', () => {
     }
   });
 
-  test('takes some categories where it is told so', async () => {
+  test('imports only the categories that are named', async () => {
     const folder = scratch();
     await rehearsal('import', 'bfcl', '--from', fixture, '--out', folder, '--domains', 'miss_param');
     expect(['base', 'miss_param'].map((name) => existsSync(join(folder, name)))).toEqual([false, true]);
@@ -138,7 +138,7 @@ describe('a rollout', () => {
   });
 
   inFullSuite(
-    'goes on from every event as it went on before: random numbers, floats, places and order come back',
+    'continues from every event as the recording did: random numbers, floats, locations and order are restored',
     async () => {
       for (const id of sampled(
         ['multi_turn_base_0', 'multi_turn_base_1', 'multi_turn_base_2', 'multi_turn_base_5'],

@@ -89,7 +89,7 @@ describe('an import', () => {
     expect(existsSync(join(folder, 'airline'))).toBe(false);
   });
 
-  inFullSuite('leaves a domain without errors, whose tools are told apart by what their code writes', async () => {
+  inFullSuite('leaves a domain without errors and separates tools that write from tools that read', async () => {
     const { out: text, code } = await rehearsal('check', bakery);
     expect([code, text]).toEqual([0, expect.not.stringMatching(/ error /)]);
     const supervisor = await openSupervisor(loadDomain(approveDomain(bakery)));
@@ -146,7 +146,7 @@ describe('a rollout', () => {
     expect(await capped('turnCap: 2', 'turnCap: 1')).toEqual(['turnCap', 0]);
   });
 
-  inFullSuite('a fork goes on from the recorded rows', async () => {
+  inFullSuite('a fork continues from the recorded rows', async () => {
     const [whole] = await rehearse(bakery, ['test-2'], scripted);
     const events = whole?.events ?? [];
     const at = events.findIndex(({ type }) => type === 'toolReturned');

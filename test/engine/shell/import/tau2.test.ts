@@ -92,7 +92,7 @@ describe('an import', () => {
     });
   });
 
-  inFullSuite('takes one domain and another split where it is told so', async () => {
+  inFullSuite('imports the domain and the split that are named', async () => {
     const folder = scratch();
     const args = [
       'import',
@@ -218,7 +218,7 @@ describe('a rollout', () => {
     },
   );
 
-  inFullSuite('a fork goes on from the recorded world, and the process is told the rows', async () => {
+  inFullSuite('a fork continues from the recorded world, and the process receives the rows', async () => {
     const [whole] = await rehearse(shed, ['lend_two'], scripted);
     const events = whole?.events ?? [];
     const at = events.findIndex(({ type }) => type === 'toolReturned');
