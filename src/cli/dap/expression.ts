@@ -1,3 +1,4 @@
+import { timeZoneOf } from '../../engine/core/calendar.ts';
 import { getAt, readView } from '../../engine/core/database.ts';
 import { evaluate as evaluateNode, type Scope } from '../../engine/core/expression/evaluate.ts';
 import type { Expression } from '../../engine/core/expression/syntax.ts';
@@ -75,7 +76,7 @@ function namedAt(name: string, { state, event }: Step): Json | undefined {
     case 'now':
       return state.started.now;
     case 'timeZone':
-      return state.started.timeZone ?? 'UTC';
+      return timeZoneOf(state.started);
     case 'turn':
       return state.turn;
     case 'reward':

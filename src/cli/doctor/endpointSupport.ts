@@ -3,6 +3,7 @@ import { jsonOf } from '../../engine/core/json.ts';
 import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { type ChatAnswer, readCompletion } from '../../engine/shell/seats/chatAnswer.ts';
+import { structured } from '../../engine/shell/seats/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
 export type Endpoint = {
@@ -55,8 +56,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   const tools = { tools: [lookUp] };
   const one = await ask('Look up the parcel P1 with the tool.', tools);
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
-  const format = { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema: verdict } };
-  const structured = await ask('Does 1 + 1 = 2 hold?', { response_format: format });
+  const judged = await ask('Does 1 + 1 = 2 hold?', { response_format: structured('verdict', verdict) });
   const streamed = await ask('Say hello.', { stream: true });
   const refused: string[] = [];
   for (const [name, value] of Object.entries(parameters)) {
@@ -64,7 +64,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
     const { status } = await ask('Say hello.', { ...more, [name]: value });
     if (status === 400 || status === 422) refused.push(name);
   }
-  const all = [plain, one, two, structured];
+  const all = [plain, one, two, judged];
   return [
     found('calls', callsIn(one) > 0, 'makes tool calls', callAdvice(one)),
     found(
@@ -75,7 +75,7 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
     ),
     found(
       'structured output',
-      verdictSchema.safeParse(jsonOf(structured.answer?.content ?? '')).success,
+      verdictSchema.safeParse(jsonOf(judged.answer?.content ?? '')).success,
       'keeps to a JSON schema',
       'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
     ),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { variablesIn } from '../../engine/shell/placeholders.ts';
 import { hubKeys, trainerEnvironment } from '../pythonEnvironment.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
@@ -60,7 +61,6 @@ export function domainsOf(config: Launch['config']): readonly string[] {
   return [...new Set(pathsIn(config))].filter((path) => existsSync(join(path, 'domain.yaml')));
 }
 
-function variablesOf(domain: string): string[] {
-  const text = readBoundedText(join(domain, 'domain.yaml'), fileLimits.text);
-  return [...text.matchAll(/\$\{env:(\w+)\}/g)].flatMap(([, name]) => name ?? []);
+function variablesOf(domain: string): readonly string[] {
+  return variablesIn(readBoundedText(join(domain, 'domain.yaml'), fileLimits.text));
 }

@@ -33,6 +33,9 @@ export function calendarDay(text: string, timeZone: string): CalendarDay {
   return { day: Math.floor((instant + zoneOffsetMs(instant, timeZone)) / msPerDay) };
 }
 
+/** The time zone in which days are counted, as a rollout or a domain says it; UTC where it does not. */
+export const timeZoneOf = ({ timeZone = 'UTC' }: { readonly timeZone?: string | undefined }): string => timeZone;
+
 /** Whether a text is the name of a time zone. */
 export function isTimeZone(name: string): boolean {
   try {

@@ -93,23 +93,26 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const { agent, user, readKey, askPerson, judge, onModel } = options;
   const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, options.toolSettings);
   const metered = options.meter?.metered(outside) ?? outside;
-  const all = options.tasks.flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })));
+  const all = options.tasks.flatMap((task) =>
+    Array.from({ length: options.trials }, (_, trial) => ({ task, trial, name: rolloutName(task, trial) })),
+  );
   const results = new Map<string, TrialResult>();
-  const play = async ({ task, trial }: PlannedTrial, hasReceipt: boolean) => {
+  const play = async ({ task, trial, name }: PlannedTrial, hasReceipt: boolean) => {
     if (options.meter?.isSpent()) return;
-    if (hasReceipt) run.reopen(rolloutName(task, trial));
+    if (hasReceipt) run.reopen(name);
     const result = await runTrial(supervisor, options, metered, database, task, trial, run).catch((error: unknown) =>
-      crashedResult(task, trial, join(options.folder, recordingName(rolloutName(task, trial))), error),
+      crashedResult(task, trial, join(options.folder, recordingName(name)), error),
     );
-    results.set(rolloutName(task, trial), result);
+    results.set(name, result);
     options.onFinished?.(result);
   };
   const playWithout = (done: (receipt: Receipt) => boolean) => {
-    const receipts = newestReceipts(ledger);
-    const [names, known] = [namesOf(receipts.filter(done)), namesOf(receipts)];
-    const open = all.filter(({ task, trial }) => !names.has(rolloutName(task, trial)));
-    const again = (each: PlannedTrial) => play(each, known.has(rolloutName(each.task, each.trial)));
-    return forEach(open, options.concurrency, again, options.signal);
+    const newest = new Map(newestReceipts(ledger).map((receipt) => [receipt.rollout, receipt]));
+    const open = all.filter(({ name }) => {
+      const receipt = newest.get(name);
+      return !receipt || !done(receipt);
+    });
+    return forEach(open, options.concurrency, (each) => play(each, newest.has(each.name)), options.signal);
   };
   await playWithout((receipt) => !isLost(receipt));
   for (let round = 0; round < (options.retryUnscored ?? 0); round += 1)
@@ -118,7 +121,7 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   return [...results.values()];
 }
 
-type PlannedTrial = { readonly task: Task; readonly trial: number };
+type PlannedTrial = { readonly task: Task; readonly trial: number; readonly name: string };
 
 const isTrial = ({ rollout, task, trial }: Receipt) => rollout === rolloutName(task, trial);
 const namesOf = (receipts: readonly Receipt[]) => new Set(receipts.map(({ rollout }) => rollout));

@@ -4,6 +4,7 @@ import type { DomainFile } from '../core/domain.ts';
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import { readDomainFile } from './load/domainFiles.ts';
+import { variablesIn } from './placeholders.ts';
 import { findSandbox } from './sandbox.ts';
 import type { AgentSeat } from './seats/seatSpec.ts';
 
@@ -96,7 +97,7 @@ export function hashOfEffects({ effects }: Pick<Effects, 'effects'>): string {
 /** Describes each effect in one line. Nothing in it can look like something else: hidden characters are escaped. */
 export function describeEffects({ effects }: Pick<Effects, 'effects'>): readonly string[] {
   return effects.map((effect) => {
-    const variables = variablesIn(effect);
+    const variables = [...new Set(variablesIn(JSON.stringify(effect)))];
     const given = variables.length > 0 ? `, with your environment variables ${variables.join(', ')}` : '';
     return `${visible(effect.by)} ${deedOf(effect)}${given}`;
   });
@@ -170,12 +171,6 @@ function modelEffects({ agent, user, simulator, models = {} }: DomainFile): read
 function hasCode(folder: string, { tools, pythonTools, environments }: DomainFile): boolean {
   const files = [tools, pythonTools, 'verifiers.ts'];
   return Object.keys(environments).length > 0 || files.some((file) => existsSync(join(folder, file)));
-}
-
-/** Names of the environment variables that an effect is given. */
-function variablesIn(effect: Effect): readonly string[] {
-  const found = JSON.stringify(effect).matchAll(/\$\{env:([A-Za-z_]\w*)\}/g);
-  return [...new Set([...found].flatMap(([, name]) => name ?? []))];
 }
 
 const word = (text: string) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : visible(JSON.stringify(text)));

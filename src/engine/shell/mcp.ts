@@ -165,7 +165,7 @@ class McpInstance implements ToolSource {
   }
 
   #tool(name: string): Tool | undefined {
-    return this.tools.find((tool) => tool.name === name && !isLeftOut(tool));
+    return this.listed.find(({ tool }) => tool.name === name && !isLeftOut(tool))?.tool;
   }
 
   #list(client: Client): Promise<readonly ListedTool[]> {

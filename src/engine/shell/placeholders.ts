@@ -22,15 +22,23 @@ export const serverPlaceholders = ['domainFolder', 'instanceFolder', 'now'] as c
 const isVariable = /^env:([A-Za-z_]\w*)$/;
 const placeholder = /(\$?)\$\{([^{}]*)\}/g;
 
+/** Returns the names of the environment variables in a text, each as often as it is there. */
+export function variablesIn(text: string): readonly string[] {
+  return [...text.matchAll(/\$\{env:([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name);
+}
+
 /** Why a placeholder has no value. */
 export type PlaceholderProblem =
   | { readonly type: 'unset'; readonly variable: string }
-  /** `message` names the placeholder and those that are known. */
+  /** `message` has both sentences of an `UnknownPlaceholder`. */
   | { readonly type: 'unknown'; readonly message: string };
+
+/** What is wrong with a placeholder that is not known, with those that are, and what to write. Neither has a full stop. */
+export type UnknownPlaceholder = { readonly what: string; readonly advice: string };
 
 /**
  * Fills `${name}` with given values and `${env:NAME}` with environment variables. What came from the environment
- * counts as a secret. `$${` stands for `${`.
+ * counts as a secret. Write `$${` for a literal `${`.
  * @param refused makes the error for a placeholder that has no value
  */
 export function fillPlaceholders(
@@ -43,8 +51,9 @@ export function fillPlaceholders(
     const name = isVariable.exec(key)?.[1];
     if (name === undefined) {
       const value = Object.hasOwn(values, key) ? values[key] : undefined;
-      if (value === undefined) throw refused({ type: 'unknown', message: unknown(key, Object.keys(values)) });
-      return value;
+      if (value !== undefined) return value;
+      const { what, advice } = unknown(key, Object.keys(values));
+      throw refused({ type: 'unknown', message: `${what}. ${advice}` });
     }
     const value = environment[name];
     if (value === undefined || value === '') throw refused({ type: 'unset', variable: name });
@@ -70,16 +79,16 @@ export function fillPlaceholders(
 }
 
 /** Returns what is wrong with the first placeholder of a text that is neither an environment variable nor in a list. */
-export function unknownPlaceholder(text: string, names: readonly string[]): string | null {
+export function unknownPlaceholder(text: string, names: readonly string[]): UnknownPlaceholder | null {
   for (const [, dollar, key = ''] of text.matchAll(placeholder))
     if (dollar === '' && !isVariable.test(key) && !names.includes(key)) return unknown(key, names);
   return null;
 }
 
-function unknown(key: string, names: readonly string[]): string {
+function unknown(key: string, names: readonly string[]): UnknownPlaceholder {
   const known = [...names.map((name) => `\${${name}}`), '${env:NAME}'].join(', ');
   const advice = key.startsWith('input:')
     ? 'Rehearsal asks for no inputs: write ${env:NAME} and set that environment variable'
     : `Write $\${${key}} where the text itself is meant`;
-  return `the placeholder \${${key}} is not known; there is ${known}. ${advice}`;
+  return { what: `the placeholder \${${key}} is not known; there is ${known}`, advice };
 }

@@ -15,6 +15,7 @@ import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { baseHashOf } from './replay.ts';
 import { startOf } from './start.ts';
 import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
+import { unlessAborted } from './unlessAborted.ts';
 
 /** What a call came to on the scratch database. */
 export type ScratchResult = {
@@ -182,10 +183,9 @@ export class ScratchTools {
     if (seat === 'agent') this.#view = view;
     if (this.#made?.by === seat) this.#settle(this.#made);
     while (seat === 'agent' && this.#waiting.length === 0) {
-      await new Promise<void>((resolve, reject) => {
-        this.#next = resolve;
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
+      const asked = Promise.withResolvers<void>();
+      this.#next = asked.resolve;
+      await unlessAborted(asked.promise, signal);
     }
     if (this.#waiting[0]?.by !== seat) return 'Go on.';
     this.#made = this.#waiting.shift() ?? null;

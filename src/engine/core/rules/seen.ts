@@ -1,3 +1,4 @@
+import { timeZoneOf } from '../calendar.ts';
 import { readView } from '../database.ts';
 import type { Domain } from '../domain.ts';
 import { conditionHolds, type Evaluated, evaluateExpression, type Scope } from '../expression.ts';
@@ -95,7 +96,7 @@ function namedValue(
     case 'now':
       return state.started.now;
     case 'timeZone':
-      return state.started.timeZone ?? 'UTC';
+      return timeZoneOf(state.started);
     case 'turn':
       return state.turn;
     case 'facts':

@@ -1,3 +1,4 @@
+import { timeZoneOf } from '../calendar.ts';
 import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { readings } from '../expression/readings.ts';
@@ -123,7 +124,7 @@ function unfulfilled(that: string, prefix: string, root: Json, state: RolloutSta
       case 'now':
         return state.started.now;
       case 'timeZone':
-        return state.started.timeZone ?? 'UTC';
+        return timeZoneOf(state.started);
       default:
         return undefined;
     }

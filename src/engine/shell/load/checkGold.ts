@@ -1,3 +1,4 @@
+import { timeZoneOf } from '../../core/calendar.ts';
 import { namesValue } from '../../core/dialogue.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression.ts';
 import { factsOf } from '../../core/facts.ts';
@@ -98,7 +99,7 @@ function forbidden(
     db: world.agent,
     user: world.user,
     now: task.now ?? parts.file.value.now,
-    timeZone: parts.file.value.timeZone ?? 'UTC',
+    timeZone: timeZoneOf(parts.file.value),
     facts: Object.fromEntries(facts) as JsonObject,
     expected: task.actions.map(({ tool, arguments: args, by }) => ({ tool, args: args as JsonObject, by })),
   });

@@ -134,9 +134,9 @@ function checkPlaceholders(file: Parts['file'], name: string, server: McpServer,
   for (const [path, text] of texts) {
     const problem = unknownPlaceholder(text, serverPlaceholders);
     if (problem === null) continue;
-    const [what = '', hint = ''] = problem.split('. ', 2);
+    const { what, advice } = problem;
     const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
-    note(placeOf(file, 'mcpServers', name, ...path), 'error', 'domain/unknown-placeholder', message, `${hint}.`);
+    note(placeOf(file, 'mcpServers', name, ...path), 'error', 'domain/unknown-placeholder', message, `${advice}.`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { messageOf } from '../fault.ts';
+import { unlessAborted } from '../unlessAborted.ts';
 import { version } from '../version.ts';
 import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } from './errors.ts';
 import { TolerantClient } from './tolerantClient.ts';
@@ -90,11 +91,8 @@ export class McpConnection {
   /** Ends the session on the server, then the connection. Never rejects. */
   async close(): Promise<void> {
     const transport = this.#transport;
-    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession) {
-      const late = AbortSignal.timeout(endSessionMs);
-      const isLate = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([transport.terminateSession().catch(() => undefined), isLate]);
-    }
+    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession)
+      await unlessAborted(transport.terminateSession(), AbortSignal.timeout(endSessionMs)).catch(() => undefined);
     await this.client.close().catch(() => undefined);
   }
 

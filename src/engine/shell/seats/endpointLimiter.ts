@@ -1,3 +1,5 @@
+import { unlessAborted } from '../unlessAborted.ts';
+
 /** Time, as a limiter sees it. */
 export type Clock = {
   /** Milliseconds since any fixed moment. */
@@ -159,19 +161,4 @@ export function limiterOf(baseUrl: string, key: string): EndpointLimiter {
   const made = new EndpointLimiter();
   limiters.set(name, made);
   return made;
-}
-
-/** Waits for a promise. Rejects with the signal's reason as soon as that aborts. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let stop = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -3,7 +3,7 @@ import type { ModelRole } from '../../core/measure.ts';
 import type { ModelSettings } from '../../core/modelSettings.ts';
 import { Fault } from '../fault.ts';
 import { throwUnlessAllowed } from '../keyOrigins.ts';
-import { fillPlaceholders, type PlaceholderProblem } from '../placeholders.ts';
+import { fillPlaceholders, type PlaceholderProblem, variablesIn } from '../placeholders.ts';
 import { keptSecret } from '../secrets.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -36,15 +36,13 @@ export function settingsOfDomain(
   return headers && seat !== null && namesAddress(seat) ? { ...rest, headers } : rest;
 }
 
-const variable = /\$\{env:([A-Za-z_]\w*)\}/g;
-
 /**
  * Throws a `Fault` with the code `key/origin` where the headers of a model name an environment variable that may not
  * be sent to its address.
  */
 export function throwUnlessHeadersAllowed(model: ModelSeat, environment: NodeJS.ProcessEnv): void {
   for (const [header, value] of Object.entries(model.headers ?? {}))
-    for (const [, name = ''] of value.matchAll(variable))
+    for (const name of variablesIn(value))
       throwUnlessAllowed({ name, url: model.baseUrl, namedBy: `the header ${header} of ${model.model}` }, environment);
 }
 
@@ -58,7 +56,7 @@ type ReadKey = (name: string) => Promise<string | undefined> | string | undefine
 export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Promise<ModelSeat> {
   const { headers } = model;
   if (!headers) return model;
-  const names = Object.values(headers).flatMap((value) => [...value.matchAll(variable)].map(([, name = '']) => name));
+  const names = Object.values(headers).flatMap(variablesIn);
   const values = await Promise.all(names.map(async (name) => [name, await readKey(name)] as const));
   const { fill } = fillPlaceholders({}, Object.fromEntries(values), (problem) => unfilled(model, problem));
   const filled = Object.entries(headers).map(([name, value]) => {
