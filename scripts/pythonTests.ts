@@ -59,7 +59,7 @@ export async function runPythonTests(filters: readonly string[]): Promise<Counts
   return sumCounts(counts);
 }
 
-/** Runs test files of the trainer once more. */
+/** Runs test files of the trainer again. */
 export async function runPythonTestsAgain(files: readonly string[]): Promise<Counts> {
   return pytest(await setUp(), [], ...files.map((file) => `tests/${file}`));
 }

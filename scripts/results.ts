@@ -14,7 +14,7 @@ export type Counts = {
   failed: number;
   skipped: number;
   failures?: readonly TestFailure[];
-  /** One line for each test that failed first and passed when its file ran once more, alone. */
+  /** One line for each test that failed first and passed when its file ran again, alone. */
   unsteady?: readonly string[];
   /** One line for each skipped part, with the command that installs what it needs. */
   omissions?: readonly string[];
@@ -41,7 +41,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
 }
 
 /**
- * Returns the counts of a run after the given files ran once more. A failure of a file that passes now becomes an
+ * Returns the counts of a run after the given files ran again. A failure of a file that passes now becomes an
  * unsteady test, which counts as passed; every other failure stays.
  */
 export function withSecondRun(first: Counts, files: readonly string[], second: Counts): Counts {
@@ -144,8 +144,21 @@ function failuresIn({ name, status, message, assertionResults }: VitestFile): Te
   if (status === 'failed' && failed.length === 0) return [{ file, text: `${basename(name)}: ${firstLine(message)}` }];
   return failed.map(({ fullName, failureMessages: [message = ''] }) => ({
     file,
-    text: `${basename(name)}: ${fullName}: ${firstLine(message)}`,
+    text: `${basename(name)}${lineIn(name, message)}: ${fullName}: ${firstLine(message)}${awaitedIn(message)}`,
   }));
+}
+
+/** Returns the line of a test file, as `:12`, where an error's stack last leaves it. */
+function lineIn(file: string, message: string): string {
+  const frame = message.split('\n').find((line) => /^\s*at /.test(line) && line.includes(`${file}:`));
+  const [line] = frame?.split(`${file}:`)[1]?.split(':') ?? [];
+  return line === undefined ? '' : `:${Number.parseInt(line, 10)}`;
+}
+
+/** Returns what Playwright waited for, from the call log of its error. */
+function awaitedIn(message: string): string {
+  const awaited = /^\s*- (waiting for .+)$/m.exec(message)?.[1];
+  return awaited === undefined ? '' : ` (${awaited})`;
 }
 
 function firstLine(text: string): string {

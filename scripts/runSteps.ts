@@ -49,8 +49,11 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
 /** The reason for which a step did not run, or not to its end, after an interruption. */
 export const interrupted = 'interrupted';
 
+/** How often a file that failed runs again, at most. */
+const mostRepeats = 2;
+
 /**
- * Runs the files that failed once more, alone, if what runs beside them can disturb them.
+ * Runs the files that failed again, alone, if what runs beside them can disturb them.
  * @param outcomes what the first run of the steps gave
  */
 export async function runAgain(
@@ -61,12 +64,20 @@ export async function runAgain(
   const results: Outcome[] = [];
   for (const outcome of outcomes) {
     const step = steps.find(({ name }) => name === outcome.step);
-    const files = step ? filesToRepeat(step, outcome.counts) : [];
-    const counts =
-      step && files.length > 0 && !interruption.aborted ? await repeat(step, files, interruption) : undefined;
-    results.push(counts ? { ...outcome, counts: withSecondRun(outcome.counts, files, counts) } : outcome);
+    results.push(step ? { ...outcome, counts: await repeated(step, outcome.counts, interruption) } : outcome);
   }
   return results;
+}
+
+async function repeated(step: Step, first: Counts, interruption: AbortSignal): Promise<Counts> {
+  let counts = first;
+  for (let repeat = 0; repeat < mostRepeats && !interruption.aborted; repeat += 1) {
+    const files = filesToRepeat(step, counts);
+    const again = files.length > 0 ? await repeatFiles(step, files, interruption) : undefined;
+    if (!again) break;
+    counts = withSecondRun(counts, files, again);
+  }
+  return counts;
 }
 
 function filesToRepeat({ secondRun }: Step, { failures = [] }: Counts): readonly string[] {
@@ -74,8 +85,12 @@ function filesToRepeat({ secondRun }: Step, { failures = [] }: Counts): readonly
   return [...failed].filter((file) => secondRun?.isFor(file));
 }
 
-async function repeat(step: Step, files: readonly string[], interruption: AbortSignal): Promise<Counts | undefined> {
-  announce(`${step.name}: once more, alone: ${files.join(', ')}`);
+async function repeatFiles(
+  step: Step,
+  files: readonly string[],
+  interruption: AbortSignal,
+): Promise<Counts | undefined> {
+  announce(`${step.name}: again, alone: ${files.join(', ')}`);
   const { output, counts } = await processOf(step, 'again', files, interruption, false);
   console.log(output.trim());
   return counts;

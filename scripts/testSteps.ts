@@ -46,12 +46,12 @@ export type Step = {
   obstacle?: () => Obstacle | undefined;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
-  /** How test files that failed run once more, alone. */
+  /** How test files that failed run again, alone. */
   secondRun?: SecondRun;
 };
 
 type SecondRun = {
-  /** Whether a file may run once more. Unit tests get one attempt, except those that kill or watch other processes. */
+  /** Whether a file may run again. Unit tests get one attempt, except those that kill or watch other processes. */
   isFor: (file: string) => boolean;
   run: (files: readonly string[]) => Promise<Counts>;
 };

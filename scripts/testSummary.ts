@@ -59,7 +59,7 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
     ...ofSteps(({ omissions }) => omissions).map((text) => style('yellow', `SKIPPED: ${text}`)),
     ...failures.map((text) => style('red', `FAILED: ${text}`)),
     ...ofSteps(({ unsteady }) => unsteady).map((text) =>
-      style('yellow', `UNSTEADY: failed, and passed when its file ran once more: ${text}`),
+      style('yellow', `UNSTEADY: failed, and passed when its file ran again: ${text}`),
     ),
     ...leftovers.map((text) => style('yellow', `LEFT BEHIND: ${text}`)),
   ];

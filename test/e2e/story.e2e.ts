@@ -106,6 +106,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.expand('Messages', call, 'change_item');
   await edit(['Messages', call, 'change_item', 'variant'], 'brass', 1);
   await debug.waitForConsole('--- fork:');
+  await debug.waitForValue(['Messages', call, 'change_item', 'variant'], 'brass');
   await debug.continueTo('reward');
   await waitForStack('reward 0');
   await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);

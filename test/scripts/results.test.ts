@@ -61,6 +61,22 @@ const file = (name: string, status: string, ...assertionResults: ReturnType<type
   assertionResults,
 });
 
+test('vitest: a failure names the line of its test file, and what Playwright waited for', () => {
+  const message = [
+    'Error: locator.waitFor: Timeout 120000ms exceeded.',
+    'Call log:',
+    "  - waiting for locator('.debug-toolbar') to be visible",
+    '    at DebugView.start (/clone/test/support/debugView.ts:60:5)',
+    '    at /clone/test/story.e2e.ts:109:3',
+  ].join('\n');
+  const testResults = [{ ...file('story.e2e.ts', 'failed', outcome('failed', 'an edit', message)) }];
+  expect(readVitest(written('located.json', JSON.stringify({ testResults })))?.failures).toMatchObject([
+    {
+      text: "story.e2e.ts:109: an edit: Error: locator.waitFor: Timeout 120000ms exceeded. (waiting for locator('.debug-toolbar') to be visible)",
+    },
+  ]);
+});
+
 test('vitest: todo tests count as skipped, and each failure is one line', () => {
   const testResults = [
     file('a.test.ts', 'failed'),
@@ -78,7 +94,7 @@ test('vitest: todo tests count as skipped, and each failure is one line', () => 
 
 const failure = (file: string, name: string) => ({ file, text: `${file}: ${name}` });
 
-test('a failure in a file that passes when it runs once more is unsteady, and every other failure stays', () => {
+test('a failure in a file that passes when it runs again is unsteady, and every other failure stays', () => {
   const first = {
     passed: 4,
     failed: 3,

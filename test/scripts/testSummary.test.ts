@@ -34,8 +34,8 @@ test('every failure, unsteady test, skipped part and leftover is one line', () =
     'SKIPPED: unit: 2 tests of a',
     'FAILED: e2e: c',
     'FAILED: e2e: d',
-    'UNSTEADY: failed, and passed when its file ran once more: host: b',
-    'UNSTEADY: failed, and passed when its file ran once more: e2e: e',
+    'UNSTEADY: failed, and passed when its file ran again: host: b',
+    'UNSTEADY: failed, and passed when its file ran again: e2e: e',
     'LEFT BEHIND: x in the temporary folder',
   ]);
 });

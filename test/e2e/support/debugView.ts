@@ -242,17 +242,16 @@ export class DebugView {
     });
   }
 
-  /** Continues over every stop until the top row of the call stack begins with a text. */
+  /** Continues over every stop until the top row of the call stack begins with a text. Shows the Run and Debug view. */
   async continueTo(place: string): Promise<void> {
+    await this.show();
     for (;;) {
       await this.paused();
-      const before = await this.callStack();
-      if (before[0]?.startsWith(place)) return;
+      // The call stack of the stop before stays on the screen until VARIABLES is redrawn.
+      await this.#drawn();
+      const [top = ''] = await this.callStack();
+      if (top.startsWith(place)) return;
       await this.press('continue');
-      await until('the next stop', async () => {
-        const now = await this.callStack();
-        if (now.length === 0 || now.join() === before.join()) throw new Error(`still at ${now[0]}`);
-      });
     }
   }
 

@@ -131,16 +131,16 @@ export class Workbench {
 
   /** Opens a file of the folder by its path, with the quick-open box, and waits until its text has the focus. */
   async openFile(path: string): Promise<void> {
+    const tab = this.page.locator('.tab.active .monaco-icon-label', { hasText: basename(path) });
+    const text = this.page.locator('.editor-group-container.active .monaco-editor.focused .view-line');
+    // A debug session that ends can take the focus from the editor.
     await this.#reopenUntil('Control+P', path, async () => {
       await this.#focusedFile(path).waitFor({ timeout: 5000 });
       await this.page.locator(`${quickInput} input.input`).press('Enter', { timeout: 5000 });
+      await this.page.locator(quickInput).waitFor({ state: 'hidden', timeout: 5000 });
+      await tab.first().waitFor({ timeout: 5000 });
+      await text.first().waitFor({ timeout: 5000 });
     });
-    await this.page.locator(quickInput).waitFor({ state: 'hidden' });
-    await this.page
-      .locator('.tab.active .monaco-icon-label', { hasText: basename(path) })
-      .first()
-      .waitFor();
-    await this.page.locator('.editor-group-container.active .monaco-editor.focused .view-line').first().waitFor();
   }
 
   /** Brings a file of the folder up in the quick-open box; Enter opens it. */
@@ -177,15 +177,15 @@ export class Workbench {
   async chooseInMenu(of: Locator | (() => Promise<Locator>), item: string): Promise<void> {
     const items = this.page.locator('.monaco-menu .action-item');
     const wanted = items.filter({ hasText: item }).first();
+    const focused = this.page.locator('.monaco-menu .action-item.focused', { hasText: item });
     await until(`"${item}" in the menu`, async () => {
       await this.closeMenu();
       const target = typeof of === 'function' ? await of() : of;
       await target.click({ button: 'right', timeout: 5000 });
-      await wanted.waitFor({ timeout: 5000 });
+      // A menu ignores clicks when it has just opened; it takes keys at once. VS Code closes it if the view is redrawn.
+      await wanted.hover({ timeout: 5000 });
+      await focused.waitFor({ timeout: 5000 });
     });
-    // A menu ignores clicks when it has just opened; it takes keys at once.
-    await wanted.hover();
-    await this.page.locator('.monaco-menu .action-item.focused', { hasText: item }).waitFor();
     await this.press('Enter');
     await items.first().waitFor({ state: 'hidden' });
   }
