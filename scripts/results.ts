@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { root } from './repository.ts';
 
 /** One test with its duration in milliseconds. */
@@ -157,7 +158,7 @@ function lineIn(file: string, message: string): string {
 
 /** Returns what Playwright waited for, from the call log of its error. */
 function awaitedIn(message: string): string {
-  const awaited = /^\s*- (waiting for .+)$/m.exec(message)?.[1];
+  const awaited = /^\s*- (waiting for .+)$/m.exec(stripVTControlCharacters(message))?.[1];
   return awaited === undefined ? '' : ` (${awaited})`;
 }
 

@@ -11,7 +11,7 @@ import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { hashOf } from '../support/approval.ts';
-import { sampled } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 // Law: nothing outside of the sandbox is started or reached before a person approved exactly that.
@@ -195,7 +195,7 @@ test('no way around: the engine itself refuses to open the domain', async () => 
   expect(existsSync(mark)).toBe(false);
 });
 
-describe.each(['', 'off'])('with REHEARSAL_SANDBOX=%s', (sandbox) => {
+describe.each(sampled(['', 'off'], 2))('with REHEARSAL_SANDBOX=%s', (sandbox) => {
   beforeEach(() => void vi.stubEnv('REHEARSAL_SANDBOX', sandbox));
 
   const samples = ['domains', 'templates'].flatMap((root) =>
@@ -293,7 +293,7 @@ describe('without a sandbox', () => {
     expect((await rehearsal(['tools', folder])).code).toBe(2);
   });
 
-  test('a sample whose texts and data were edited still is', async () => {
+  inFullSuite('a sample whose texts and data were edited still is', async () => {
     const folder = temporaryFolder('edited');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     writeFileSync(join(folder, 'policy.md'), '- Be kind.\n');

@@ -64,7 +64,7 @@ inFullSuite('the same script prints the same text again', async () => {
   expect(other).toEqual(one);
 });
 
-test('a rollout without a model or a key can be played by the gold seat', async () => {
+inFullSuite('a rollout without a model or a key can be played by the gold seat', async () => {
   const { code, out } = await debugged(['continue', 'continue'], '--agent', 'gold');
   expect([code, out]).toEqual([0, expect.stringContaining('REWARD 1  database and communicate held')]);
 });
@@ -102,7 +102,7 @@ const stops: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a shorter name', ['b tool get_order', 'c', 's', 'n', '/back', 'p turn'], /> p turn\n\d\n/],
 ];
 
-test.each(sampled(stops, 3))('a script stops at %s', async (_, lines, shown) => {
+test.each(sampled(stops, 6))('a script stops at %s', async (_, lines, shown) => {
   const { code, out, err } = await debugged(lines);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(shown);
@@ -263,7 +263,7 @@ inFullSuite('a person takes over the user from a step', async () => {
   expect(out).toMatch(/user {6}No, leave it as it is\./);
 });
 
-test('control sequences and line breaks of a model do not change what is printed', async () => {
+inFullSuite('control sequences and line breaks of a model do not change what is printed', async () => {
   const content = 'Hello\u001b[2J\u001b]52;c;ZXZpbA==\u0007\u009b2J\u202e there\n  9 user  forged';
   const url = await endpoint(() => completion({ content }));
   const lines = ['break role agent', 'continue', 'show messages', 'print messages[1]', 'where'];

@@ -98,7 +98,7 @@ inFullSuite('a run folder that cannot be written is a failure, and the exit code
   expect(code).toBe(1);
 });
 
-it('every path of a model that answers, and answers wrongly, is degraded', async () => {
+inFullSuite('every path of a model that answers, and answers wrongly, is degraded', async () => {
   const { url } = await modelServer(() => 'I like turtles.');
   const { code, out } = await doctor(['--live', url, '--model', 'turtle', '--json'], {
     OPENAI_API_KEY: key,

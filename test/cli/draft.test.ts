@@ -196,7 +196,7 @@ describe('a persona', () => {
     expect(run.code).toBe(0);
   });
 
-  test('is written by a model after words, and checked', async () => {
+  inFullSuite('is written by a model after words, and checked', async () => {
     const person = {
       id: 'carer',
       description: 'Calls for a neighbour.',

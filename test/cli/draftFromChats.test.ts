@@ -8,7 +8,7 @@ import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
-import { inFullSuite } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -473,14 +473,19 @@ beforeAll(() => {
   writeFileSync(join(wrongRun, 'broken.0.traj.jsonl'), '{\n');
 });
 
-test.each([
-  ['nothing', () => [], /name the conversations: recordings, or the folder of the run/],
-  ['what is not there', () => ['nowhere'], /nowhere: there is no such recording/],
-  ['a folder without recordings', () => ['docs'], /docs: there is no recording in this folder/],
-  ['another file', () => ['package.json'], /package\.json is not a recording .*import the conversations first/],
-  ['a recording of no domain', () => [wrongRun], /which domain was it recorded in/],
-  ['a broken recording', () => [wrongRun, '--domain', 'domains/order-desk'], /broken\.0\.traj\.jsonl:1: /],
-])('drafting from %s is refused in one message', async (_, args, message) => {
+test.each(
+  sampled(
+    [
+      ['nothing', () => [], /name the conversations: recordings, or the folder of the run/],
+      ['what is not there', () => ['nowhere'], /nowhere: there is no such recording/],
+      ['a folder without recordings', () => ['docs'], /docs: there is no recording in this folder/],
+      ['another file', () => ['package.json'], /package\.json is not a recording .*import the conversations first/],
+      ['a recording of no domain', () => [wrongRun], /which domain was it recorded in/],
+      ['a broken recording', () => [wrongRun, '--domain', 'domains/order-desk'], /broken\.0\.traj\.jsonl:1: /],
+    ],
+    4,
+  ),
+)('drafting from %s is refused in one message', async (_, args, message) => {
   for (const command of [
     ['draft', 'from-chats'],
     ['coverage', 'chats'],

@@ -133,7 +133,7 @@ test('a budget stops the run, and with another one it goes on without asking aga
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
-test('a budget in money counts by the price', async () => {
+inFullSuite('a budget in money counts by the price', async () => {
   const model = await endpoint();
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--concurrency', '1'];
   const { code } = await evaluated(folder(), ...options, '--price', '1000/2000', '--budget-money', '0.1');
@@ -275,7 +275,7 @@ inFullSuite('a page without the domain, and of trials that infrastructure failed
   );
 });
 
-test('a page without a failure has no part about failures', async () => {
+inFullSuite('a page without a failure has no part about failures', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'mistaken-order');
   await rehearsal('report', run, '--html', `${run}.html`);
@@ -295,23 +295,26 @@ test('the page and the XML escape what a domain says', async () => {
   }
 });
 
-test('an endpoint that cannot be reached is exit code 2, with the reason, and its rollouts count once', async () => {
-  const run = folder();
-  const agent = 'openai:m@http://127.0.0.1:9/v1';
-  const args = ['eval', 'domains/order-desk', '--tasks', 'lamp-variant,wrong-card', '--agent', agent, '--out', run];
-  const { code, out, err } = await rehearsal(...args);
-  expect(code).toBe(2);
-  expect(err).toMatch(/^2 of 2 rollouts could not be run: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/m);
-  expect(out).toMatch(/0 scored of 2, 2 not scored, mean reward none/);
-  const ended = /How rollouts ended\n(?<ends>[\s\S]*?)\n\nWho failed\n(?<who>[\s\S]*?)\n\n/.exec(out)?.groups;
-  for (const table of Object.values(ended ?? { none: '' })) {
-    const counts = table
-      .split('\n')
-      .slice(1)
-      .map((line) => Number(/(\d+)$/.exec(line)?.[1]));
-    expect(counts.reduce((all, count) => all + count, 0)).toBe(2);
-  }
-});
+inFullSuite(
+  'an endpoint that cannot be reached is exit code 2, with the reason, and its rollouts count once',
+  async () => {
+    const run = folder();
+    const agent = 'openai:m@http://127.0.0.1:9/v1';
+    const args = ['eval', 'domains/order-desk', '--tasks', 'lamp-variant,wrong-card', '--agent', agent, '--out', run];
+    const { code, out, err } = await rehearsal(...args);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^2 of 2 rollouts could not be run: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/m);
+    expect(out).toMatch(/0 scored of 2, 2 not scored, mean reward none/);
+    const ended = /How rollouts ended\n(?<ends>[\s\S]*?)\n\nWho failed\n(?<who>[\s\S]*?)\n\n/.exec(out)?.groups;
+    for (const table of Object.values(ended ?? { none: '' })) {
+      const counts = table
+        .split('\n')
+        .slice(1)
+        .map((line) => Number(/(\d+)$/.exec(line)?.[1]));
+      expect(counts.reduce((all, count) => all + count, 0)).toBe(2);
+    }
+  },
+);
 
 test('help says whose agent is the default', async () => {
   const help = async (command: string) => (await rehearsal(command, '--help')).out;

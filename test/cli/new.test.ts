@@ -194,7 +194,7 @@ describe('nothing is started or changed before a person approved it', () => {
     expect(readdirSync(real)).toEqual(['note.txt']);
   });
 
-  test('--files: the drafts are played on copies', async () => {
+  inFullSuite('--files: the drafts are played on copies', async () => {
     const folder = join(scratch, 'copied');
     const made = await rehearsalApproved('new', folder, '--mcp', command('${instanceFolder}'), '--files', real);
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^sound +task create_folder$/m) });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inFullSuite } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -77,7 +77,7 @@ test('replay reproduces every state, and verify finds one changed byte', async (
   expect((await rehearsal('replay', path, '--quiet')).code).toBe(1);
 });
 
-test.each(['sidecar', 'ledger'])('verify finds a changed %s', async (kind) => {
+test.each(sampled(['sidecar', 'ledger'], 2))('verify finds a changed %s', async (kind) => {
   const run = folder();
   await rehearsal('run', 'domains/parcel-desk', 'reschedule-P46', '--out', run);
   const name = readdirSync(run).find((each) => each.includes(kind)) ?? '';
@@ -129,7 +129,7 @@ test('verify names a run.json that was changed, is gone, or that no line vouches
   expect((await rehearsal('verify', run)).out, 'an older run.json put back').toContain('was changed');
 });
 
-test('the transcript of a rollout in which the user has tools', async () => {
+inFullSuite('the transcript of a rollout in which the user has tools', async () => {
   const { code, out } = await rehearsal('run', 'domains/help-line', 'bill-L2019', '--out', folder());
   expect(code).toBe(0);
   await expect(out.replace(/recording .*\n/, '')).toMatchFileSnapshot('golden/helpLineBill.txt');

@@ -98,7 +98,7 @@ test('each kind of proposal is told apart, and the first divergence named', asyn
   expect(requests.map(({ messages }) => messages.length)).toEqual([2, 4, 6, 8]);
 });
 
-test('what is proposed is not executed; with --reads an agent may look first', async () => {
+inFullSuite('what is proposed is not executed; with --reads an agent may look first', async () => {
   const look = calling(['find_parcel', { parcel: 'P50' }]);
   const write = calling(['reschedule', { parcel: 'P46', day: 'Tuesday' }]);
   const answer = ({ messages }: ModelRequest) => {
@@ -238,7 +238,7 @@ test('a recording of another domain or another database is left out', async () =
   );
 });
 
-test('a person who is gone ends it', () => {
+inFullSuite('a person who is gone ends it', () => {
   const argv = [commandLine, 'shadow', desk, recording, '--agent', 'human'];
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, {
     input: '',

@@ -6,7 +6,7 @@ import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
 import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
-import { isFullSuite, sampled } from '../support/suite.ts';
+import { inFullSuite, isFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 type Batch = {
@@ -84,7 +84,7 @@ test.each(sampled(['one', 'two', 'three'], 3))('the hard behaviours of order-des
   expect(hard.length).toBeGreaterThan(20);
 });
 
-test('the members of library-desk never hear an id', async () => {
+inFullSuite('the members of library-desk never hear an id', async () => {
   const ids: string[] = [];
   await rehearse('library-desk', {
     agent: 'gold',

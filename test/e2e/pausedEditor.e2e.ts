@@ -47,7 +47,10 @@ test('while paused, verdicts stand beside rules and calls beside tools, and a ho
 test('above tasks and rules stands what they came to in the last run, and a click opens the recording', async () => {
   const { debug, page } = workbench;
   await page.mouse.move(2, 2);
-  await debug.continueTo('reward 0');
+  for (const stop of ['before change_item: confirm-before-write', 'before transfer_to_human: hand-off', 'reward 0']) {
+    await debug.press('continue');
+    await debug.standsAt(stop);
+  }
   await debug.press('stop');
   await debug.ended();
   await workbench.openFile('policy.md');

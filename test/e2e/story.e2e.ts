@@ -42,7 +42,7 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
   await debug.show();
   await arrangeDebugView(workbench);
   await waitForStack('before change_item: confirm-before-write, change-once violated');
-  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'rule confirm-before-write violated');
+  await waitForReason('rule confirm-before-write violated');
   await debug.waitForConsole('confirm-before-write violated (gates the reward)');
   await debug.expand('Messages');
   await picture(workbench, 'breakpoint');
@@ -56,16 +56,12 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await edit(['Messages', call], asking, 1);
   await debug.waitForConsole('--- fork:');
   await waitForStack('agent: I can change the desk lamp');
-  await workbench.waitForText(
-    '.pane-header[aria-label="Call Stack Section"]',
-    'forked: continues from the edited message',
-  );
   await debug.waitForValue(['Messages', call], 'Shall I do that?');
   await picture(workbench, 'fork');
 
   await debug.press('continue');
   await waitForStack('before change_item:');
-  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'rule confirm-before-write held');
+  await waitForReason('rule confirm-before-write held');
   await debug.press('continue');
   await debug.waitForConsole(/REWARD 1\b/);
   await waitForStack('reward 1');
@@ -86,7 +82,10 @@ test('another edit gives another conversation, again with reward 1', async () =>
   await edit(['Messages', call], offeringBrass, 2);
   await waitForStack('agent: I can change the desk lamp in W1138 to brass');
   await debug.waitForValue(['Messages', call], 'to brass');
-  await debug.continueTo('reward');
+  await debug.press('continue');
+  await waitForStack('before change_item:');
+  await debug.press('continue');
+  await waitForStack('reward 1');
   expect(rewardOf('lamp-variant.0.fork-2.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-2.traj.jsonl')).not.toEqual(said('lamp-variant.0.fork-1.traj.jsonl'));
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first as Buffer)).toBe(true);
@@ -106,8 +105,10 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.expand('Messages', call, 'change_item');
   await edit(['Messages', call, 'change_item', 'variant'], 'brass', 1);
   await debug.waitForConsole('--- fork:');
-  await debug.waitForValue(['Messages', call, 'change_item', 'variant'], 'brass');
-  await debug.continueTo('reward');
+  await debug.press('continue');
+  await waitForStack('before change_item:');
+  await waitForReason('rule confirm-before-write violated');
+  await debug.press('continue');
   await waitForStack('reward 0');
   await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
@@ -117,16 +118,22 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.ended();
 });
 
-/** Edits a value and waits for the fork that this makes. */
+/** Edits a value and waits until the debugger is stopped in the fork that this creates. */
 async function edit(path: readonly string[], text: string, fork: number): Promise<void> {
   await workbench.debug.setValue(path, text);
   await until(`fork ${fork}`, async () =>
     expect(recordings.names()).toContain(`lamp-variant.0.fork-${fork}.traj.jsonl`),
   );
+  await waitForReason('forked: continues from the edited');
 }
 
 async function waitForStack(text: string): Promise<void> {
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', text);
+}
+
+/** Waits until the debugger shows why it has stopped. */
+async function waitForReason(text: string): Promise<void> {
+  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', text);
 }
 
 function rewardOf(name: string): number | undefined {

@@ -65,14 +65,14 @@ test('vitest: a failure names the line of its test file, and what Playwright wai
   const message = [
     'Error: locator.waitFor: Timeout 120000ms exceeded.',
     'Call log:',
-    "  - waiting for locator('.debug-toolbar') to be visible",
+    "\u001b[2m  - waiting for locator('.debug-toolbar')\u001b[22m",
     '    at DebugView.start (/clone/test/support/debugView.ts:60:5)',
     '    at /clone/test/story.e2e.ts:109:3',
   ].join('\n');
   const testResults = [{ ...file('story.e2e.ts', 'failed', outcome('failed', 'an edit', message)) }];
   expect(readVitest(written('located.json', JSON.stringify({ testResults })))?.failures).toMatchObject([
     {
-      text: "story.e2e.ts:109: an edit: Error: locator.waitFor: Timeout 120000ms exceeded. (waiting for locator('.debug-toolbar') to be visible)",
+      text: "story.e2e.ts:109: an edit: Error: locator.waitFor: Timeout 120000ms exceeded. (waiting for locator('.debug-toolbar'))",
     },
   ]);
 });

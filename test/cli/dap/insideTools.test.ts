@@ -144,7 +144,7 @@ describe('stepping into a tool', () => {
     expect(run.client.asked).toEqual([]);
   });
 
-  test('pause stands at the call while the person is inside it, and to go on waits for it', async () => {
+  inFullSuite('pause stands at the call while the person is inside it, and to go on waits for it', async () => {
     const run = await atTheCall();
     const child = attaching(run);
     await run.client.request('stepIn', { threadId: 1 });
@@ -165,7 +165,7 @@ describe('where a client has no JavaScript debugger', () => {
     expect(run.client.asked).toEqual([]);
   });
 
-  test('one that refuses is told so once, and is not asked again', async () => {
+  inFullSuite('one that refuses is told so once, and is not asked again', async () => {
     const run = await atTheCall();
     expect(text(await run.step('stepIn'))).toBe('toolReturned');
     expect(run.client.output).toContain(
@@ -177,7 +177,7 @@ describe('where a client has no JavaScript debugger', () => {
     expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write/);
   });
 
-  test('"debugTools": false keeps it out', async () => {
+  inFullSuite('"debugTools": false keeps it out', async () => {
     const run = await atTheCall(editor, { debugTools: false });
     expect(text(await run.step('stepIn'))).toBe('toolReturned');
     expect(run.client.asked).toEqual([]);
@@ -218,7 +218,7 @@ describe('a breakpoint in the code of a tool', () => {
     expect(text(stop)).toBe('tool get_order is called');
   });
 
-  test('of a client without one stops at the calls of the tool that it stands in', async () => {
+  inFullSuite('of a client without one stops at the calls of the tool that it stands in', async () => {
     const run = session();
     const { stop, breakpoints } = await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: body() } });
     expect(breakpoints).toMatchObject([{ verified: true, line: lineOf(tools, 'export const change_item') }]);

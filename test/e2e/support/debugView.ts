@@ -227,10 +227,15 @@ export class DebugView {
     await this.#workbench.chooseInMenu(async () => this.#element(await this.#row(path)), command);
   }
 
-  /** The rows of the call stack that are on the screen, newest first. */
+  /** The rows of the call stack that are on the screen, newest first: VS Code reuses their elements in any order. */
   async callStack(): Promise<string[]> {
-    const rows = await this.#page.locator('.debug-call-stack .monaco-list-row').allInnerTexts();
-    return rows.map((row) => row.replace(/\s+/g, ' ').trim());
+    const rows = await this.#page.locator('.debug-call-stack .monaco-list-row').evaluateAll((elements) =>
+      elements.map((row) => ({
+        place: Number(row.getAttribute('data-index')),
+        text: (row.textContent ?? '').replace(/\s+/g, ' ').trim(),
+      })),
+    );
+    return rows.toSorted((a, b) => a.place - b.place).map(({ text }) => text);
   }
 
   /** Waits until it is paused with a text in the top row of the call stack. */
@@ -240,19 +245,6 @@ export class DebugView {
       const [top = ''] = await this.callStack();
       if (!top.includes(place)) throw new Error(`it stands at "${top}"`);
     });
-  }
-
-  /** Continues over every stop until the top row of the call stack begins with a text. Shows the Run and Debug view. */
-  async continueTo(place: string): Promise<void> {
-    await this.show();
-    for (;;) {
-      await this.paused();
-      // The call stack of the stop before stays on the screen until VARIABLES is redrawn.
-      await this.#drawn();
-      const [top = ''] = await this.callStack();
-      if (top.startsWith(place)) return;
-      await this.press('continue');
-    }
   }
 
   /** Shows the Debug Console. */

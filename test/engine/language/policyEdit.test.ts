@@ -11,6 +11,7 @@ import {
   ruleTextOf,
 } from '../../../src/engine/language/policyEdit.ts';
 import { type TextEdits, withEdits } from '../../../src/engine/language/textEdit.ts';
+import { inFullSuite } from '../../support/suite.ts';
 
 const after = (source: string, edits: TextEdits) =>
   'problem' in edits ? edits.problem : withEdits(source, edits.edits);
@@ -180,7 +181,7 @@ test('a rule that is added to a sample domain and taken out again leaves every b
   );
 });
 
-test('a rule of a sample domain that is moved down and up again is where it was', () => {
+inFullSuite('a rule of a sample domain that is moved down and up again is where it was', () => {
   for (const text of policies)
     for (const { line, id } of parsePolicy(text).policy.rules) {
       const edits = moveRuleEdits(text, line, 'down');

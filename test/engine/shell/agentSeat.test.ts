@@ -16,7 +16,7 @@ import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { calling, type ModelRequest } from '../../support/scriptedModel.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
-import { sampled } from '../../support/suite.ts';
+import { inFullSuite, sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { until } from '../../support/until.ts';
 
@@ -156,7 +156,7 @@ test('calls that are made together are one message', async () => {
   ]);
 });
 
-test('calls of a model’s message keep its order and its ids', async () => {
+inFullSuite('calls of a model’s message keep its order and its ids', async () => {
   const both = calling(['find_parcel', { parcel: 'P50' }], ['find_parcel', { parcel: 'P46' }]);
   const { url } = await modelServer((_, nth) => (nth === 1 ? both : 'Which day?'));
   const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
@@ -169,7 +169,7 @@ test('calls of a model’s message keep its order and its ids', async () => {
   ]);
 });
 
-test('several requests for one answer are one call of the model, with all of them', async () => {
+inFullSuite('several requests for one answer are one call of the model, with all of them', async () => {
   const unknown = calling(['fly', {}]);
   const { url, bodies } = await modelServer((_, nth) => (nth === 1 ? unknown : 'Hello.'));
   const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
@@ -361,7 +361,7 @@ test('after the rollout both addresses say that it has ended', async () => {
   }
 });
 
-test('a service gets each turn with the conversation so far, and can answer badly', async () => {
+inFullSuite('a service gets each turn with the conversation so far, and can answer badly', async () => {
   const turns: { readonly rollout: string; readonly messages: ModelRequest['messages'] }[] = [];
   const service = await turnsAt((turn) => {
     turns.push(turn as (typeof turns)[0]);

@@ -6,6 +6,7 @@ import type { StdioServer } from '../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../src/engine/shell/toolSource.ts';
 import { version } from '../../../src/engine/shell/version.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
@@ -175,6 +176,6 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   { name: 'state without a reader', act: async () => (await start('good')).read(), message: /declares no reader/ },
 ];
 
-test.each(failures)('$name is one clear fault', async ({ act, message }) => {
+test.each(sampled(failures, 3))('$name is one clear fault', async ({ act, message }) => {
   await expect(act()).rejects.toThrow(message);
 });

@@ -5,6 +5,7 @@ import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import type { ModelRequest } from '../../support/scriptedModel.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 const task = `id: ship
@@ -137,7 +138,7 @@ test('a model that refuses the call gives an error that the agent sees', async (
   expect(closed).toMatchObject({ reward: 0, results: ['Error: W1 is not packed'] });
 });
 
-test('a model that never answers is an infrastructure failure, and no reward', async () => {
+inFullSuite('a model that never answers is an infrastructure failure, and no reward', async () => {
   const { url } = await modelServer(() => null);
   const [closed] = await rehearse(folder(url), ['ship']);
   expect(closed).toMatchObject({

@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => supervisor.close());
 
 describe.each(tables)('$name', ({ rule, breaks, keeps, ...table }) => {
-  it.each(sampled(breaks, 4))('breaks it: %s', async (words) => expect(await brokenBy(table, words)).toContain(rule));
-  it.each(sampled(keeps, 4))('keeps it: %s', async (words) => expect(await brokenBy(table, words)).not.toContain(rule));
+  it.each(sampled(breaks, 8))('breaks it: %s', async (words) => expect(await brokenBy(table, words)).toContain(rule));
+  it.each(sampled(keeps, 8))('keeps it: %s', async (words) => expect(await brokenBy(table, words)).not.toContain(rule));
 });
 
 async function brokenBy({ script, ...table }: Omit<Trajectory, 'violates'>, words: string): Promise<readonly string[]> {

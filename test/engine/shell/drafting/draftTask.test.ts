@@ -12,7 +12,7 @@ import { draftText } from '../../../../src/engine/shell/drafting/draftText.ts';
 import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { openRecording, readRecording } from '../../../../src/engine/shell/recording.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';
-import { isFullSuite } from '../../../support/suite.ts';
+import { inFullSuite, isFullSuite } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
@@ -99,13 +99,13 @@ describe('a recording of support-desk', () => {
     expect(JSON.parse(again.out)).toMatchObject({ results: [{ task: 'faster', reward: 1 }] });
   });
 
-  test('is only shown with --print', async () => {
+  inFullSuite('is only shown with --print', async () => {
     const shown = await drafted(recording, '--id', 'shown', '--print');
     expect(shown.out).toMatch(/^# Drafted from raise-priority\.0\.traj\.jsonl/);
     expect(existsSync(join(desk, 'tasks/shown.task.yaml'))).toBe(false);
   });
 
-  test('has a file of its own, also where one of its name holds another task', async () => {
+  inFullSuite('has a file of its own, also where one of its name holds another task', async () => {
     const other = join(scratch, 'named-desk');
     cpSync(desk, other, { recursive: true });
     renameSync(join(other, 'tasks/second-thoughts.task.yaml'), join(other, 'tasks/spare.task.yaml'));
@@ -113,7 +113,7 @@ describe('a recording of support-desk', () => {
     expect(JSON.parse(out)).toMatchObject({ ids: ['spare'], file: join(other, 'tasks/spare-2.task.yaml') });
   });
 
-  test('of a task that is gone has a user with the words that were said', async () => {
+  inFullSuite('of a task that is gone has a user with the words that were said', async () => {
     const other = join(scratch, 'other-desk');
     cpSync(desk, other, { recursive: true });
     rmSync(join(other, 'tasks/second-thoughts.task.yaml'));

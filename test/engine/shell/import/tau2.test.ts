@@ -10,7 +10,7 @@ import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { expectRefused, scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { inFullSuite } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, spoiled } from './tau2Copy.ts';
@@ -400,7 +400,7 @@ describe('what can not be imported is said in one message', () => {
     ],
   ];
 
-  test.each(cases)('%s', (_, args, message) => expectRefused('tau2', args(), message));
+  test.each(sampled(cases, 4))('%s', (_, args, message) => expectRefused('tau2', args(), message));
 
   inFullSuite('a folder that holds a domain already', async () => {
     const args = ['import', 'tau2', '--from', fixture, '--out', scratch(), '--domains', 'telecom'];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedResult } from '../../../../src/engine/shell/import/officialSimulation.ts';
 import { scratch } from '../../../support/benchmarkCopy.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
 import { fixture, resultsFile, type Told, type Turn } from './tau2Copy.ts';
@@ -138,12 +139,12 @@ const known: readonly (readonly [what: string, task: string, change: (file: Resu
   ],
 ];
 
-test.each(known)('%s is named', async (_, task, change, said) => {
+test.each(sampled(known, 3))('%s is named', async (_, task, change, said) => {
   const { out: text, err } = await regraded(task, change);
   expect(`${err}${text}`).toMatch(said);
 });
 
-test('a file of telecom-workflow is scored as telecom', async () => {
+inFullSuite('a file of telecom-workflow is scored as telecom', async () => {
   const told = conversations.filter(({ domain, reward }) => domain === 'telecom' && reward !== null).slice(0, 1);
   const file = resultsFile(
     'telecom-workflow',

@@ -10,6 +10,7 @@ import { type LaneOptions, type LaneProcess, startLane } from '../../../../src/e
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import * as desk from '../../../support/desk.ts';
 import { InspectorClient } from '../../../support/inspectorClient.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const root = realpathSync(temporaryFolder('lanes'));
@@ -267,7 +268,7 @@ describe('a lane that dies names the rollout, the tool and its line, and keeps w
       },
     ],
   ];
-  test.each(cases)('%s', async (_, code, task, options, failure) => {
+  test.each(sampled(cases, 2))('%s', async (_, code, task, options, failure) => {
     const lane = await ready(code + paint, [task, 'paint'], options);
     lane.start(1, 'paint');
     lane.start(2, task);
@@ -306,7 +307,7 @@ export const attempt = tool({ description: 'x', effect: 'read', input, run: () =
     ['writing', `return writeFileSync('x', 'y');`],
     ['starting a process', `const { error } = spawnSync('/bin/true'); if (error) throw error; return 'started';`],
   ];
-  test.each(cases)('%s is refused', async (_, body) => {
+  test.each(sampled(cases, 2))('%s is refused', async (_, body) => {
     writeFileSync(join(root, 'secret'), 'secret');
     const lane = await ready(attempt(body), ['attempt']);
     lane.start(1, 'attempt');
@@ -362,7 +363,7 @@ describe('results of a call', () => {
     ],
     ['a new id', `return id('W') === id('W');`, 'false'],
   ];
-  test.each(cases)('%s', async (_, body, expected) => {
+  test.each(sampled(cases, 3))('%s', async (_, body, expected) => {
     const lane = await ready(
       `export const say = tool({ description: 'x', effect: 'read', input, run: ({ chair }, { db, id }) => { ${body} } });`,
       ['say'],
@@ -456,7 +457,7 @@ describe('code that can not be loaded', () => {
       1,
     ],
   ];
-  test.each(cases)('%s', async (_, files, message, line) => {
+  test.each(sampled(cases, 2))('%s', async (_, files, message, line) => {
     const lane = open(files);
     const { failure } = await lane.message('notDescribed');
     expect(failure.message).toContain(message);
@@ -529,7 +530,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     expect([lane.result(1), lane.result(2)]).toEqual(['done', 'done']);
   });
 
-  test('a closed inspector is gone, and calls time out again', async () => {
+  inFullSuite('a closed inspector is gone, and calls time out again', async () => {
     const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
@@ -560,7 +561,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     expect([lane.result(1), lane.result(2)]).toEqual(['done', 'done']);
   });
 
-  test('a debugger that has left is not waited for', async () => {
+  inFullSuite('a debugger that has left is not waited for', async () => {
     const { lane, url, attached } = await inspected();
     const client = await InspectorClient.connect(url);
     await client.attach();
@@ -587,7 +588,7 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     expect(lane.result(1)).toBe('undefined');
   });
 
-  test('permissions stay', async () => {
+  inFullSuite('permissions stay', async () => {
     const body =
       "export const peek = tool({ description: 'x', effect: 'read', input, run: () => readFileSync('/etc/hosts', 'utf8') });";
     const lane = await ready(`import { readFileSync } from 'node:fs';\n${body}`, ['peek'], { inspectable: true });

@@ -17,10 +17,10 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 const seed = 'misspellings';
-const count = isFullSuite ? 200 : 60;
+const count = isFullSuite ? 200 : 20;
 const least = isFullSuite
   ? { field: 30, tool: 25, argument: 25, value: 25 }
-  : { field: 8, tool: 5, argument: 5, value: 5 };
+  : { field: 3, tool: 3, argument: 3, value: 3 };
 
 type Kind = keyof typeof least;
 /** A word of a file that has to be as it is: where its text is in the YAML, and where the word is in that text. */

@@ -6,6 +6,7 @@ import { mismatchOf } from '../../../../src/engine/shell/mcp/outputSchema.ts';
 import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+import { sampled } from '../../../support/suite.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const text = (content: string, more: object = {}) => ({ content: [{ type: 'text', text: content }], ...more });
@@ -56,18 +57,35 @@ communicate: [Done]
   });
 }
 
-it.each<[string, unknown, object, string, string | undefined]>([
-  ['that fits', schema, text('set', { structuredContent: { count: 1 } }), 'set', undefined],
-  ['of a wrong type', schema, text('set', { structuredContent: { count: 'x' } }), 'set', '/count must be number'],
-  ['without structured content', schema, text('set'), 'set', 'has no structuredContent'],
-  ['that is a list', schema, { structuredContent: [1] }, '[1]', 'must be object'],
-  ['that is an error', schema, text('no such counter', { isError: true }), 'no such counter', undefined],
-  ['whose schema has a pattern of no language', { properties: { a: { pattern: '(' } } }, text('set'), 'set', 'has no'],
-  ['whose schema refers to nothing', { $ref: '#/none' }, text('set', { structuredContent: {} }), 'set', undefined],
-  ['whose schema is of type array', { type: 'array' }, text('set', { structuredContent: {} }), 'set', 'must be array'],
-  ['that is too long', schema, text('x'.repeat(2000)), tooLong, undefined],
-  ['whose schema is a text', 'a text', text('set'), 'set', undefined],
-])('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
+it.each<[string, unknown, object, string, string | undefined]>(
+  sampled(
+    [
+      ['that fits', schema, text('set', { structuredContent: { count: 1 } }), 'set', undefined],
+      ['of a wrong type', schema, text('set', { structuredContent: { count: 'x' } }), 'set', '/count must be number'],
+      ['without structured content', schema, text('set'), 'set', 'has no structuredContent'],
+      ['that is a list', schema, { structuredContent: [1] }, '[1]', 'must be object'],
+      ['that is an error', schema, text('no such counter', { isError: true }), 'no such counter', undefined],
+      [
+        'whose schema has a pattern of no language',
+        { properties: { a: { pattern: '(' } } },
+        text('set'),
+        'set',
+        'has no',
+      ],
+      ['whose schema refers to nothing', { $ref: '#/none' }, text('set', { structuredContent: {} }), 'set', undefined],
+      [
+        'whose schema is of type array',
+        { type: 'array' },
+        text('set', { structuredContent: {} }),
+        'set',
+        'must be array',
+      ],
+      ['that is too long', schema, text('x'.repeat(2000)), tooLong, undefined],
+      ['whose schema is a text', 'a text', text('set'), 'set', undefined],
+    ],
+    3,
+  ),
+)('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
   const domain = await domainOf(outputSchema, result);
   const [parent] = await rehearse(domain, ['a']);
   if (!parent) throw new Error('no rollout');

@@ -7,7 +7,7 @@ import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { inFullSuite } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
@@ -99,7 +99,7 @@ test('a call that hangs, or ends its process, ends its rollout alone', async () 
   }
 });
 
-test('equal reads are made once until something is written', async () => {
+inFullSuite('equal reads are made once until something is written', async () => {
   const folder = folderOf({
     'domain.yaml': 'name: counted\n',
     'policy.md': '# Counted\n',
@@ -171,7 +171,7 @@ class Scales(Environment):
   ],
 ];
 
-test.each(scales)('a tool of %s is told which whole numbers were written as floats', async (_, files) => {
+test.each(sampled(scales, 2))('a tool of %s is told which whole numbers were written as floats', async (_, files) => {
   const folder = folderOf({
     'policy.md': '# Scales\n',
     'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
@@ -254,7 +254,7 @@ const failures: readonly {
   },
 ];
 
-test.each(failures)('$name is one clear finding', async ({ files, found }) => {
+test.each(sampled(failures, 3))('$name is one clear finding', async ({ files, found }) => {
   const folder = folderOf({
     'domain.yaml': 'name: desk\n',
     'policy.md': '# Desk\n',
@@ -273,7 +273,7 @@ test.each(failures)('$name is one clear finding', async ({ files, found }) => {
   expect(errors).toHaveLength(1);
 });
 
-test('the gold seat tries again after a seeded outage', async () => {
+inFullSuite('the gold seat tries again after a seeded outage', async () => {
   const tasks = readFileSync(join(library, 'tasks/loans.task.yaml'), 'utf8');
   const faults =
     'faults: [{ type: outage, tool: extend_loan, calls: [1] }, { type: outage, tool: find_reader, times: 1 }]';
