@@ -62,12 +62,12 @@ export function rawJson(text: string): unknown {
 
 /** Returns arguments as they are checked: a number where the schema has one, which is close to the one that is meant. */
 export function approximated(schema: JsonObject, given: JsonObject): JsonObject {
-  return hasLarge(given) ? (withNumbers(schema, schema, given, Number) as JsonObject) : given;
+  return hasLarge(given) ? (withNumbers(schema, partsOf(schema, schema), given, Number) as JsonObject) : given;
 }
 
 /** Returns arguments for `JSON.stringify`, which writes the exact number where the schema has one. */
 export function exactArguments(schema: JsonObject, given: JsonObject): object {
-  return hasLarge(given) ? (withNumbers(schema, schema, given, rawJSON) as object) : given;
+  return hasLarge(given) ? (withNumbers(schema, partsOf(schema, schema), given, rawJSON) as object) : given;
 }
 
 function hasLarge(value: Json): boolean {
@@ -77,41 +77,54 @@ function hasLarge(value: Json): boolean {
 
 function withNumbers(
   root: JsonObject,
-  schema: Json | undefined,
+  schemas: readonly JsonObject[],
   value: Json,
   number: (text: string) => unknown,
 ): unknown {
-  if (typeof value === 'string') return isLargeInteger(value) && isNumeric(root, schema) ? number(value) : value;
-  if (Array.isArray(value)) {
-    const { items } = resolved(root, schema);
-    return value.map((each) => withNumbers(root, items, each, number));
-  }
+  if (typeof value === 'string') return isLargeInteger(value) && areNumeric(schemas) ? number(value) : value;
+  const converted = (each: Json, subschemaOf: (schema: JsonObject) => Json | undefined) =>
+    withNumbers(root, partsOf(root, ...schemas.map(subschemaOf)), each, number);
+  if (Array.isArray(value)) return value.map((each, at) => converted(each, (schema) => itemSchema(schema, at)));
   if (!isObject(value) || isExactNumber(value)) return value;
-  const { properties, additionalProperties } = resolved(root, schema);
-  const known = isObject(properties) ? properties : {};
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => {
-      const own = Object.hasOwn(known, key) ? known[key] : additionalProperties;
-      return [key, withNumbers(root, own, each, number)];
-    }),
+    Object.entries(value).map(([key, each]) => [key, converted(each, (schema) => propertySchema(schema, key))]),
   );
 }
 
-/** Returns whether a schema allows a number and no text. */
-function isNumeric(root: JsonObject, schema: Json | undefined): boolean {
-  const own = resolved(root, schema);
-  const alternatives = [own.anyOf, own.oneOf].flatMap((each) => (Array.isArray(each) ? each : []));
-  const types = [own, ...alternatives.map((each) => resolved(root, each))].flatMap(({ type = [] }) => type as Json);
+function propertySchema({ properties, additionalProperties }: JsonObject, key: string): Json | undefined {
+  return isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+}
+
+/** Returns the schema of an item, in a tuple of draft 2020-12 (`prefixItems`) or of an earlier draft. */
+function itemSchema({ prefixItems, items, additionalItems }: JsonObject, at: number): Json | undefined {
+  if (Array.isArray(prefixItems) && at < prefixItems.length) return prefixItems[at];
+  if (!Array.isArray(items)) return items;
+  return at < items.length ? items[at] : additionalItems;
+}
+
+/** Returns whether schemas allow a number and no text. */
+function areNumeric(schemas: readonly JsonObject[]): boolean {
+  const types = schemas.flatMap(({ type = [] }) => type as Json);
   return types.some((type) => type === 'integer' || type === 'number') && !types.includes('string');
 }
 
-/** Returns a schema with the one that it refers to in its place. */
-function resolved(root: JsonObject, schema: Json | undefined): JsonObject {
-  if (!isObject(schema)) return {};
-  const path = typeof schema.$ref === 'string' ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref) : null;
-  if (!path) return schema;
-  const [, group = '', name = ''] = path;
+/** Returns schemas, and those that they refer to and combine, once each. */
+function partsOf(root: JsonObject, ...schemas: readonly (Json | undefined)[]): readonly JsonObject[] {
+  const parts = new Set<JsonObject>();
+  const add = (schema: Json | undefined) => {
+    if (!isObject(schema) || parts.has(schema)) return;
+    parts.add(schema);
+    const { allOf, anyOf, oneOf } = schema;
+    for (const each of [referredBy(root, schema), allOf, anyOf, oneOf].flat() as Json[]) add(each);
+  };
+  for (const schema of schemas) add(schema);
+  return [...parts];
+}
+
+/** Returns the schema in `$defs` or `definitions` that a schema refers to. */
+function referredBy(root: JsonObject, { $ref }: JsonObject): Json | undefined {
+  const path = typeof $ref === 'string' ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec($ref) : null;
+  const [, group = '', name = ''] = path ?? [];
   const named = root[group];
-  const target = isObject(named) && Object.hasOwn(named, name) ? named[name] : undefined;
-  return isObject(target) ? target : schema;
+  return isObject(named) && Object.hasOwn(named, name) ? named[name] : undefined;
 }

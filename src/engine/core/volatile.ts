@@ -2,6 +2,7 @@ import { createdIdsIn, prefixOf } from './createdIds.ts';
 import { patchesBetween } from './difference.ts';
 import { alignedWith, endsIn, exactly, type FieldComparison, inOrder, isExact, placeOf } from './fieldComparison.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from './json.ts';
+import { exactJson } from './largeIntegers.ts';
 import type { Renaming } from './renaming.ts';
 import { excerpt } from './rules/finding.ts';
 
@@ -78,10 +79,14 @@ export function differenceBetween(one: string, other: string, compare: FieldComp
 /** Fields by what differs in them from rollout to rollout: their values, or the order of their rows. */
 type Fields = { readonly volatile: readonly string[]; readonly unordered: readonly string[] };
 
-/** What a text says as JSON, as results of tools are written; the value itself where it is not one. */
+/** Returns the value of a text that is a JSON list or object, as results of tools are written, otherwise the text. */
 function inside(value: Json): Json {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-  return (jsonOf(value) as Json | undefined) ?? value;
+  try {
+    return exactJson(value);
+  } catch {
+    return value;
+  }
 }
 
 function visit(

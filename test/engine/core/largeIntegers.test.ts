@@ -20,8 +20,15 @@ const schema = {
     maybe: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
     either: { type: ['integer', 'string'] },
     free: {},
+    nullable: { oneOf: [{ type: 'object', properties: { id: { type: 'integer' } } }, { type: 'null' }] },
+    both: { allOf: [{ $ref: '#/$defs/row' }, { properties: { name: { type: 'string' } } }] },
+    tuple: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
+    oldTuple: { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: { type: 'integer' } },
   },
-  $defs: { id: { type: 'number' } },
+  $defs: {
+    id: { type: 'number' },
+    row: { type: 'object', properties: { id: { $ref: '#/$defs/id' }, parent: { $ref: '#/$defs/row' } } },
+  },
 };
 
 test.each([
@@ -62,6 +69,15 @@ test('arguments are numbers again where the schema has numbers alone', () => {
     `{"id":${large},"name":"${large}","ids":[${large},1],"maybe":${large},"either":"${large}","free":"${large}"}`,
   );
   expect(approximated(schema, given)).toMatchObject({ id: 2 ** 53, name: large, ids: [2 ** 53, 1] });
+  const nested = {
+    nullable: { id: large },
+    both: { id: large, name: large, parent: { id: large } },
+    tuple: [large, large, large],
+    oldTuple: [large, large, large],
+  };
+  expect(JSON.stringify(exactArguments(schema, nested))).toBe(
+    `{"nullable":{"id":${large}},"both":{"id":${large},"name":"${large}","parent":{"id":${large}}},"tuple":["${large}",${large},"${large}"],"oldTuple":["${large}",${large},${large}]}`,
+  );
   const small = { id: 1, name: 'a' };
   expect([exactArguments(schema, small), approximated(schema, small)]).toEqual([small, small]);
 });

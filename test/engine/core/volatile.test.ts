@@ -19,6 +19,7 @@ it.each<[string, Json, Json, readonly string[], boolean]>([
   ['rows in another order', { rows: [{ a: 1 }, { a: 2 }] }, { rows: [{ a: 2 }, { a: 1 }] }, [], false],
   ['rows of a volatile list', { rows: [{ a: 1 }, { a: 2 }] }, { rows: [{ a: 2 }, { a: 1 }] }, ['rows'], true],
   ['other rows of a volatile list', { rows: [{ a: 1 }, { a: 2 }] }, { rows: [{ a: 2 }, { a: 3 }] }, ['rows'], false],
+  ['ids in a text that differ beyond 2^53', '{"id":9007199254740992}', '{"id":9007199254740993}', [], false],
   [
     'two ids for one',
     [record('N11111111', 1), record('N11111111', 1)],

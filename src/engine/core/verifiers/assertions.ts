@@ -100,14 +100,22 @@ function goldProblem(
   volatile: readonly string[],
   compare: FieldComparison,
 ) {
+  const keys = path === undefined ? [] : keysOf(path);
   const [own = '', expected = ''] = states.map((state) => {
     const found = path === undefined ? state : (at(state, path) ?? null);
-    return comparable([found], volatile, compare).texts[0];
+    // `volatile` and `compare` name fields, so the value is compared under the keys of its path.
+    const placed = keys.reduceRight<Json>((value, key) => ({ [key]: value }), found);
+    return comparable([placed], volatile, compare).texts[0];
   });
   const found = firstDifference(own, expected, compare);
   if (!found) return null;
-  const where = [source, ...(path === undefined ? [] : [path]), ...found.path].join(' › ');
+  const where = [source, ...(path === undefined ? [] : [path]), ...found.path.slice(keys.length)].join(' › ');
   return `${where} is ${show(found.before)}; after the gold actions it is ${show(found.after)}`;
+}
+
+/** Returns the keys and indices of a path such as `entities[name=Ann].observations[0]`. */
+function keysOf(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\[([^\]]*)\]|[^.[\]]+/g), ([key, inBrackets]) => inBrackets ?? key);
 }
 
 function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): Problem | null {

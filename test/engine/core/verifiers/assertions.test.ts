@@ -27,6 +27,15 @@ test.each([
   [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b9' }], ['id'], /held/],
   [{}, [{ id: 'note-a7', of: 'note-a7' }], [{ id: 'note-b9', of: 'note-b8' }], ['id'], /^notes › 0 › of is /],
   [{}, [{ at: 1 }], [{ at: 2 }], ['at'], /held/],
+  [{ path: 'n1.at' }, { n1: { at: 1 } }, { n1: { at: 2 } }, ['n1.at'], /held/],
+  [{ path: 'rows[id=a].at' }, { rows: [{ id: 'a', at: 1 }] }, { rows: [{ id: 'a', at: 2 }] }, ['rows.*.at'], /held/],
+  [
+    { path: 'n1.at' },
+    { n1: { at: 1 } },
+    { n1: { at: 2 } },
+    ['n2.at'],
+    /^notes › n1.at is 1; after the gold actions it is 2$/,
+  ],
   [{ path: 'n1.title' }, notes, { n1: { title: 'milk', at: 'later' } }, [], /held/],
   [
     { path: 'n1.title' },
