@@ -25,6 +25,10 @@ export type ConfinedProcess = {
   readonly process: ChildProcess;
   /** Whether `process` is the sandbox, and the program is a descendant of it. */
   readonly isWrapped: boolean;
+  /** The process, or, as a negative number, the process group of the sandbox. Undefined if it did not start. */
+  readonly target: number | undefined;
+  /** Kills the program at once. */
+  readonly kill: () => void;
 };
 
 const openFiles = 512;
@@ -83,7 +87,18 @@ export function spawnConfined(
   const pipe = filter && (child.stdio[stdio.length] as Writable | null);
   // If the sandbox does not start, the process says why.
   pipe?.on('error', () => undefined).end(filter);
-  return { process: child, isWrapped };
+  // While bubblewrap starts, a child of it waits for it. That child outlives a signal to bubblewrap alone.
+  const target = child.pid === undefined || !isWrapped ? child.pid : -child.pid;
+  return { process: child, isWrapped, target, kill: () => killIfRunning(child, target) };
+}
+
+function killIfRunning(child: ChildProcess, target: number | undefined): void {
+  if (target === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(target, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Returns the process that a sandbox's process runs: the last in its line of children. */

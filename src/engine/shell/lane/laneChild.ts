@@ -1,18 +1,17 @@
-import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../fault.ts';
 import { rolloutFlags } from '../runtimeFlags.ts';
-import { findSandbox, spawnConfined } from '../sandbox.ts';
+import { type ConfinedProcess, findSandbox, spawnConfined } from '../sandbox.ts';
+import { guardLane } from './laneGuard.ts';
 import { type LaneSettings, laneProgram } from './laneSettings.ts';
 
 /** The process of a lane, and the open file in which it says what it is doing. */
-export type LaneChild = {
-  readonly process: ChildProcess;
+export type LaneChild = ConfinedProcess & {
   readonly marker: number;
-  /** Whether `process` is a sandbox, and the lane a descendant of it. */
-  readonly isWrapped: boolean;
+  /** To be called when the process has ended on its own. */
+  readonly unguard: () => void;
 };
 
 type ChildOptions = {
@@ -44,7 +43,7 @@ export function startLaneEarly(folder: string, inspectable = false): () => void 
   const child = early.get(path) ?? spawnEarly(path, inspectable);
   return () => {
     if (early.get(path) !== child) return;
-    child.process.kill('SIGKILL');
+    child.kill();
     early.delete(path);
   };
 }
@@ -57,6 +56,7 @@ function spawnEarly(path: string, inspectable: boolean): LaneChild {
   early.set(path, child);
   child.process.once('error', forget).once('exit', () => {
     forget();
+    child.unguard();
     closeSync(child.marker);
   });
   return child;
@@ -106,7 +106,7 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const confinement = { readable, memoryMb: heapMb + besideHeapMb, network };
   const programArgs = [...flags, program.file, JSON.stringify(settings)];
   if (findSandbox().name !== 'bubblewrap') refuseWildcards(folder);
-  const { process: child, isWrapped } = spawnConfined(nodePath, programArgs, confinement, {
+  const confined = spawnConfined(nodePath, programArgs, confinement, {
     cwd: folder,
     env: {
       TZ: 'UTC',
@@ -117,7 +117,7 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
     },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],
   });
-  return { process: child, marker, isWrapped };
+  return { ...confined, marker, unguard: guardLane(confined.target) };
 }
 
 /** Node reads an asterisk in a permitted path as "everything that begins like this". */

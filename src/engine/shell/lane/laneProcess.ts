@@ -6,7 +6,6 @@ import { confinedPid, signalOf } from '../sandbox.ts';
 import { type Relay, relayInspector } from './inspectorRelay.ts';
 import { LaneReader, UnreadableMessage } from './laneChannel.ts';
 import { defaultHeapMb, laneChild, permissionFlags } from './laneChild.ts';
-import { guardLane } from './laneGuard.ts';
 import { type Mark, readMark, readSpool } from './laneMarker.ts';
 import type { FromInspector, FromLane, LaneOpening, ToInspector, ToLane } from './laneMessage.ts';
 import { laneFiles } from './laneSettings.ts';
@@ -73,6 +72,7 @@ class ChildLane implements LaneProcess {
   readonly #marker: number;
   readonly #child: ChildProcess;
   readonly #isWrapped: boolean;
+  readonly #kill: () => void;
   readonly #watchdog: Watchdog;
   readonly #unguard: () => void;
   isInspected = false;
@@ -88,11 +88,12 @@ class ChildLane implements LaneProcess {
     this.#options = options;
     this.#handlers = handlers;
     this.#reader = new LaneReader((message) => this.#deliver(message));
-    const { process, marker, isWrapped } = laneChild(options);
+    const { process, marker, isWrapped, kill, unguard } = laneChild(options);
     this.#child = process;
     this.#isWrapped = isWrapped;
+    this.#kill = kill;
     this.#marker = marker;
-    this.#unguard = guardLane(this.#child.pid);
+    this.#unguard = unguard;
     this.#connect();
     this.#send({ type: 'open', toolsFile: options.toolsFile ?? 'tools.ts', timeoutMs: options.timeoutMs });
     this.#watchdog = new Watchdog(
@@ -124,7 +125,7 @@ class ChildLane implements LaneProcess {
 
   kill(): void {
     this.#isKilled = true;
-    this.#child.kill('SIGKILL');
+    this.#kill();
   }
 
   uninspect(): void {
@@ -209,7 +210,7 @@ class ChildLane implements LaneProcess {
 
   #killHung(mark: Mark): void {
     this.#hung = mark;
-    this.#child.kill('SIGKILL');
+    this.#kill();
   }
 
   #ended(end: LaneEnd): void {

@@ -82,6 +82,7 @@ export class BridgeProcess {
   /** What an adapter said of its environment when it was opened. */
   hosted: Hosted = { sync: false, goldSyncs: true, prompts: {} };
   #child: ChildProcess | null = null;
+  #kill = () => {};
   #tools: readonly BridgeTool[] = [];
   #tail: Promise<unknown> = Promise.resolve();
   #nextId = 1;
@@ -161,7 +162,11 @@ export class BridgeProcess {
     throw this.#fault('python/missing', `needs Python 3.10 or newer, and ${name}. ${this.settings.pythonHint}`);
   }
 
-  #connected({ process: child, isWrapped }: ConfinedProcess): ChildProcess {
+  #connected({ process: child, isWrapped, kill }: ConfinedProcess): ChildProcess {
+    this.#kill = () => {
+      if (this.#child === child) this.#child = null;
+      kill();
+    };
     this.#lastWords = '';
     this.#isPython = false;
     if (child.stdout)
@@ -257,12 +262,6 @@ export class BridgeProcess {
 
   #fault(code: string, message: string, place: { readonly file?: string; readonly line?: number } = {}): Fault {
     return new Fault({ who: 'environment', code, message: `${this.settings.label}: ${message}`, ...place });
-  }
-
-  #kill(): void {
-    const child = this.#child;
-    this.#child = null;
-    child?.kill('SIGKILL');
   }
 }
 
