@@ -21,7 +21,7 @@ const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> 
   turns: ({ turns }) => turns.mean,
   tokens: ({ tokens }) => tokens.total,
   money: ({ money }) => money,
-  scored: ({ scored, rollouts }) => (rollouts === 0 ? null : scored / rollouts),
+  scored: ({ scored, planned }) => (planned === 0 ? null : scored / planned),
 };
 
 /** What a gate can be about, for help and messages. */

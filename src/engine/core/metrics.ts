@@ -23,6 +23,8 @@ export type Prices = { readonly [Role in ModelRole]?: Price | undefined };
 
 /** The metrics of a run. A rate is null where there is nothing to take it of. */
 export type RunMetrics = {
+  /** Trials that the run should have. */
+  readonly planned: number;
   readonly rollouts: number;
   /** Rollouts with a reward; an infrastructure failure has none, and is never a 0. */
   readonly scored: number;
@@ -38,6 +40,7 @@ export type RunMetrics = {
   readonly passHat: readonly (Estimate & { readonly k: number; readonly tasks: number })[];
   /** Of the tasks with at least two scored trials: those that succeed sometimes and fail sometimes. */
   readonly flipRate: number | null;
+  /** Of the tasks with a reward: those of which every planned trial has the reward 1, or another reward. */
   readonly allCorrect: number | null;
   readonly allWrong: number | null;
   /** Layers of the report card: how many rollouts held, violated, or leave each unknown. */
@@ -138,12 +141,13 @@ export function metricsOf(
   const due = sum(measures.map(({ confirmations }) => confirmations.due));
   const tokens = byRole((role) => tokensOf(measures, role));
   return {
+    planned: Math.max(measures.length, sum([...planned.values()])),
     rollouts: measures.length,
     scored: scored.length,
     tasks: new Set(measures.map(({ task }) => task)).size,
     scoredTasks: scoredTasksOf(measures, planned),
     meanReward: meanOrNull(scored.map(({ reward }) => reward ?? 0)),
-    ...successOf(scored),
+    ...successOf(scored, planned),
     card: cardOf(measures),
     turns: distribution(measures.map(({ turns }) => turns)),
     responseLength: distribution(measures.flatMap(({ said }) => said)),
@@ -234,8 +238,9 @@ export function rewardsByTask(rollouts: readonly Scored[]): readonly number[] {
   );
 }
 
-function successOf(scored: readonly Measure[]) {
+function successOf(scored: readonly Measure[], planned: PlannedTrials) {
   const tasks = successByTask(scored);
+  const isWhole = ({ task, trials }: TaskSuccess) => trials >= (planned.get(task) ?? 0);
   const repeated = tasks.filter(({ trials }) => trials > 1);
   const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean) =>
     from.length === 0 ? null : from.filter(is).length / from.length;
@@ -247,8 +252,8 @@ function successOf(scored: readonly Measure[]) {
     ),
     passHat: passHats(tasks),
     flipRate: shareOf(repeated, ({ successes, trials }) => successes > 0 && successes < trials),
-    allCorrect: shareOf(tasks, ({ successes, trials }) => successes === trials),
-    allWrong: shareOf(tasks, ({ successes }) => successes === 0),
+    allCorrect: shareOf(tasks, (task) => isWhole(task) && task.successes === task.trials),
+    allWrong: shareOf(tasks, (task) => isWhole(task) && task.successes === 0),
   };
 }
 

@@ -100,7 +100,7 @@ test('pass^k, flips and the all-right share by task; what infrastructure failed 
     scored: 8,
     tasks: 3,
     allCorrect: 1 / 3,
-    allWrong: 1 / 3,
+    allWrong: 0,
     flipRate: 1 / 3,
     failedBy: { infrastructure: 0, environment: 1, agent: 3 },
   });
@@ -146,7 +146,12 @@ test.each([
 test.each([
   ['reward>=0.5', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
   ['pass^2>=0.1', ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)']],
-  ['scored>=0.4', []],
+  ['scored>=0.5', []],
+  ['scored>=0.6', ['scored is 0.5, the gate wants >= 0.6']],
+  [
+    'all-correct>=0.5,scored>=0.4',
+    ['the run is incomplete: 2 of 3 tasks have trials without a reward (1 have no reward at all)'],
+  ],
 ])('the gate %s on a run in which trials have no reward', (text, missed) => {
   const run = [rollout('a', 0, 1), rollout('a', 1, 1), rollout('b', 0, 1), rollout('b', 1, null)];
   const planned = new Map(['a', 'b', 'c'].map((task) => [task, 2]));
