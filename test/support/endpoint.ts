@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -6,11 +6,13 @@ import { onTestFinished } from 'vitest';
 export type Answer = { readonly status: number; readonly body: unknown } | null;
 
 /** A model endpoint on loopback that lives as long as the test. Returns its base URL. */
-export async function endpoint(answerOf: (request: number, body: string) => Answer): Promise<string> {
+export async function endpoint(
+  answerOf: (request: number, body: string, headers: IncomingHttpHeaders) => Answer,
+): Promise<string> {
   let requests = 0;
   const server: Server = createServer(async (request, response) => {
     const asked = Buffer.concat(await Array.fromAsync(request)).toString();
-    const answer = answerOf(requests++, asked);
+    const answer = answerOf(requests++, asked, request.headers);
     if (!answer) return;
     const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
     const { status, body } = answer;

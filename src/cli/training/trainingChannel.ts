@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type DomainFile, userSeatFor } from '../../engine/core/domain.ts';
 import type { EventType } from '../../engine/core/event.ts';
 import { measureOf } from '../../engine/core/measure.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
@@ -8,7 +9,7 @@ import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
-import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
   type LiveRollout,
@@ -17,6 +18,7 @@ import {
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
 import { version } from '../../engine/shell/version.ts';
+import { settledModel } from '../rolloutOptions.ts';
 import { factsOf } from './rolloutFacts.ts';
 import {
   issueText,
@@ -148,8 +150,8 @@ async function rollout(
   const task = taskIn(supervisor.domain, params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
   const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder], params.timeout_s);
-  const user = seatOf(params.user, 'user');
-  const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
+  const user = userOf(params.user, supervisor.domain.file, params.basis);
+  const readKey = (name: string) => (name === 'agent' || name === 'user' ? keyOf(params[name]) : process.env[name]);
   const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
   const recording = params.recording ? resolve(cwd, params.recording) : null;
   const started = startOf(supervisor.domain, database, task, {
@@ -241,6 +243,21 @@ function agentOf(
   const own = parseSeat(`agent:${given.program}`, 'agent', 'person', process.env, folders);
   if (typeof own === 'string') throw new Refusal('bad-request', own);
   return own.type === 'agent' ? { ...own, model } : own;
+}
+
+/** The user's seat. Its model is asked with the domain's settings, and with their headers where the domain names it. */
+function userOf(given: RolloutParams['user'], file: DomainFile, basis: RolloutParams['basis']): SeatSpec {
+  const seat = seatOf(given, 'user');
+  if (seat.type !== 'openai') return seat;
+  const own = userSeatFor(file, basis);
+  const parsed = parseSeat(own, 'user', 'domain', {});
+  const isOwn =
+    typeof parsed !== 'string' &&
+    parsed.type === 'openai' &&
+    parsed.baseUrl === seat.baseUrl &&
+    parsed.model === seat.model;
+  const chosen = isOwn ? undefined : seatName(seat);
+  return settledModel(seat, { role: 'user', chosen, own, settings: {} }, file, process.env);
 }
 
 function keyOf(given: RolloutParams['agent' | 'user']): string {
