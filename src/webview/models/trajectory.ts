@@ -1,3 +1,4 @@
+import type { BrokenEnd } from '../../engine/core/answerEnd.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
 import type { Media } from '../../engine/core/media.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
@@ -134,8 +135,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'userReplied':
       return {
         speaker: 'user',
-        title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin),
-        tone: 'plain',
+        ...titleOf(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event),
         ...(event.content && { text: event.content }),
         ...(event.reasoning && { reasoning: event.reasoning }),
         ...(event.toolCalls && { code: callsOf(event.toolCalls) }),
@@ -225,16 +225,11 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
   }
 }
 
-function agentEntry({
-  content,
-  reasoning,
-  toolCalls,
-  origin,
-}: Extract<RolloutEvent, { type: 'agentReplied' }>): Omit<StepEntry, 'n'> {
+function agentEntry(event: Extract<RolloutEvent, { type: 'agentReplied' }>): Omit<StepEntry, 'n'> {
+  const { content, reasoning, toolCalls } = event;
   return {
     speaker: 'agent',
-    title: withOrigin('Agent', origin),
-    tone: 'plain',
+    ...titleOf('Agent', event),
     ...(content && { text: content }),
     ...(reasoning && { reasoning }),
     ...(toolCalls.length > 0 && { code: callsOf(toolCalls) }),
@@ -277,8 +272,21 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
   };
 }
 
-function withOrigin(title: string, origin: 'edited' | 'typed' | undefined): string {
-  return origin === undefined ? title : `${title} (${origin})`;
+const brokenEndWords: Readonly<Record<BrokenEnd, string>> = {
+  length: 'cut off at max_tokens',
+  filter: 'withheld by a filter',
+  refusal: 'refused',
+};
+
+type Reply = Extract<RolloutEvent, { type: 'agentReplied' | 'userReplied' }>;
+
+/** Returns the title of a reply, with what a person did to it and why it is not whole. */
+function titleOf(title: string, { origin, brokenEnd }: Reply): Pick<StepEntry, 'title' | 'tone'> {
+  const notes = [origin, brokenEnd && brokenEndWords[brokenEnd]].filter((note) => note !== undefined);
+  return {
+    title: notes.length === 0 ? title : `${title} (${notes.join(', ')})`,
+    tone: brokenEnd === undefined ? 'plain' : 'bad',
+  };
 }
 
 /** What writes change, as a person reads it. */

@@ -86,6 +86,15 @@ describe('stepEntry', () => {
     });
   });
 
+  it.each([
+    ['length', 'Agent (cut off at max_tokens)'],
+    ['filter', 'Agent (withheld by a filter)'],
+    ['refusal', 'Agent (refused)'],
+  ] as const)('marks an answer that is not whole: %s', (brokenEnd, title) => {
+    const shown = entry({ type: 'agentReplied', content: 'It comes', toolCalls: [], brokenEnd });
+    expect(shown).toMatchObject({ title, tone: 'bad', text: 'It comes' });
+  });
+
   it('keeps malformed arguments and results as they are', () => {
     const call = { id: 'c1', name: 'find', arguments: '{"parcel": ' };
     expect(entry({ type: 'toolCalled', call }).code).toEqual([{ label: 'Arguments', text: '{"parcel": ' }]);

@@ -18,6 +18,7 @@ export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
   const sum = (of: (call: ModelCall) => number | undefined) =>
     calls.reduce((total, call) => total + (of(call) ?? 0), 0);
   const retries = sum((call) => call.retries);
+  const adapted = [...new Set(calls.flatMap((call) => call.adapted ?? []))];
   const hasUsage = calls.every(({ usage }) => usage !== undefined);
   return {
     ...last,
@@ -26,6 +27,7 @@ export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
       ? { usage: { input: sum(({ usage }) => usage?.input), output: sum(({ usage }) => usage?.output) } }
       : {}),
     ...(retries > 0 ? { retries } : {}),
+    ...(adapted.length > 0 ? { adapted } : {}),
     earlier: [
       ...calls.slice(0, -1).flatMap(({ earlier = [], request }) => [...earlier, request]),
       ...(last.earlier ?? []),
