@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { transcriptOf } from '../../src/cli/transcript.ts';
 import { modelServer } from '../support/modelServer.ts';
-import { inFullSuite } from '../support/suite.ts';
+import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -22,11 +22,16 @@ type Answer = {
 };
 const tasksOf = (out: string) => (JSON.parse(out) as Answer).results.map(({ task }) => task);
 
-test.each([
-  ['--tasks', ['lamp-variant,cancel-*', '--split', 'train'], /^(?:lamp-variant|cancel-W\d+)$/, 4],
-  ['--persona', ['hurried', '--split', 'test'], /^(?:second-thoughts|address-again-W\d+)$/, 2],
-  ['--uses', ['transfer_to_human'], /^(?:parcel-under-way|under-way-W\d+)$/, 3],
-])('%s chooses tasks', async (option, [value = '', ...more], names, count) => {
+test.each(
+  sampled(
+    [
+      ['--tasks', ['lamp-variant,cancel-*', '--split', 'train'], /^(?:lamp-variant|cancel-W\d+)$/, 4],
+      ['--persona', ['hurried', '--split', 'test'], /^(?:second-thoughts|address-again-W\d+)$/, 2],
+      ['--uses', ['transfer_to_human'], /^(?:parcel-under-way|under-way-W\d+)$/, 3],
+    ],
+    3,
+  ),
+)('%s chooses tasks', async (option, [value = '', ...more], names, count) => {
   const { out } = await evaluated(folder(), option, value, ...more, '--json');
   const tasks = tasksOf(out);
   expect(tasks.filter((task) => !names.test(task))).toEqual([]);
@@ -84,16 +89,23 @@ test('a transcript says which answers were cut off', () => {
   ]);
 });
 
-test('each seat is asked with its own settings', async () => {
+test('each seat is asked with its own settings, and a run is not resumed with others', async () => {
   const agent = await modelServer(() => 'No.');
   const user = await modelServer((_, nth) => (nth === 1 ? 'Hello, I need help with a lamp.' : '###GIVE-UP###'));
   const set = ['--set', 'user.temperature=0.4', '--set', 'user.extraBody.top_k=5'];
   const seats = ['--agent', `openai:a@${agent.url}`, '--user', `openai:u@${user.url}`];
-  const given = ['--tasks', 'lamp-variant', '--turn-cap', '2', '--temperature', '0.9', '--max-tokens', '64'];
-  await evaluated(folder(), ...seats, ...given, ...set);
+  const given = ['--tasks', 'lamp-variant', '--turn-cap', '2', '--max-tokens', '64', '--temperature'];
+  const run = folder();
+  await evaluated(run, ...seats, ...given, '0.9', ...set);
   expect(agent.requests[0]).toMatchObject({ temperature: 0.9, max_tokens: 64 });
   expect(user.requests[0]).toMatchObject({ temperature: 0.4, top_k: 5 });
   expect(user.requests[0]).not.toHaveProperty('max_tokens');
+  expect(await evaluated(run, ...seats, ...given, '0.5', ...set)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(
+      'its agent\'s model configuration is {"maxTokens":64,"temperature":0.9}, now it would be {"maxTokens":64,"temperature":0.5}',
+    ),
+  });
 });
 
 inFullSuite('a run does not go on with other options', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, completion, endpoint } from '../support/endpoint.ts';
@@ -82,4 +82,30 @@ test('a rollout whose recording cannot be written ends alone, and the command sa
   ]);
   rmSync(blocked, { recursive: true });
   expect((await evaluate()).code).toBe(0);
+});
+
+test('a rollout whose judge fails is judged again by the same command, and not played again', async () => {
+  let isDown = true;
+  const verdict = completion({ content: '{"holds": true, "reason": "it asked"}' });
+  const judge = await endpoint(() => (isDown ? fails : verdict));
+  const folder = temporaryFolder('unjudged');
+  const [domain, run] = [join(folder, 'parcel-desk'), join(folder, 'run')];
+  cpSync('domains/parcel-desk', domain, { recursive: true });
+  const tasks = join(domain, 'tasks', 'test.task.yaml');
+  const task = '- id: reschedule-P46\n';
+  const judged = `${task}  judge: [The agent asked for the parcel.]\n  evaluate: [database, judge]\n`;
+  writeFileSync(tasks, readFileSync(tasks, 'utf8').replace(task, judged));
+  const evaluate = () =>
+    rehearsal('eval', domain, '--tasks', 'reschedule-P46', '--judge', `openai:m@${judge}`, '--out', run);
+  const times = () => readFileSync(join(run, 'reschedule-P46.0.sidecar.jsonl'), 'utf8').split('\n').slice(0, 8);
+  expect(await evaluate()).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/1 of 1 rollout could not be run: .*on fire/),
+  });
+  expect((await rehearsal('verify', run)).out).toContain('1 recording verified');
+  const played = times();
+  isDown = false;
+  expect(await evaluate()).toMatchObject({ code: 0, out: expect.stringContaining('1 scored of 1') });
+  expect(times()).toEqual(played);
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recording verified\n' });
 });

@@ -66,7 +66,7 @@ test('replay reproduces every state, and verify finds one changed byte', async (
     code: 0,
     out: expect.stringMatching(/^\d+ steps replayed, every state, verdict and reward as recorded/),
   });
-  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recording verified\n' });
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('Could it be white', 'Could it be green'));
   expect(await rehearsal('verify', run)).toMatchObject({
@@ -141,7 +141,7 @@ test('the transcript of the well-known failure', async () => {
   await expect(out.replace(/recording .*\n/, '')).toMatchFileSnapshot('golden/lampVariant.txt');
 });
 
-test('--gate turns a reward of 0 into exit code 1', async () => {
+inFullSuite('--gate turns a reward of 0 into exit code 1', async () => {
   expect((await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--gate', '--out', folder())).code).toBe(1);
   expect(
     (await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'gold', '--gate', '--out', folder())).code,

@@ -65,7 +65,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
   ])('%j %j in the folder of another run', async (command, options, message) => {
     const folder = copied();
     await expectRefused(folder, [...command, ...options], `${folder} holds another run: ${message}`);
-    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recording verified\n' });
   });
 
   test('goes on with more tasks', async () => {
@@ -209,7 +209,7 @@ describe('verify', () => {
     signed.vouchFor({ hash: runFileHash(folder) ?? '' });
     for (const { run: _, ...receipt } of receipts) signed.receive({ ...receipt, sidecarChain: sidecar.head() });
     const old = 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
-    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}1 recordings verified\n` });
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}1 recording verified\n` });
     expect(
       (
         await rehearsal(
@@ -241,7 +241,7 @@ describe('verify', () => {
   test('a run that was graded again agrees with its own run.json', async () => {
     const folder = fresh();
     expect(await rehearsal('regrade', whole, '--out', folder)).toMatchObject({ code: 0 });
-    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recording verified\n' });
   });
 });
 

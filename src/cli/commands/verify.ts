@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
 import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/runFile.ts';
 import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
@@ -37,7 +38,7 @@ export const verify: Command = {
       if (policyChange) io.out(policyText(policyChange));
       if (problems.length > 0) io.out(`${problems.length} problems in ${checked} recordings\n`);
       if (run) io.out(completenessText(run));
-      if (problems.length === 0 && missing.length === 0) io.out(`${checked} recordings verified\n`);
+      if (problems.length === 0 && missing.length === 0) io.out(`${counted(checked, 'recording')} verified\n`);
     }
     return problems.length > 0 || missing.length > 0 ? 1 : 0;
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { JsonObject } from './json.ts';
 import { modalities } from './media.ts';
 
 /** What happens to an answer that is cut off: it is taken and reported, asked for once more, or a failure. */
@@ -43,6 +44,14 @@ export const modelSettingsSchema = z.strictObject({
     ),
 });
 export type ModelSettings = z.infer<typeof modelSettingsSchema>;
+
+/** Returns settings as the description of a run has them. A header's value may be a secret, so only its name is kept. */
+export function describeSettings(settings: ModelSettings): JsonObject {
+  const names = Object.keys(modelSettingsSchema.shape) as readonly (keyof ModelSettings)[];
+  const given = names.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]] as const]));
+  const { headers } = settings;
+  return { ...(Object.fromEntries(given) as JsonObject), ...(headers ? { headers: Object.keys(headers).sort() } : {}) };
+}
 
 /** The settings of each seat, of the judge, and of the model that answers for simulated tools. */
 export const seatSettingsSchema = z.strictObject({

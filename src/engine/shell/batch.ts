@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
+import type { ModelRole } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
-import type { ModelSettings } from '../core/modelSettings.ts';
+import { describeSettings, type ModelSettings } from '../core/modelSettings.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
+import { isUnverified } from './effectEvents.ts';
 import { Fault, messageOf } from './fault.ts';
 import { forEach } from './forEach.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
@@ -238,6 +240,7 @@ export function receiptOf(
     basis: options.basis,
     reward: closed.reward,
     endReason: closed.endReason,
+    ...(isUnverified(lastOf(closed.arrived, 'rewarded')) ? { unverified: true } : {}),
     databaseDiff: closed.databaseDiff,
     chain: closed.chain,
     sidecarChain: closed.sidecarChain,
@@ -323,7 +326,7 @@ export function openRunOf(
 
 type RunOptions = Pick<
   BatchOptions,
-  'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
+  'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'toolSettings' | 'tasks' | 'key' | 'prices'
 > & {
   /** The names of its rollouts, where they are not all trials of all tasks. */
   readonly planned?: readonly string[];
@@ -343,6 +346,12 @@ export function simulatorsOf(
   return { train: nameOf('train'), evaluate: nameOf('evaluate') };
 }
 
+/** How the model of a seat is asked, if the seat has one. */
+function modelSettingsOf(role: ModelRole, seat: SeatSpec | null = null): NonNullable<RunFile['models']> {
+  const model = seat?.type === 'agent' ? seat.model : seat;
+  return model?.type === 'openai' ? { [role]: describeSettings(model) } : {};
+}
+
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   return {
@@ -354,6 +363,12 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     agent: seatName(options.agent),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
+    models: {
+      ...modelSettingsOf('agent', options.agent),
+      ...modelSettingsOf('user', options.user),
+      ...modelSettingsOf('judge', options.judge),
+      ...(options.toolSettings ? { tools: describeSettings(options.toolSettings) } : {}),
+    },
     simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),
     tools: toolKinds(domain.tools),

@@ -14,7 +14,7 @@ import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { differenceHash, withWrites, writesBetween } from '../core/world.ts';
 import { calledTool, preparation, refusalOf, setUpOf, viewOf } from './driver.ts';
-import { agentReplied, decidedEvent, ended, toolsBrought, userReplied } from './effectEvents.ts';
+import { agentReplied, decidedEvent, ended, toolsBrought, unverified, userReplied } from './effectEvents.ts';
 import { messageOf } from './fault.ts';
 import type { Gold } from './goldWorld.ts';
 import { acceptedEvent, claimOf, claimText } from './lane/laneChannel.ts';
@@ -163,8 +163,7 @@ export class CheckedRollout {
     const made = this.#prefix.slice(this.next).map((event) => this.#append(event));
     const { started, ended: end } = this.#standing;
     if (end !== null) {
-      const reason = `not scored: ${failure.message}`;
-      return [...made, this.#append({ type: 'rewarded', basis: started.basis, reward: null, reason })];
+      return [...made, this.#append(unverified(started, failure))];
     }
     made.push(this.#append(ended('environmentFailed', failure)));
     const concluded = conclude(setting, task, this.#standing, { gold: null, custom: [] });

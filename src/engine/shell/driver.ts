@@ -16,7 +16,7 @@ import type { Task } from '../core/task.ts';
 import { type Side, strangeTool, type Tool } from '../core/tool.ts';
 import { personaOf } from '../core/underPersona.ts';
 import { withWrites } from '../core/world.ts';
-import { agentReplied, byOf, decidedEvent, ended, toolsBrought, userReplied } from './effectEvents.ts';
+import { agentReplied, byOf, decidedEvent, ended, toolsBrought, unverified, userReplied } from './effectEvents.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
@@ -134,8 +134,7 @@ function performSafely(rollout: Rollout, effect: Effect, state: RolloutState): P
 
 function failedWith(error: unknown, effect: Effect, { started }: RolloutState): readonly RolloutEvent[] {
   if (!(error instanceof Fault)) throw error;
-  if (effect.type === 'verify' || effect.type === 'askJudge')
-    return [{ type: 'rewarded', basis: started.basis, reward: null, reason: `not scored: ${error.message}` }];
+  if (effect.type === 'verify' || effect.type === 'askJudge') return [unverified(started, error.failure)];
   return [ended(error.reason, error.failure)];
 }
 

@@ -1,6 +1,6 @@
 import type { Domain } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
-import type { EventOf, Failure, RolloutEvent } from '../core/event.ts';
+import type { EventOf, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { type ProvidedMessage, providedBy } from '../core/providerFields.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
@@ -65,4 +65,14 @@ export function ended(
   failure?: Failure,
 ): RolloutEvent {
   return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
+}
+
+/** The end of a rollout whose verification failed, so that it has neither verdicts nor a report card. */
+export function unverified({ basis }: RolloutStarted, { who, message }: Failure): EventOf<'rewarded'> {
+  return { type: 'rewarded', basis, reward: null, reason: `not scored: ${message}`, failedBy: who };
+}
+
+/** Returns whether infrastructure ended the verification of a rollout, such as a judge that is unreachable. */
+export function isUnverified(event: RolloutEvent | null | undefined): boolean {
+  return event?.type === 'rewarded' && event.card === undefined && event.failedBy === 'infrastructure';
 }

@@ -28,6 +28,8 @@ export const receiptSchema = z.strictObject({
   basis: z.enum(['evaluate', 'train']),
   reward: z.number().nullable(),
   endReason: z.string(),
+  /** Infrastructure ended the verification, so that the reward is still open. */
+  unverified: z.literal(true).optional(),
   /** Hash over the differences of the final database from its start. */
   databaseDiff: z.string(),
   chain: z.string(),
@@ -281,11 +283,11 @@ function take(newest: Map<string, Receipt>, line: LedgerLine): void {
 }
 
 /**
- * Returns whether infrastructure ended a rollout, such as a model that cannot be reached. Its receipt is not final: the
- * rollout is run again, and a later receipt replaces this one.
+ * Returns whether infrastructure ended a rollout or its verification, such as a model that is unreachable. Its receipt
+ * is not final: the rollout is run again, and a later receipt replaces this one.
  */
-export function isLost({ endReason }: Pick<Receipt, 'endReason'>): boolean {
-  return endReason === 'infrastructureFailed';
+export function isLost({ endReason, unverified }: Pick<Receipt, 'endReason' | 'unverified'>): boolean {
+  return unverified === true || endReason === 'infrastructureFailed';
 }
 
 /** How long lines are parsed before others that share this thread have their turn, in milliseconds. */

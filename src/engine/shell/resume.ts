@@ -4,14 +4,14 @@ import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import { outsideSource } from '../core/tool.ts';
+import { isUnverified } from './effectEvents.ts';
 import { isLost } from './ledger.ts';
 import { readRecording, readSidecar, type SidecarLine, sidecarPath } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
 /**
- * Where a rollout of a batch begins: at its start, or after the events that a process which died, or an
- * endpoint that failed, has left of it. What
- * a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
+ * Where a rollout of a batch begins: at its start, or after the events that a process which died, or an endpoint that
+ * failed, has left of it. What a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
  * their state died too, and so does one whose start reads otherwise now, one of another run, and one that ended without a
  * reward for another reason than infrastructure.
  */
@@ -33,10 +33,12 @@ export function resumePoint(
   return sidecar[0]?.run === run ? { from: events, sidecar } : afresh;
 }
 
-/** The events before the end of a rollout that was cancelled or that infrastructure ended. */
+/** The events before the end of a rollout that was cancelled, or that infrastructure ended, itself or its verification. */
 function beforeInterruption(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const end = events.findIndex(
-    (event) => event.type === 'rolloutEnded' && (event.reason === 'cancelled' || isLost({ endReason: event.reason })),
+    (event) =>
+      isUnverified(event) ||
+      (event.type === 'rolloutEnded' && (event.reason === 'cancelled' || isLost({ endReason: event.reason }))),
   );
   return end < 0 ? events : events.slice(0, end);
 }

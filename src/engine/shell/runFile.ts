@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { JsonObject } from '../core/json.ts';
 import { modelRoles, type ToolKind } from '../core/measure.ts';
 import type { PlannedTrials, Prices } from '../core/metrics.ts';
 import { fileLimits, readBounded, readBoundedText } from './boundedFile.ts';
@@ -19,12 +20,12 @@ const policyChangeSchema = z.object({
 });
 export type PolicyChange = z.infer<typeof policyChangeSchema>;
 
-/** `run.json`: what a run is, for whoever opens its folder later. */
 /** What a million tokens of each seat cost. */
 export const pricesSchema = z.strictObject(
   Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])),
 ) as z.ZodType<Prices>;
 
+/** `run.json` in the folder of a run. */
 const runFileSchema = z.object({
   /** Identifies the run in its receipts and sidecars; absent in runs that older versions wrote. */
   id: z.string().optional(),
@@ -38,6 +39,8 @@ const runFileSchema = z.object({
   agent: z.string(),
   user: z.string(),
   judge: z.string().optional(),
+  /** How the models are asked. Absent in runs that older versions wrote. */
+  models: z.partialRecord(z.enum(modelRoles), z.record(z.string(), z.json()) as z.ZodType<JsonObject>).optional(),
   /** Who plays the user in rollouts of each basis, by the domain and what was chosen for this run. */
   simulators: z.object({ train: z.string(), evaluate: z.string() }).optional(),
   tasks: z.array(z.string()),

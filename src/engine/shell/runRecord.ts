@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
-import { type Measure, measureOf } from '../core/measure.ts';
+import { canonicalJson } from '../core/json.ts';
+import { type Measure, measureOf, modelRoles } from '../core/measure.ts';
 import { fromDisk } from './disk.ts';
 import { Fault } from './fault.ts';
 import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
@@ -156,17 +157,36 @@ function differencesFrom(
 }
 
 /** What of a run is the same in each of its rollouts. */
-export type RunSettings = Pick<RunFile, keyof typeof labels>;
+export type RunSettings = Pick<RunFile, keyof typeof labels | 'models'>;
 
-/** The settings in which two runs differ, in words, with what each has. */
-export function settingsThatDiffer(
-  one: RunSettings,
-  other: RunSettings,
-): readonly { readonly label: string; readonly values: readonly [string, string] }[] {
-  return (Object.keys(labels) as (keyof typeof labels)[])
+type SettingDifference = { readonly label: string; readonly values: readonly [string, string] };
+
+/** Returns the settings in which two runs differ, in words, with what each has. */
+export function settingsThatDiffer(one: RunSettings, other: RunSettings): readonly SettingDifference[] {
+  const differences = (Object.keys(labels) as (keyof typeof labels)[])
     .filter((name) => one[name] !== other[name])
-    .map((name) => ({ label: labels[name], values: [one[name] ?? 'nobody', other[name] ?? 'nobody'] }));
+    .map(
+      (name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'nobody', other[name] ?? 'nobody'] }),
+    );
+  return [...differences, ...modelSettingsThatDiffer(one, other)];
 }
+
+/** A run of an older version does not describe how its models were asked, so it differs in nothing. */
+function modelSettingsThatDiffer({ models: one }: RunSettings, { models: other }: RunSettings) {
+  if (!one || !other) return [];
+  return modelRoles.flatMap((role): SettingDifference[] => {
+    const values = [one[role] ?? {}, other[role] ?? {}].map((settings) => canonicalJson(settings));
+    const [was = '', is = ''] = values.map((text) => (text === '{}' ? 'the default' : text));
+    return was === is ? [] : [{ label: modelLabels[role], values: [was, is] }];
+  });
+}
+
+const modelLabels = {
+  agent: "agent's model configuration",
+  user: "user's model configuration",
+  judge: "judge's model configuration",
+  tools: "tools' model configuration",
+} as const;
 
 const labels = {
   domain: 'domain',

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { fileLimits, readBounded } from './boundedFile.ts';
 import { fromDisk } from './disk.ts';
+import { isUnverified } from './effectEvents.ts';
 import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isForkName, isRecording, nameOf, recordingEnding, rolloutName } from './recordingName.ts';
@@ -327,7 +328,11 @@ type Claim = readonly [what: string, said: string | number | null, signed: strin
 
 function claimsOf(event: RolloutEvent, receipt: Receipt): readonly Claim[] {
   if (event.type === 'rolloutEnded') return [['end', event.reason, receipt.endReason]];
-  if (event.type === 'rewarded') return [['reward', event.reward, receipt.reward]];
+  if (event.type === 'rewarded')
+    return [
+      ['reward', event.reward, receipt.reward],
+      ['verification', isUnverified(event) ? 'failed' : 'whole', receipt.unverified ? 'failed' : 'whole'],
+    ];
   if (event.type !== 'rolloutStarted') return [];
   return [
     ['task', event.task.id, receipt.task.id],
