@@ -25,7 +25,7 @@ function answer({ messages }: ModelRequest): string | object {
   return `Done, ${parcel} comes on ${day}.`;
 }
 
-test('many rollouts at once have an agent each, and their tokens count', async () => {
+inFullSuite('many rollouts at once have an agent each, and their tokens count', async () => {
   const { url, requests } = await modelServer(answer);
   const out = join(fresh(), 'run');
   const flags = ['--agent', agent, '--tasks', 'reschedule-*', '--split', 'test', '--out', out, '--concurrency', '4'];

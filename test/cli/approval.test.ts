@@ -122,7 +122,7 @@ test('what is no hash is refused', async () => {
   });
 });
 
-test('a terminal is asked once; a copy of the domain and changed effects are asked for again', async () => {
+inFullSuite('a terminal is asked once; a copy of the domain and changed effects are asked for again', async () => {
   const { folder, mark, task, declare } = marked();
   const run = (of: string, ...answers: string[]) => rehearsal(['run', of, task], answers);
   const declined = await run(folder, 'n');

@@ -54,7 +54,7 @@ it('says of this machine what is there, and of a key only that', async () => {
   expect(code).toBe(0);
 });
 
-it('says whether a sandbox confines domains, and what to do where none does', async () => {
+inFullSuite('says whether a sandbox confines domains, and what to do where none does', async () => {
   const found = async (of = 'sandbox') =>
     reported((await doctor(['--json'])).out).conditions.find(({ name }) => name === of);
   const { name } = findSandbox();

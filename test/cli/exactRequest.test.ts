@@ -6,6 +6,7 @@ import { approveAgent } from '../support/approval.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { calling } from '../support/scriptedModel.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -63,22 +64,25 @@ test.each([
   expect(readFileSync(recording, 'utf8')).toContain('lying');
 });
 
-test('of a simulated user that had to be asked again the refused message is shown, and both requests by names of their own', async () => {
-  const agent = await modelServer(() => 'Which day?');
-  const user = await modelServer((_, nth) => ['', 'P46 on Tuesday, please.'][nth - 1] ?? '###STOP###');
-  const out = fresh();
-  const seats = ['--agent', `openai:m@${agent.url}`, '--user', `openai:u@${user.url}`];
-  const { out: told } = await rehearsal('run', desk, task, ...seats, '--out', out);
-  const recording = join(out, `${task}.0.traj.jsonl`);
-  const refused = /^refused {3}empty \(it .*\): nothing was said\nuser {6}P46 on Tuesday, please\.$/m;
-  expect(told).toMatch(refused);
-  expect((await rehearsal('replay', recording)).out).toMatch(refused);
-  const [first = 0] = stepsOf(recording, 'userReplied');
-  expect(await shown(recording, `${first}.1`)).toBe(user.bodies[0]);
-  expect(await shown(recording, `${first}.2`)).toBe(user.bodies[1]);
-  const { err } = await rehearsal('replay', recording, '--request', String(first));
-  expect(err).toBe(`rehearsal replay: step ${first} took several requests: ${first}.1, ${first}.2\n`);
-});
+inFullSuite(
+  'of a simulated user that had to be asked again the refused message is shown, and both requests by names of their own',
+  async () => {
+    const agent = await modelServer(() => 'Which day?');
+    const user = await modelServer((_, nth) => ['', 'P46 on Tuesday, please.'][nth - 1] ?? '###STOP###');
+    const out = fresh();
+    const seats = ['--agent', `openai:m@${agent.url}`, '--user', `openai:u@${user.url}`];
+    const { out: told } = await rehearsal('run', desk, task, ...seats, '--out', out);
+    const recording = join(out, `${task}.0.traj.jsonl`);
+    const refused = /^refused {3}empty \(it .*\): nothing was said\nuser {6}P46 on Tuesday, please\.$/m;
+    expect(told).toMatch(refused);
+    expect((await rehearsal('replay', recording)).out).toMatch(refused);
+    const [first = 0] = stepsOf(recording, 'userReplied');
+    expect(await shown(recording, `${first}.1`)).toBe(user.bodies[0]);
+    expect(await shown(recording, `${first}.2`)).toBe(user.bodies[1]);
+    const { err } = await rehearsal('replay', recording, '--request', String(first));
+    expect(err).toBe(`rehearsal replay: step ${first} took several requests: ${first}.1, ${first}.2\n`);
+  },
+);
 
 test('a request that failed is shown too, at the step that ended the rollout', async () => {
   const kept: string[] = [];

@@ -26,7 +26,7 @@ inFullSuite('a persona says its first messages, the same ones each time, and one
   expect(one.messages).toEqual(shown.messages.slice(0, 1));
 });
 
-test('the agent says what it said in a recording', async () => {
+inFullSuite('the agent says what it said in a recording', async () => {
   const out = temporaryFolder('preview');
   await rehearsal('run', desk, 'lamp-variant', '--out', out);
   const recording = join(out, 'lamp-variant.0.traj.jsonl');

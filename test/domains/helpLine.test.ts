@@ -149,7 +149,7 @@ inFullSuite('no side alone reaches the goal of any task, and both together do', 
   }
 });
 
-test('an agent that does its part without asking, verifying or telling gets nothing', async () => {
+inFullSuite('an agent that does its part without asking, verifying or telling gets nothing', async () => {
   const domain = join(freshFolder(), 'help-line');
   cpSync(helpLine, domain, { recursive: true });
   const blunt = tasks.map((task) => {

@@ -55,22 +55,25 @@ function withServer(): string {
   return folder;
 }
 
-test('before the first start a modal dialog lists what a domain does; the answer holds for the command line too', async () => {
-  const domain = withServer();
-  editor.answer = 'Approve';
-  await askForLaunch({ type: 'rehearsal', name: 'x', request: 'launch', domain });
-  expect(editor.asked).toMatchObject([
-    { message: expect.stringMatching(/^Approve what ".+" does outside of the sandbox\?$/), modal: true },
-  ]);
-  expect(editor.asked[0]?.detail).toMatch(
-    /^• MCP server "shop" starts .*, with your environment variables SHOP_TOKEN$/m,
-  );
-  await askForLaunch({ type: 'rehearsal', name: 'x', request: 'launch', domain });
-  expect(editor.asked).toHaveLength(1);
-  const context = { cli: commandLine, environment: async () => ({}), log: { info: () => {} } } as never;
-  const { code, message } = await runQuietly(context, ['tools', domain, '--json']);
-  expect([code, message]).toEqual([2, expect.stringContaining('SHOP_TOKEN, which is not set')]);
-});
+inFullSuite(
+  'before the first start a modal dialog lists what a domain does; the answer holds for the command line too',
+  async () => {
+    const domain = withServer();
+    editor.answer = 'Approve';
+    await askForLaunch({ type: 'rehearsal', name: 'x', request: 'launch', domain });
+    expect(editor.asked).toMatchObject([
+      { message: expect.stringMatching(/^Approve what ".+" does outside of the sandbox\?$/), modal: true },
+    ]);
+    expect(editor.asked[0]?.detail).toMatch(
+      /^• MCP server "shop" starts .*, with your environment variables SHOP_TOKEN$/m,
+    );
+    await askForLaunch({ type: 'rehearsal', name: 'x', request: 'launch', domain });
+    expect(editor.asked).toHaveLength(1);
+    const context = { cli: commandLine, environment: async () => ({}), log: { info: () => {} } } as never;
+    const { code, message } = await runQuietly(context, ['tools', domain, '--json']);
+    expect([code, message]).toEqual([2, expect.stringContaining('SHOP_TOKEN, which is not set')]);
+  },
+);
 
 test('a person who declines sees which command approves it later, and is not asked again in the background', async () => {
   const domain = withServer();

@@ -93,7 +93,7 @@ test.each(sampled(clients, 2))('%s', async (_name, ask) => {
   expect(sent).toBeLessThan(2 * longestAnswer);
 });
 
-test('doctor stops reading the list of models', async () => {
+inFullSuite('doctor stops reading the list of models', async () => {
   const { out, err } = await rehearsal('doctor', '--live', `${origin}/v1`);
   expect(out + err).toContain(`${origin} answered with more than 64 MB`);
 });

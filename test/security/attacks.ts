@@ -326,8 +326,8 @@ const python: readonly Attack[] = [
   ),
   ...rows('Python', inspector, false)(['SIGUSR1 to a Node process', 'os.kill(scene["victim"], 10)', 'victim']),
   ...rows('Python', limit, false)(
-    ['allocate 5 GB', 'return len([bytearray(1 << 28) for _ in range(20)])'],
     ['open 2000 files', 'return len([open(__file__) for _ in range(2000)])'],
+    ['allocate 5 GB', 'return len([bytearray(1 << 28) for _ in range(20)])'],
     [
       'fill the temporary folder with 200 MB',
       'with open("/tmp/" + scene["mark"], "wb") as file:\n    for _ in range(200): file.write(bytes(1 << 20))',

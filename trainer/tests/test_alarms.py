@@ -365,6 +365,7 @@ def test_rollouts_that_hang_raise_an_alarm_while_the_step_still_waits(
     assert (len(measured), lines(run / "events.jsonl")[-1]["type"]) == (1, "paused")
 
 
+@pytest.mark.full
 def test_stale_weights_are_token_drift_and_a_high_learning_rate_explodes_kl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ def rehearsal(*arguments: str) -> list[str]:
     return [node_of(), str(ENGINE), *arguments, "--python", sys.executable, "--json"]
 
 
+@pytest.mark.full
 def test_a_served_model_answers_a_chat_completion_with_a_tool_and_ends_when_it_is_told_to() -> None:
     serving = subprocess.Popen(rehearsal("serve-model", "tiny"), stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None

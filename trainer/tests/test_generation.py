@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from conftest import all_in_full_suite
 from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from waiting import LIMIT_S, until
@@ -323,7 +324,7 @@ def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
         generator.close()
 
 
-@pytest.mark.parametrize("kind", ["llama", "module"])
+@pytest.mark.parametrize("kind", all_in_full_suite(["llama", "module"], ["module"]))
 def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same requests again and again: the later ones are guessed, some of them wrongly."""
     after = Drafts.after

@@ -112,6 +112,7 @@ def test_the_truncated_share_is_of_the_sampled_tokens() -> None:
     assert "sampler_truncated" not in measured.taken()
 
 
+@pytest.mark.full
 def test_a_run_weighs_tokens_unless_it_is_turned_off(tmp_path: Path) -> None:
     losses = {}
     for name, cap in (("weighed", 3.0), ("tight", 1e-3), ("plain", None)):

@@ -248,6 +248,7 @@ def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(
     assert json.loads((run / "result.json").read_text())["sampled"]["rollouts"] == 32
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="looks for the engine's process with pgrep")
 def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(
     run: Path, start: Start, draw: random.Random

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { programPath } from '../../../src/engine/shell/sandbox.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -41,7 +42,7 @@ async function rewardOf(folder: string, id: string): Promise<unknown> {
   return (JSON.parse(line) as { reward: unknown }).reward;
 }
 
-test('a server is given the date of the task, otherwise that of the domain', async () => {
+inFullSuite('a server is given the date of the task, otherwise that of the domain', async () => {
   const folder = domainWith(
     `    command: ${JSON.stringify(process.execPath)}\n    args: [${JSON.stringify(fixture)}]\n    env: { NOW: "\${now}" }\n`,
     task('usual', '', 'state.given == "2026-03-02T10:00:00Z"'),

@@ -83,7 +83,7 @@ describe('a recording of support-desk', () => {
     await rehearsal('eval', desk, '--out', run, '--json');
   });
 
-  test('becomes a file that is no duplicate once it says something else, and then counts', async () => {
+  inFullSuite('becomes a file that is no duplicate once it says something else, and then counts', async () => {
     const made = await drafted(recording, '--id', 'faster', '--json');
     const { file, text } = JSON.parse(made.out) as { file: string; text: string };
     expect([made.code, file]).toEqual([1, join(desk, 'tasks/faster.task.yaml')]);

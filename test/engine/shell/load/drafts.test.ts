@@ -148,7 +148,7 @@ describe('the gate', () => {
     expect(await passing(['drill'])).toEqual(['drill false']);
   });
 
-  test('takes drafts that are not written yet, also into a folder that is not there', async () => {
+  inFullSuite('takes drafts that are not written yet, also into a folder that is not there', async () => {
     const folder = desk({ 'domain.yaml': 'name: desk\ntasks: cases\n' });
     const file = join(folder, 'cases/drill.task.yaml');
     const [gated] = await gate(folder, { signal, overlay: new Map([[file, extend('drill', 'L2')]]) });

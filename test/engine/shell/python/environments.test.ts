@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Rehearsed, rehearse, replayed } from '../../../support/rehearsed.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const source = fileURLToPath(new URL('shop', import.meta.url));
@@ -85,7 +85,7 @@ test.each(sampled(['snapshot', 'replay'] as const, 2))(
   },
 );
 
-test('without a kind of state, a fork after a write is refused in words', async () => {
+inFullSuite('without a kind of state, a fork after a write is refused in words', async () => {
   const folder = shop('none');
   const [parent] = await rehearse(folder, ['two-chairs']);
   await expect(rehearse(folder, ['two-chairs'], { from: upTo(parent, 3) })).rejects.toThrow(
