@@ -1,4 +1,4 @@
-import type { RunMetrics } from '../../engine/core/metrics.ts';
+import { type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { type Estimate, mean } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
 import { escaped } from './markup.ts';
@@ -16,7 +16,7 @@ const scale = (value: number, most = 1) => left + (width - left - right) * (most
 export function successPlot({ reward, passHat }: RunMetrics): Plot {
   const rows: readonly (Estimate & { readonly name: string })[] = [
     ...(reward ? [{ name: 'reward', ...reward }] : []),
-    ...passHat.map((each) => ({ name: `pass^${each.k}`, ...each })),
+    ...shownPassHats(passHat).map((each) => ({ name: `pass^${each.k}`, ...each })),
   ];
   const marks = rows.map(({ name, value, low, high }, at) => {
     const y = middle(at);

@@ -1,6 +1,6 @@
 import { brokenEnds, brokenEndText } from '../../engine/core/answerEnd.ts';
 import { modelRoles } from '../../engine/core/measure.ts';
-import type { Distribution, RunMetrics } from '../../engine/core/metrics.ts';
+import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
 
@@ -42,7 +42,12 @@ function success(metrics: RunMetrics): Section {
     columns: ['metric', 'value', '95 % interval', 'tasks'],
     rows: [
       ['reward', reward?.value.toFixed(3) ?? 'none', reward ? interval(reward) : '', String(passHat[0]?.tasks ?? 0)],
-      ...passHat.map((each) => [`pass^${each.k}`, each.value.toFixed(3), interval(each), String(each.tasks)]),
+      ...shownPassHats(passHat).map((each) => [
+        `pass^${each.k}`,
+        each.value.toFixed(3),
+        interval(each),
+        String(each.tasks),
+      ]),
       ['checks met', percent(completionRate), '', ''],
       ['tasks all right', percent(allCorrect), '', ''],
       ['tasks all wrong', percent(allWrong), '', ''],

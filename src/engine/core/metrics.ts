@@ -267,6 +267,11 @@ export function passHats(tasks: readonly TaskSuccess[]): RunMetrics['passHat'] {
   });
 }
 
+/** Returns the values of pass^k that a table or a plot shows: for k up to 8, powers of two, and the most trials. */
+export function shownPassHats(passHat: RunMetrics['passHat']): RunMetrics['passHat'] {
+  return passHat.filter(({ k }) => k <= 8 || Number.isInteger(Math.log2(k)) || k === passHat.length);
+}
+
 function callMix(measures: readonly Measure[], total: number): RunMetrics['calls'] {
   const counts = measures.flatMap(({ calls }) => calls);
   return [...Map.groupBy(counts, ({ tool }) => tool)]

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { missedThresholds, parseGate } from '../../../src/engine/core/gate.ts';
 import { measureOf, type ToolKind } from '../../../src/engine/core/measure.ts';
-import { metricsOf } from '../../../src/engine/core/metrics.ts';
+import { metricsOf, shownPassHats } from '../../../src/engine/core/metrics.ts';
 import { agent, called, ended, ruleChecked, started, user } from '../../support/rolloutEvents.ts';
 
 const tools: readonly ToolKind[] = [
@@ -109,6 +109,11 @@ test('pass^k, flips and the all-right share by task; what infrastructure failed 
     [2, 0.4444, 3],
     [3, 0.5, 2],
   ]);
+});
+
+test('a table shows pass^k for few trials, powers of two and the most trials', () => {
+  const { passHat } = metricsOf(Array.from({ length: 40 }, (_, trial) => rollout('a', trial, 1)));
+  expect(shownPassHats(passHat).map(({ k }) => k)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 40]);
 });
 
 test('tokens and money come from the sidecar and the prices', () => {

@@ -6,6 +6,9 @@ import { SharedTools } from '../../../../src/engine/shell/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { isFullSuite } from '../../../support/suite.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+import { rehearsal } from '../../../support/terminal.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const large = '9007199254740993';
@@ -62,6 +65,18 @@ test('a rollout with an error of its server and an expired session is scored, an
   if (played) expect(replayed(folder, played).problems).toBe(0);
   expect(server.sessions.size).toBe(0);
 });
+
+const rollouts = isFullSuite ? 1000 : 20;
+
+test(`${rollouts} rollouts leave no session on a server`, async () => {
+  const server = await accounts();
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 7 } }'], 'state.id >= 1'));
+  const run = temporaryFolder('sessions');
+  const flags = ['--trials', String(rollouts), '--concurrency', '8', '--out', run];
+  const { out } = await rehearsal('eval', folder, '--agent', 'scripted', ...flags);
+  expect(out).toContain(`${rollouts} scored of ${rollouts}`);
+  expect(server.sessions.size).toBe(0);
+}, 600_000);
 
 test.each([
   { that: `state.id == "${large}"`, reward: 1 },

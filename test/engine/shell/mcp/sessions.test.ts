@@ -15,19 +15,6 @@ test.each([[undefined], [405], [500]])(
   },
 );
 
-test('fifty rollouts leave no session on a server', async () => {
-  const server = await rawMcpServer();
-  for (let batch = 0; batch < 5; batch += 1)
-    await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const source = await connectTo(server.url);
-        await source.call('write', {});
-        await source.close();
-      }),
-    );
-  expect([server.calls.length, server.sessions.size]).toEqual([50, 0]);
-});
-
 test('a server that lists no tools leaves no session', async () => {
   const server = await rawMcpServer({
     reply: ({ id, method }) =>
