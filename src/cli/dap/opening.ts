@@ -68,11 +68,9 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   if (existsSync(recording))
     throw new UsageError(`${recording} is a recording already. Name a new folder with --out, or debug the recording`);
   const priced = configuration.prices ? { prices: configuration.prices } : {};
-  const toolSettings = configuration.models?.tools;
-  const asked = toolSettings ? { toolSettings } : {};
   const key = signingKey();
   const planned = [rolloutName(task, trial)];
-  const seats = { agent, user, ...asked };
+  const seats = { agent, user, toolSettings: configuration.models?.tools };
   const open = openRun(run, domain, { seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced });
   debuggee.onClosed = (recording, closed) => {
     const receipt = receiptOfClosed(debuggee.domain, recording, closed);

@@ -39,7 +39,7 @@ export type BatchOptions = {
   /** Who answers what rules and tasks leave to a judge; those answers are unknown without one. */
   readonly judge?: SeatSpec;
   /** Laid over those of the domain for simulated tools. */
-  readonly toolSettings?: ModelSettings;
+  readonly toolSettings?: ModelSettings | undefined;
   readonly concurrency: number;
   /** How often rollouts without a reward are run again. */
   readonly retryUnscored?: number | undefined;
