@@ -478,7 +478,7 @@ test.each(
     [
       ['nothing', () => [], /name the conversations: recordings, or the folder of the run/],
       ['what is not there', () => ['nowhere'], /nowhere: there is no such recording/],
-      ['a folder without recordings', () => ['docs'], /docs: there is no recording in this folder/],
+      ['a folder without recordings', () => ['docs'], /docs: this folder has no recordings/],
       ['another file', () => ['package.json'], /package\.json is not a recording .*import the conversations first/],
       ['a recording of no domain', () => [wrongRun], /which domain was it recorded in/],
       ['a broken recording', () => [wrongRun, '--domain', 'domains/order-desk'], /broken\.0\.traj\.jsonl:1: /],

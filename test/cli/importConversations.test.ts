@@ -247,13 +247,16 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
     },
   ];
 
-test.each(sampled(wrong, 3))('$what is told with its line, and the rest is imported', async ({ text, said, kept }) => {
-  const found = await imported('chats', text);
-  expect(found.code).toBe(1);
-  expect(found.report.recordings).toHaveLength(kept);
-  const told = found.report.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
-  expect(told[0]).toMatch(said);
-});
+test.each(sampled(wrong, 3))(
+  'the import reports $what with its line and imports the rest',
+  async ({ text, said, kept }) => {
+    const found = await imported('chats', text);
+    expect(found.code).toBe(1);
+    expect(found.report.recordings).toHaveLength(kept);
+    const told = found.report.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+    expect(told[0]).toMatch(said);
+  },
+);
 
 test.each([
   ['no file', ['chats', '--domain', desk], /name the files: npx rehearsal import chats FILE/],

@@ -134,7 +134,7 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
     if (!statSync(path).isDirectory()) return [path];
     const inside = readdirSync(path, { recursive: true, encoding: 'utf8' });
     const found = inside.filter((name) => isRecording(name) && !isForkName(name)).sort();
-    if (found.length === 0) throw new UsageError(`${given}: there is no recording in this folder`);
+    if (found.length === 0) throw new UsageError(`${given}: this folder has no recordings`);
     return found.map((name) => join(path, name));
   });
 }

@@ -43,7 +43,7 @@ export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, '
           .sort()
           .map((name) => join(path, name))
       : [path];
-    if (found.length === 0) throw new UsageError(`${each}: there is no recording in this folder`);
+    if (found.length === 0) throw new UsageError(`${each}: this folder has no recordings`);
     if (!isRecording(path) && !statSync(path).isDirectory())
       throw new UsageError(
         `${each} is not a recording (*${recordingEnding}); import the conversations first: npx rehearsal import chats`,

@@ -165,7 +165,7 @@ describe('where a client has no JavaScript debugger', () => {
     expect(run.client.asked).toEqual([]);
   });
 
-  inFullSuite('one that refuses is told so once, and is not asked again', async () => {
+  inFullSuite('a client that refuses gets one message and no second request', async () => {
     const run = await atTheCall();
     expect(text(await run.step('stepIn'))).toBe('toolReturned');
     expect(run.client.output).toContain(
@@ -218,7 +218,7 @@ describe('a breakpoint in the code of a tool', () => {
     expect(text(stop)).toBe('tool get_order is called');
   });
 
-  inFullSuite('of a client without one stops at the calls of the tool that it stands in', async () => {
+  inFullSuite('in a client without a JavaScript debugger stops at the calls of its tool', async () => {
     const run = session();
     const { stop, breakpoints } = await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: body() } });
     expect(breakpoints).toMatchObject([{ verified: true, line: lineOf(tools, 'export const change_item') }]);

@@ -171,11 +171,13 @@ class Scales(Environment):
   ],
 ];
 
-test.each(sampled(scales, 2))('a tool of %s is told which whole numbers were written as floats', async (_, files) => {
-  const folder = folderOf({
-    'policy.md': '# Scales\n',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
+test.each(sampled(scales, 2))(
+  'a tool of %s can tell whole numbers written as floats from integers',
+  async (_, files) => {
+    const folder = folderOf({
+      'policy.md': '# Scales\n',
+      'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+      'tasks/a.task.yaml': `id: a
 persona: a
 user: { goal: You want to weigh., known: { at: 1 } }
 evaluate: [communicate]
@@ -187,12 +189,13 @@ script:
   - - { tool: weigh, arguments: { value: 5, count: 2, more: [{ a: 1 }, 1] }, floats: [/count, /more/0/a] }
   - Done.
 `,
-    ...files,
-  });
-  const [weighed] = await rehearse(folder, ['a']);
-  // A parameter that is declared as int gets one: JSON Schema counts 2.0 as an integer.
-  expect(weighed?.results).toEqual(['5 0 None', '5.0 0 None', "5 2 [{'a': 1.0}, 1]"]);
-});
+      ...files,
+    });
+    const [weighed] = await rehearse(folder, ['a']);
+    // A parameter that is declared as int gets one: JSON Schema counts 2.0 as an integer.
+    expect(weighed?.results).toEqual(['5 0 None', '5.0 0 None', "5 2 [{'a': 1.0}, 1]"]);
+  },
+);
 
 const broken = { 'database.json': '{}', 'tools.ts': null, 'rules.yaml': null, 'tasks/first.task.yaml': null };
 const failures: readonly {
