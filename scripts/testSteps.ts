@@ -5,6 +5,7 @@ import { tau2Python } from './benchmarks/tau2Python.ts';
 import { sandboxObstacle } from './bubblewrap.ts';
 import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
+import { mcpPython } from './mcpPython.ts';
 import type { Obstacle } from './obstacle.ts';
 import { packageExtension } from './package.ts';
 import { plantedSteps } from './plantedSteps.ts';
@@ -90,7 +91,10 @@ export const steps: readonly Step[] = [
     title: 'vitest',
     limitMinutes: 120,
     isBackground: true,
-    downloads: () => [...dialogueCorpus.downloads()],
+    downloads: () => [
+      ...dialogueCorpus.downloads(),
+      ...(process.env.REHEARSAL_SUITE === 'full' ? mcpPython.downloads() : []),
+    ],
     run: runUnitTests,
     secondRun: { isFor: watchesProcesses, run: (files) => runVitest('unit-again', [...inTurn, ...files]) },
   },

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import { exactArguments, exactJson, losesDigits, rawJson } from '../core/largeIntegers.ts';
+import { exactArguments, losesDigits, rawJson } from '../core/largeIntegers.ts';
 import { linearPattern } from '../core/linearPattern.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
@@ -25,13 +25,13 @@ import { McpConnection } from './mcp/connection.ts';
 import { Disconnected, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
-import { type ReadResult, readResult } from './mcp/result.ts';
+import { dataOf, type ReadResult, readResult } from './mcp/result.ts';
 import { StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from './mcp/unsupported.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { redactedValue } from './secrets.ts';
-import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
+import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
 
 /** The name of the folder of an instance in declarations, calls and results. */
 const instanceFolder = '${instanceFolder}';
@@ -127,7 +127,7 @@ class McpInstance implements ToolSource {
           ),
     );
     const { snapshot, restore } = server;
-    if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
+    if (snapshot) this.snapshot = () => this.#takeSnapshot(snapshot.tool, snapshot.arguments as JsonObject);
     if (restore) {
       this.restore = async (saved) => {
         const value = this.#takesText(restore) ? textOfSnapshot(saved) : valueOfSnapshot(saved);
@@ -178,7 +178,11 @@ class McpInstance implements ToolSource {
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
-    return this.#send(name, args, { ...options, maxLength: longestResultOf(this.#server) });
+    const { data: _, ...result } = await this.#send(name, args, {
+      ...options,
+      maxLength: longestResultOf(this.#server),
+    });
+    return result;
   }
 
   /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
@@ -189,16 +193,17 @@ class McpInstance implements ToolSource {
     return `there is no tool named "${name}"${changed}`;
   }
 
-  async read(): Promise<Json> {
-    const { reader } = this.#server;
+  async read(reader: Reader | undefined = this.#server.reader as Reader | undefined): Promise<Json> {
     if (!reader)
       throw this.#fault(
         'mcp/no-reader',
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#name}`,
       );
-    const state = await this.#ask('reader', reader.tool, reader.arguments as JsonObject);
+    const result = await this.#ask('reader', reader.tool, reader.arguments);
+    const { lines } = reader;
+    const state = lines === undefined ? this.#dataOf(reader.tool, result) : dataOf({ content: result.content });
     if (typeof state !== 'string') return state;
-    return reader.lines === undefined ? (pythonLiteral(state) ?? state) : rowsIn(state, reader.lines);
+    return lines === undefined ? (pythonLiteral(state) ?? state) : rowsIn(state, lines);
   }
 
   /** Starts the server again where its files or arguments are other ones, and makes the calls. */
@@ -235,7 +240,7 @@ class McpInstance implements ToolSource {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
-  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult> {
+  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult & Pick<ReadResult, 'data'>> {
     const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
     const tool = this.#tool(name);
     const argument = tool?.idempotencyKey;
@@ -258,6 +263,7 @@ class McpInstance implements ToolSource {
           ? { media: result.media.map(({ mimeType, data }) => ({ mimeType, data: this.#filled.redact(data) })) }
           : {}),
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
+        ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#shown(text)) }),
       };
     } catch (error) {
       if (error instanceof ServerError || error instanceof ResultTooLong) {
@@ -311,16 +317,20 @@ class McpInstance implements ToolSource {
   }
 
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
-  async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
-    const { content, isError } = await this.#send(tool, args, {});
-    if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
-    // A snapshot goes back to the server, so it stays the text that it was where a number would change.
-    if (purpose === 'snapshot' && losesDigits(content)) return content;
-    try {
-      return exactJson(content);
-    } catch {
-      return content;
-    }
+  async #ask(purpose: string, tool: string, args: JsonObject): Promise<Pick<ReadResult, 'content' | 'data'>> {
+    const result = await this.#send(tool, args, {});
+    if (result.isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${result.content}`);
+    return result;
+  }
+
+  #dataOf(tool: string, result: Pick<ReadResult, 'content' | 'data'>): Json {
+    return dataOf(result, this.#tool(tool)?.outputSchema);
+  }
+
+  /** A snapshot goes back to the server, so it stays the text that it was where a number would change. */
+  async #takeSnapshot(tool: string, args: JsonObject): Promise<Json> {
+    const result = await this.#ask('snapshot', tool, args);
+    return losesDigits(result.content) ? result.content : this.#dataOf(tool, result);
   }
 
   #takesText({ tool, argument }: { readonly tool: string; readonly argument: string }): boolean {

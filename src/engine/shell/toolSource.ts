@@ -25,12 +25,15 @@ export type SourceCallOptions = {
   readonly timeoutMs?: number;
 };
 
+/** A call whose result is the state of a source. */
+export type Reader = { readonly tool: string; readonly arguments: JsonObject; readonly lines?: string | undefined };
+
 /** State outside the engine, with its tools: an MCP server or a Python environment, the instance of one rollout. */
 export type ToolSource = {
   readonly tools: readonly Tool[];
   readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
-  /** The state by the declared reader. */
-  readonly read: () => Promise<Json>;
+  /** The state, by the declared reader or another one. */
+  readonly read: (reader?: Reader) => Promise<Json>;
   /** What an assertion function of the source says of its state. */
   readonly assert?: (name: string) => Promise<Json>;
   /** Puts a task's own start on a fresh instance. */

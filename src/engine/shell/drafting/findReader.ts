@@ -1,8 +1,8 @@
 import { patchesBetween } from '../../core/difference.ts';
-import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
-import { pythonLiteral } from '../../core/pythonLiteral.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
 import { comparable } from '../../core/volatile.ts';
+import { Fault } from '../fault.ts';
 import type { ToolSource } from '../toolSource.ts';
 
 /** A read tool whose result showed what writes changed. */
@@ -87,8 +87,7 @@ async function observed(
   const states = async () => {
     const found: Json[] = [];
     for (asked of candidates) {
-      const { content, isError } = await source.call(asked.tool, asked.arguments);
-      found.push(isError ? null : ((jsonOf(content) as Json | undefined) ?? pythonLiteral(content) ?? content));
+      found.push(await source.read(asked).catch(noState));
     }
     asked = null;
     return found;
@@ -113,6 +112,12 @@ async function observed(
   } finally {
     await source.close();
   }
+}
+
+/** Returns null for a tool whose result is an error. Rejects where the server itself has failed. */
+function noState(error: unknown): null {
+  if (error instanceof Fault && error.failure.code === 'mcp/reader') return null;
+  throw error;
 }
 
 /** Whether the answer changed in fields that do not differ without a write, as the time of day does. */

@@ -1,6 +1,6 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { exactText, losesDigits } from '../../core/largeIntegers.ts';
+import { exactJson, exactText, losesDigits } from '../../core/largeIntegers.ts';
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
@@ -42,19 +42,23 @@ const structuredSchema = z.looseObject({
 });
 
 /**
- * Returns a result whose data an agent can read with all digits of its numbers: where a server gives data without a
- * text, and a number in it is too large for a JavaScript number, the data as a text are the content too.
+ * Returns a result whose data have all digits of their numbers, also of those that a JavaScript number cannot hold. Such
+ * data without a text are the text of the result too, because a result without a text is shown as its data.
  */
 function exactResult(text: string, result: unknown): unknown {
   if (!losesDigits(text)) return result;
   const { success, data } = structuredSchema.safeParse(result);
-  if (!success || data.content?.some(({ type }) => type === 'text')) return result;
-  const structured = exactText(
-    text,
-    (message: { readonly result: { readonly structuredContent: unknown } }) => message.result.structuredContent,
-  );
-  return { ...data, content: [{ type: 'text', text: structured }, ...(data.content ?? [])] };
+  if (!success) return result;
+  const structuredContent = structuredIn(exactJson(text));
+  const { content } = data;
+  if (content?.some(({ type }) => type === 'text')) return { ...data, structuredContent };
+  const shown = { type: 'text', text: exactText(text, structuredIn) };
+  return { ...data, structuredContent, content: [shown, ...(content ?? [])] };
 }
+
+/** Returns the structured content in a message that is known to have some. */
+const structuredIn = (message: unknown) =>
+  (message as { readonly result: { readonly structuredContent: unknown } }).result.structuredContent;
 
 function errorOf(error: unknown): z.infer<typeof errorSchema> {
   const read = errorSchema.safeParse(error);

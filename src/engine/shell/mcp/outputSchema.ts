@@ -1,4 +1,5 @@
-import type { Json } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
+import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
 import type { ReadResult } from './result.ts';
@@ -15,7 +16,7 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   const schema = compileOutputSchema(outputSchema);
   if ('problem' in schema) return undefined;
   if (data === undefined) return 'the tool has an output schema, and its result has no structuredContent';
-  const [error] = schema.errorsOf(data as Json);
+  const [error] = schema.errorsOf(isObject(data) ? approximated(outputSchema, data) : data);
   if (!error) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
   return `structuredContent does not match the output schema: ${text}`.slice(0, longest);

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { exactJson } from '../../core/largeIntegers.ts';
 import { type Media, mediaText } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
 
@@ -35,6 +36,34 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     ...(media.length === 0 ? {} : { media }),
     ...(data === undefined ? {} : { data }),
   };
+}
+
+/**
+ * Returns a result as data: the structured content if there is some, otherwise the text. A text that is JSON is parsed.
+ * @param outputSchema the schema that the tool declares
+ */
+export function dataOf({ content, data }: Pick<ReadResult, 'content' | 'data'>, outputSchema: JsonObject = {}): Json {
+  const value = data === undefined ? content : unwrapped(data, content, outputSchema);
+  if (typeof value !== 'string') return value;
+  try {
+    return exactJson(value);
+  } catch {
+    return value;
+  }
+}
+
+/**
+ * Structured content is an object, so servers put other values under a key of one. The SDK for Python does that for
+ * lists, whose items are separate texts. Others repeat the text.
+ */
+function unwrapped(data: Json, content: string, { title, properties, ...schema }: JsonObject): Json {
+  if (!isObject(data)) return data;
+  const [[key, value] = ['', null], ...others] = Object.entries(data);
+  if (others.length > 0) return data;
+  const isPythons =
+    schema['x-fastmcp-wrap-result'] === true ||
+    (String(title).endsWith('Output') && isObject(properties) && Object.keys(properties).join() === 'result');
+  return value === content || (key === 'result' && isPythons) ? value : data;
 }
 
 /** Returns a part as the agent sees it. */

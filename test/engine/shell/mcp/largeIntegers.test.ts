@@ -3,19 +3,30 @@ import { connectTo, rawMcpServer, resultBody, textResult } from '../../../suppor
 
 const large = '9007199254740993';
 
+const outputSchema = {
+  type: 'object',
+  properties: { result: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } } },
+  'x-fastmcp-wrap-result': true,
+};
+
 /** A server with one account, whose id is too large for a JavaScript number. It answers with the arguments it got. */
 const accounts = () =>
   rawMcpServer({
     reply: ({ id, method, params, text }) => {
       if (method === 'tools/list') {
-        const tools = ['look', 'write', 'login'].map((name) => ({
+        const tools = ['look', 'rows', 'write', 'login'].map((name) => ({
           name,
           inputSchema: { type: 'object', properties: { id: { type: 'integer' } } },
+          ...(name === 'rows' ? { outputSchema } : {}),
         }));
         return { body: resultBody(id, JSON.stringify({ tools })) };
       }
       if (method !== 'tools/call') return undefined;
       if (params.name === 'look') return { body: resultBody(id, `{"content":[],"structuredContent":{"id":${large}}}`) };
+      if (params.name === 'rows') {
+        const content = JSON.stringify([{ type: 'text', text: `{"id":${large}}` }]);
+        return { body: resultBody(id, `{"content":${content},"structuredContent":{"result":[{"id":${large}}]}}`) };
+      }
       return { body: resultBody(id, textResult(/"arguments":(\{.*?\})[,}]/.exec(text)?.[1] ?? text)) };
     },
   });
@@ -25,6 +36,13 @@ test('data without a text is shown with all digits, and read as a text of them',
   const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
   expect((await source.call('look', {})).content).toBe(`{"id":${large}}`);
   expect(await source.read()).toEqual({ id: large });
+});
+
+test('data beside a text are read with all digits, and match their schema', async () => {
+  const { url } = await accounts();
+  const source = await connectTo(url, { reader: { tool: 'rows', arguments: {} } });
+  expect(await source.call('rows', {})).toEqual({ content: `{"id":${large}}`, isError: false });
+  expect(await source.read()).toEqual([{ id: large }]);
 });
 
 test('an argument reaches the server with all its digits', async () => {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
+import { dataOf, readResult } from '../../../../src/engine/shell/mcp/result.ts';
+
+const pythons: JsonObject = {
+  title: 'list_rowsOutput',
+  type: 'object',
+  properties: { result: { title: 'Result', type: 'array' } },
+};
+const own: JsonObject = { type: 'object', properties: { result: { type: 'array' } } };
+const row = (id: number) => ({ type: 'text', text: `{"id": ${id}}` });
+
+/** What a server sends, the schema that its tool declares, and what a reader makes of it. */
+const cases: readonly (readonly [what: string, sent: object, schema: JsonObject | undefined, value: Json])[] = [
+  ['no rows of Python', { content: [], structuredContent: { result: [] } }, pythons, []],
+  ['a row of Python', { content: [row(1)], structuredContent: { result: [{ id: 1 }] } }, pythons, [{ id: 1 }]],
+  [
+    'two rows of Python',
+    { content: [row(1), row(2)], structuredContent: { result: [{ id: 1 }, { id: 2 }] } },
+    pythons,
+    [{ id: 1 }, { id: 2 }],
+  ],
+  [
+    'rows of an older Python SDK',
+    { content: [row(1)], structuredContent: { result: [{ id: 1 }] } },
+    { 'x-fastmcp-wrap-result': true },
+    [{ id: 1 }],
+  ],
+  ['a text of Python', { content: [{ type: 'text', text: 'a' }], structuredContent: { result: 'a' } }, undefined, 'a'],
+  ['JSON in a text of Python', { content: [row(1)], structuredContent: { result: row(1).text } }, undefined, { id: 1 }],
+  ['a text under another key', { content: [row(1)], structuredContent: { content: row(1).text } }, own, { id: 1 }],
+  ['an object', { content: [row(1)], structuredContent: { id: 1 } }, undefined, { id: 1 }],
+  ['an object with the key result', { content: [row(1)], structuredContent: { result: [1] } }, own, { result: [1] }],
+  ['words about data', { content: [{ type: 'text', text: 'One.' }], structuredContent: { n: 1 } }, undefined, { n: 1 }],
+  ['JSON without structured content', { content: [row(1)] }, undefined, { id: 1 }],
+  ['a text without structured content', { content: [{ type: 'text', text: 'None.' }] }, undefined, 'None.'],
+];
+
+test.each(cases)('a reader gets the data of %s', (_, sent, schema, value) => {
+  expect(dataOf(readResult(sent), schema)).toEqual(value);
+});
