@@ -175,6 +175,7 @@ def test_what_does_not_fit_is_one_message(tmp_path: Path) -> None:
         check_grpo(grpo_config(tmp_path / "run", processes=2))
 
 
+@pytest.mark.full
 def test_a_run_that_cannot_begin_is_one_message(tmp_path: Path) -> None:
     words = ended(
         sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold", 1), processes=2, least_reward=2.0), code=1

@@ -12,7 +12,7 @@ import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { runs } from '../../support/runs.ts';
 import { sampled } from '../../support/suite.ts';
 
-const desks = ['order-desk', 'parcel-desk', 'help-line'];
+const desks = ['parcel-desk', 'order-desk', 'help-line'];
 const open = (desk: string): LanguageDomain => ({ loaded: loadDomain(inRoot('domains', desk)), described: new Map() });
 
 it.each(sampled(desks, 2))('%s: every mention stands on the words that it names', (desk) => {

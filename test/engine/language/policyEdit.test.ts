@@ -11,6 +11,7 @@ import {
   ruleTextOf,
 } from '../../../src/engine/language/policyEdit.ts';
 import { type TextEdits, withEdits } from '../../../src/engine/language/textEdit.ts';
+import { runs } from '../../support/runs.ts';
 import { inFullSuite } from '../../support/suite.ts';
 
 const after = (source: string, edits: TextEdits) =>
@@ -164,6 +165,7 @@ test('any rule of the sample domains takes any words and gives them back', () =>
       expect(parsePolicy(changed).policy.rules.map(({ id }) => id)).toEqual(policy.rules.map(({ id }) => id));
       expect(after(changed, ruleEdits(changed, block.line, old.text))).toBe(text);
     }),
+    { numRuns: runs(30) },
   );
 });
 
@@ -178,6 +180,7 @@ test('a rule that is added to a sample domain and taken out again leaves every b
       const left = after(added, removeRuleEdits(added, rule?.line ?? 0));
       expect(left.replace(/\n+/g, '\n')).toBe(text.replace(/\n+/g, '\n'));
     }),
+    { numRuns: runs(30) },
   );
 });
 

@@ -9,11 +9,12 @@ import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
+import { sampled } from '../../support/suite.ts';
 
 const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
 const nobody = () => Promise.reject(new Error('nobody is here'));
 
-test.each(['order-desk', 'help-line'])(
+test.each(sampled(['help-line', 'order-desk'], 2))(
   'the world after the gold actions, where it is wanted, is the one that a rollout of %s with reward 1 ends in',
   async (name) => {
     const loaded = loadDomain(inRoot('domains', name), { soundness: false });

@@ -261,6 +261,9 @@ test('an endpoint that limits the rate is asked again as often as needed, by one
   expect(retries.at(-1)).toEqual({ attempt: 2, of: 3, reason: 'it answered 500' });
 });
 
+/** A pause belongs to an origin and a key. A later test may have the port of this one, and must not wait. */
+const ownKey = 'key-of-a-long-pause';
+
 test.each([
   [429, 1, /limits the rate.*quota for today is used up.*--rate-limit-wait/],
   [503, 1, /quota for today is used up/],
@@ -275,7 +278,9 @@ test.each([
       response.writeHead(status, headers).end('{"error":{"message":"quota for today is used up"}}');
     });
     for (const _ of [1, 2, 3])
-      await expect(askAgentModel({ ...seat(url), rateLimitMs: 60_000 }, '', modelView(), never)).rejects.toThrow(words);
+      await expect(askAgentModel({ ...seat(url), rateLimitMs: 60_000 }, ownKey, modelView(), never)).rejects.toThrow(
+        words,
+      );
     expect(requests).toBe(sent);
   },
 );
@@ -307,7 +312,7 @@ test('to cancel in the pause before it is asked again ends the call', async () =
   const url = await endpoint((_request, response) => {
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after-ms': '59999' }).end('{}');
   });
-  const asked = askAgentModel(seat(url), '', modelView(), cancel.signal);
+  const asked = askAgentModel(seat(url), ownKey, modelView(), cancel.signal);
   await until('the pause', () => timers.mock.calls.some(([, ms]) => ms === 59_999));
   cancel.abort();
   await expect(asked).rejects.toMatchObject({ reason: 'cancelled' });
