@@ -9,6 +9,10 @@ export function answerTooLong(origin: string): Fault {
   return new Fault({ who: 'infrastructure', code: 'http/too-long', message });
 }
 
+/** Returns whether an error says that an answer is longer than `longestAnswer`. */
+export const isAnswerTooLong = (error: unknown): boolean =>
+  error instanceof Fault && error.failure.code === 'http/too-long';
+
 /** More redirects than any server needs. */
 const mostRedirects = 5;
 

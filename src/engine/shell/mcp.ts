@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
@@ -13,6 +12,7 @@ import { withTexts } from '../core/texts.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
 import { longestLine } from './boundedLines.ts';
+import { isAnswerTooLong, longestAnswer } from './boundFetch.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
@@ -141,6 +141,19 @@ class McpInstance implements ToolSource {
   }
 
   async open(): Promise<void> {
+    try {
+      await this.#openSession().catch((error: unknown) => {
+        // Nothing has been called in the session that the server forgot.
+        if (!(error instanceof SessionLost)) throw error;
+        return this.#openSession();
+      });
+    } catch (error) {
+      await this.close();
+      throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
+    }
+  }
+
+  async #openSession(): Promise<void> {
     const connection = new McpConnection();
     const signal = this.#signal;
     const cut = () => connection.cut(signal?.reason as Error);
@@ -150,15 +163,14 @@ class McpInstance implements ToolSource {
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
       await connection.open(transport, startLimitOf(server));
-      const listed = await connection.unlessCut(this.#list(connection.client));
+      const listed = await this.#list(connection);
       signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
       this.#connection = connection;
     } catch (error) {
       await connection.close();
-      await this.close();
-      throw error instanceof Fault ? this.#named(error) : await this.#startFault(error);
+      throw error;
     } finally {
       signal?.removeEventListener('abort', cut);
     }
@@ -168,9 +180,9 @@ class McpInstance implements ToolSource {
     return this.listed.find(({ tool }) => tool.name === name && !isLeftOut(tool))?.tool;
   }
 
-  #list(client: Client): Promise<readonly ListedTool[]> {
+  #list(connection: McpConnection): Promise<readonly ListedTool[]> {
     const server = { name: this.#name, declared: this.#server };
-    return listTools(client, server, this.#server.timeoutMs, (code, what) => this.#fault(code, what));
+    return listTools(connection, server, this.#server.timeoutMs, (code, what) => this.#fault(code, what));
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
@@ -266,8 +278,8 @@ class McpInstance implements ToolSource {
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#shown(text)) }),
       };
     } catch (error) {
-      if (error instanceof ServerError || error instanceof ResultTooLong) {
-        const isDone = error instanceof ResultTooLong;
+      const isDone = error instanceof ResultTooLong || isAnswerTooLong(error);
+      if (error instanceof ServerError || isDone) {
         return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true, ...(isDone ? { isDone } : {}) };
       }
       if (signal?.aborted) throw error;
@@ -473,7 +485,7 @@ class McpInstance implements ToolSource {
 
   /** An answer that is too long is the failure of this server. */
   #named(fault: Fault): Fault {
-    return fault.failure.code === 'http/too-long' ? this.#fault('mcp/too-long', fault.message) : fault;
+    return isAnswerTooLong(fault) ? this.#fault('mcp/too-long', fault.message) : fault;
   }
 
   #fault(code: string, what: string): Fault {
@@ -506,7 +518,10 @@ function withoutQuery(url: string): string {
   return `${shown.origin}${shown.pathname}`;
 }
 
-const wordsOf = (error: unknown) => (error instanceof ServerError ? error.text : messageOf(error));
+function wordsOf(error: unknown): string {
+  if (error instanceof ServerError) return error.text;
+  return isAnswerTooLong(error) ? `the result is longer than ${longestAnswer / 1e6} MB` : messageOf(error);
+}
 
 /** Returns whether a command may download the server before it starts it. */
 function downloads({ command }: StdioServer): boolean {

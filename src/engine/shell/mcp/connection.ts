@@ -52,13 +52,24 @@ export class McpConnection {
    * Calls a tool and returns the result as the server sent it. Rejects with a `ServerError` for an error that the server
    * answered with, and with `TimeLimitExceeded`, `Disconnected` or `SessionLost` where there is no answer.
    */
-  async callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
+  callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
     const progress = resetTimeoutOnProgress ? { resetTimeoutOnProgress, onprogress: () => undefined } : {};
     const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
+    return this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
+  }
+
+  /** Requests a page of the list of tools and returns it as the server sent it. Rejects as `callTool` does. */
+  listTools(params: object, timeoutMs: number): Promise<object> {
+    return this.#request({ method: 'tools/list', params: { ...params } }, { timeout: timeoutMs });
+  }
+
+  async #request(
+    request: Parameters<Client['request']>[0],
+    options: RequestOptions,
+    progress: RequestOptions = {},
+  ): Promise<object> {
     try {
-      return await this.unlessCut(
-        this.client.request({ method: 'tools/call', params: { ...params } }, anyResult, { ...options, ...progress }),
-      );
+      return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
       if (!this.#hasSession || !saysSessionIsLost(error)) throw error;
       throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(error)) : error;

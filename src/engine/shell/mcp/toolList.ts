@@ -1,4 +1,3 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { McpServer } from '../../core/domain.ts';
@@ -6,7 +5,8 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
 import type { Fault } from '../fault.ts';
-import { meaningOf, ServerError } from './errors.ts';
+import type { McpConnection } from './connection.ts';
+import { ServerError } from './errors.ts';
 
 /** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -37,7 +37,7 @@ type WrittenTool = z.infer<typeof toolSchema>;
  * Throws a fault for a list that is not one, or has no end.
  */
 export async function listTools(
-  client: Client,
+  connection: McpConnection,
   server: ListedServer,
   timeoutMs: number,
   faultOf: FaultOf,
@@ -46,7 +46,7 @@ export async function listTools(
   const seen = new Set<string>();
   let cursor: string | undefined;
   do {
-    const page = pageSchema.safeParse(await pageOf(client, cursor, timeoutMs));
+    const page = pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
     if (!page.success) throw faultOf('mcp/list', `its answer to tools/list cannot be read (${misreadOf(page.error)})`);
     const before = found.length;
     found.push(...page.data.tools.map((tool, at) => listed(server, tool, before + at + 1)));
@@ -84,14 +84,12 @@ const clashOf = (own: string, name: string) => ({
 });
 
 /** Returns a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
-async function pageOf(client: Client, cursor: string | undefined, timeout: number): Promise<unknown> {
-  const params = cursor === undefined ? {} : { cursor };
+async function pageOf(connection: McpConnection, cursor: string | undefined, timeoutMs: number): Promise<unknown> {
   try {
-    return await client.request({ method: 'tools/list', params }, z.looseObject({}), { timeout });
+    return await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs);
   } catch (error) {
-    const meant = meaningOf(error);
-    const isUnknown = meant instanceof ServerError && meant.code === ErrorCode.MethodNotFound;
-    if (isUnknown && !client.getServerCapabilities()?.tools) return { tools: [] };
+    const isUnknown = error instanceof ServerError && error.code === ErrorCode.MethodNotFound;
+    if (isUnknown && !connection.client.getServerCapabilities()?.tools) return { tools: [] };
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectTo, type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 
@@ -43,6 +44,38 @@ test.each(expiries)('an expired session ($name) is taken up again', async ({ unk
   forget(server);
   expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
   expect(server.calls).toEqual(['look', 'write']);
+});
+
+test.each(expiries)('a session that expires ($name) before the tools are listed is opened again', async (expiry) => {
+  let lists = 0;
+  const server = await rawMcpServer({
+    ...expiry,
+    reply: ({ id, method }, { sessions }) => {
+      if (method !== 'tools/list') return undefined;
+      lists += 1;
+      if (lists > 1) return undefined;
+      sessions.clear();
+      const { status, body } = expiry.unknownSession;
+      return { status, body: body.replace('ID', String(id)) };
+    },
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  expect([lists, server.sessions.size]).toEqual([2, 1]);
+});
+
+test('a server that forgets every session is not asked without end', async () => {
+  let lists = 0;
+  const server = await rawMcpServer({
+    reply: ({ method }, { sessions }) => {
+      if (method !== 'tools/list') return undefined;
+      lists += 1;
+      sessions.clear();
+      return { status: 404, body: 'no such session' };
+    },
+  });
+  await expect(connectTo(server.url)).rejects.toThrow(/no such session/);
+  expect(lists).toBe(2);
 });
 
 test.each([
@@ -133,4 +166,32 @@ test('a call may take longer than the time limits of the runtime', async () => {
   globals[symbol] = new usual.constructor({ headersTimeout: 100, bodyTimeout: 100 }) as never;
   const source = await connectTo(url);
   expect(await source.call('look', {})).toEqual({ content: 'late', isError: false });
+});
+
+test.each([
+  { type: 'application/json', before: '' },
+  { type: 'text/event-stream', before: 'data: ' },
+])('a result of more than 64 MB in $type is an error for the agent, and the session remains', async (body) => {
+  function* endless(start: string) {
+    yield start;
+    for (;;) yield 'x'.repeat(1_000_000);
+  }
+  const server = await rawMcpServer({
+    reply: ({ id, method, params }) => {
+      if (method !== 'tools/call' || params.name !== 'look') return undefined;
+      return (response) => {
+        response.writeHead(200, { 'content-type': body.type });
+        const start = `${body.before}{"jsonrpc":"2.0","id":${id},"x":"`;
+        pipeline(endless(start), response).catch(() => undefined);
+      };
+    },
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toEqual({
+    content: 'Error: the result is longer than 64 MB',
+    isError: true,
+    isDone: true,
+  });
+  expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
+  expect(server.sessions.size).toBe(1);
 });
