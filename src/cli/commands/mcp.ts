@@ -11,7 +11,8 @@ export const mcp: Command = {
 
 Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
 on a database of their own, which is gone afterwards: nothing is recorded, and the domain stays as it is. Tools that end
-a rollout (to hand over to a person) are left out.
+a rollout (to hand over to a person) are left out. A cancelled call of an MCP server, a Python environment or a simulated
+tool ends at once. A TypeScript tool runs to its end, or to its time limit.
 
   --task TASK        the task whose start the database has, and whose faults the tools have
   --json             what could not be done as JSON too

@@ -8,7 +8,15 @@ import type { Task } from '../core/task.ts';
 import { outsideSource } from '../core/tool.ts';
 import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './checkedRollout.ts';
 import { cancelled, Fault } from './fault.ts';
-import type { CallAnswer, ClaimedEvent, LaneEvent, LaneSeats, PythonAnswer, Question } from './lane/laneMessage.ts';
+import type {
+  CallAnswer,
+  ClaimedEvent,
+  LaneEvent,
+  LaneSeats,
+  PythonAnswer,
+  Question,
+  SimulatedAnswer,
+} from './lane/laneMessage.ts';
 import type { Inspector } from './lane/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
@@ -509,9 +517,10 @@ class Supervision implements Supervisor {
 }
 
 /** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */
-function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | null {
+function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | SimulatedAnswer | null {
   const content = 'Error: the call was cancelled';
   if (type === 'tool') return { content, isError: true };
+  if (type === 'simulated') return { content, isError: true, writes: [] };
   return type === 'python' ? { refusal: content } : null;
 }
 

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { completion, endpoint } from '../../support/endpoint.ts';
 import { type RawReply, rawMcpServer } from '../../support/rawMcpServer.ts';
 import { folderOf } from './load/domainFolder.ts';
 
@@ -60,4 +61,29 @@ test('a cancelled call does not keep the next one waiting, whether it was made o
   expect(await call('write', {})).toMatchObject(wrote);
   expect(server.calls).toEqual(['look', 'write']);
   expect(server.sessions.size, 'the database is the same').toBe(1);
+});
+
+test('a cancelled call of a simulated tool ends the wait for its model, and writes nothing', async () => {
+  let asked = 0;
+  const url = await endpoint(() => {
+    asked += 1;
+    return asked === 1 ? null : completion({ content: '{"result": "sunny"}' });
+  });
+  const folder = folderOf({
+    'domain.yaml': `name: sky\nsimulator: openai:m@${url}\n`,
+    'policy.md': '# Sky\n',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tools/weather.tool.yaml':
+      'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: {} }\n',
+  });
+  approveDomain(folder);
+  const tools = await ScratchTools.open(loadDomain(folder), { readKey: () => undefined });
+  onTestFinished(() => tools.close());
+  const { call } = tools.shown;
+  const cancel = new AbortController();
+  const first = call('weather', {}, cancel.signal);
+  await expect.poll(() => asked).toBe(1);
+  cancel.abort();
+  expect(await first).toMatchObject({ isError: true, content: 'Error: the call was cancelled' });
+  expect(await call('weather', {})).toMatchObject({ isError: false, content: expect.stringContaining('sunny') });
 });
