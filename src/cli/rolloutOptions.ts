@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import { type DomainFile, userSeatFor } from '../engine/core/domain.ts';
-import type { ModelSettings, SeatSettings } from '../engine/core/modelSettings.ts';
+import type { SeatSettings } from '../engine/core/modelSettings.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
@@ -13,7 +13,13 @@ import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
 import { makeNewRunFolder, removeEmptyRunFolder } from '../engine/shell/runName.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../engine/shell/seats/modelSettings.ts';
-import { type ModelSeat, parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
+import {
+  type AskedSettings,
+  type ModelSeat,
+  parseSeat,
+  type SeatSpec,
+  withModel,
+} from '../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -60,7 +66,7 @@ export type RolloutOptions = {
   readonly user: SeatSpec;
   readonly judge?: SeatSpec;
   /** Laid over those of the domain for simulated tools. */
-  readonly toolSettings?: ModelSettings;
+  readonly toolSettings: AskedSettings;
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
@@ -143,7 +149,7 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
     ...(judge === undefined
       ? {}
       : { judge: seat({ which: 'agent', role: 'judge', chosen: judge, own: judge, settings }, given, domain, io) }),
-    ...(settings.tools ? { toolSettings: settings.tools } : {}),
+    toolSettings: { ...settings.tools, ...rateLimitOf(given) },
   };
 }
 
@@ -159,15 +165,10 @@ type AskedSeat = {
 
 function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
   const timeoutMs = secondsOf(given, 'timeout');
-  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
   const spec = chosenSeat(asked.which, asked.chosen, asked.own, folder, io);
   return withModel(spec, (model) =>
     settledModel(
-      {
-        ...model,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(rateLimitMs === undefined ? {} : { rateLimitMs }),
-      },
+      { ...model, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...rateLimitOf(given) },
       asked,
       file,
       io.environment,
@@ -209,6 +210,11 @@ export function chosenSeat(
   const parsed = parseSeat(chosen ?? own, which, from, environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
+}
+
+function rateLimitOf(given: Given): Pick<ModelSeat, 'rateLimitMs'> {
+  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
+  return rateLimitMs === undefined ? {} : { rateLimitMs };
 }
 
 /** Reads an option in seconds. Returns milliseconds. */

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings, throwUnlessNamed } from '../../src/cli/modelSettings.ts';
 import { settledModel } from '../../src/cli/rolloutOptions.ts';
 import { domainFileSchema } from '../../src/engine/core/domain.ts';
@@ -7,6 +10,9 @@ import { effectsOfDomain } from '../../src/engine/shell/effects.ts';
 import { requestTo } from '../../src/engine/shell/seats/chatRequest.ts';
 import { withFilledHeaders } from '../../src/engine/shell/seats/modelSettings.ts';
 import type { ModelSeat } from '../../src/engine/shell/seats/seatSpec.ts';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
+import { approveDomain } from '../support/approval.ts';
+import { rehearsal } from '../support/terminal.ts';
 
 const given = (values: Parameters<typeof readSettings>[0]['values']) => ({ positionals: [], values });
 
@@ -102,4 +108,29 @@ describe('headers go only to the model that the same source names', () => {
       { type: 'address', by: 'model of the agent', url: 'http://a.example/v1', headers },
     ]);
   });
+});
+
+test('--rate-limit-wait holds for the model of simulated tools, too', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(429, { 'retry-after': '3600' }).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const folder = folderOf({
+    'domain.yaml': `name: sky\nsimulator: openai:m@${url}\n`,
+    'policy.md': '# Sky\n',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tools/weather.tool.yaml':
+      'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: {} }\n',
+    'tasks/a.task.yaml':
+      'id: a\npersona: a\nuser: { goal: You ask for the weather. }\nscript: [[{ tool: weather }], Sunny.]\n',
+  });
+  approveDomain(folder);
+  const options = ['--agent', 'scripted', '--rate-limit-wait', '1', '--out', `${folder}-run`];
+  const { out } = await rehearsal('run', folder, 'a', ...options);
+  expect(out).toMatch(/not scored: .*limits the rate.*--rate-limit-wait/);
 });

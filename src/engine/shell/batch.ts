@@ -4,7 +4,7 @@ import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { ModelRole } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
-import { describeSettings, type ModelSettings } from '../core/modelSettings.ts';
+import { describeSettings } from '../core/modelSettings.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
@@ -23,7 +23,7 @@ import { resumePoint } from './resume.ts';
 import { type RunFile, toolKinds, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
 import { runToGoOn } from './runRecord.ts';
-import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { type AskedSettings, parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
@@ -39,7 +39,7 @@ export type BatchOptions = {
   /** Who answers what rules and tasks leave to a judge; those answers are unknown without one. */
   readonly judge?: SeatSpec;
   /** Laid over those of the domain for simulated tools. */
-  readonly toolSettings?: ModelSettings | undefined;
+  readonly toolSettings?: AskedSettings | undefined;
   readonly concurrency: number;
   /** How often rollouts without a reward are run again. */
   readonly retryUnscored?: number | undefined;
@@ -354,6 +354,7 @@ function modelSettingsOf(role: ModelRole, seat: SeatSpec | null = null): NonNull
 
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
+  const tools = describeSettings(options.toolSettings ?? {});
   return {
     domain: domain.name,
     folder,
@@ -367,7 +368,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
       ...modelSettingsOf('agent', options.agent),
       ...modelSettingsOf('user', options.user),
       ...modelSettingsOf('judge', options.judge),
-      ...(options.toolSettings ? { tools: describeSettings(options.toolSettings) } : {}),
+      ...(Object.keys(tools).length > 0 ? { tools } : {}),
     },
     simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),

@@ -1,7 +1,6 @@
 import type { Domain } from '../core/domain.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { Tokens } from '../core/measure.ts';
-import type { ModelSettings } from '../core/modelSettings.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { Tool } from '../core/tool.ts';
 import type { CheckedQuestion } from './checkedRollout.ts';
@@ -13,7 +12,14 @@ import type { AskLentModel } from './seats/lentModel.ts';
 import type { ModelCall } from './seats/modelCall.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './seats/modelSettings.ts';
 import type { OnRetry, Retry } from './seats/openai.ts';
-import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import {
+  type AgentSeat,
+  type AskedSettings,
+  type ModelSeat,
+  parseSeat,
+  pureSeats,
+  type SeatSpec,
+} from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
 import { keptSecret } from './secrets.ts';
 import type { SideNote } from './sideNote.ts';
@@ -86,7 +92,7 @@ export function outsideOf(
   askPerson: AskPerson,
   judge?: SeatSpec,
   onModel: OnModel = () => undefined,
-  toolSettings?: ModelSettings,
+  toolSettings?: AskedSettings,
 ): Outside {
   let calls = 0;
   const asked = async <Answer>(

@@ -5,10 +5,10 @@ import { Fault } from '../fault.ts';
 import { throwUnlessAllowed } from '../keyOrigins.ts';
 import { fillPlaceholders, type PlaceholderProblem, variablesIn } from '../placeholders.ts';
 import { keptSecret } from '../secrets.ts';
-import type { ModelSeat } from './seatSpec.ts';
+import type { AskedSettings, ModelSeat } from './seatSpec.ts';
 
 /** Returns a model with settings laid over its own; fields of requests and headers one by one. */
-export function withSettings(model: ModelSeat, settings: ModelSettings = {}): ModelSeat {
+export function withSettings(model: ModelSeat, settings: AskedSettings = {}): ModelSeat {
   const { extraBody, headers, ...rest } = settings;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return {

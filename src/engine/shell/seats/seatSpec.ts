@@ -53,6 +53,9 @@ export type ModelSeat = Readonly<ModelSettings> & {
   readonly isCheckpoint?: true;
 };
 
+/** How a model is asked, with the time for which a person lets it wait for an endpoint that limits the rate. */
+export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
+
 /** The environment in which the editor says where its language models are asked, and with what token. */
 export const editorModels = { url: 'REHEARSAL_EDITOR_URL', token: 'REHEARSAL_EDITOR_TOKEN' } as const;
 
