@@ -196,7 +196,7 @@ mcpServers:
     const { code, out } = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
     expect(code).toBe(2);
     expect(out).toMatch(
-      /ended: environmentFailed \(environment: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese\)/,
+      /ended: infrastructureFailed \(infrastructure: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese\)/,
     );
     expect(resultsOf(run)).toEqual(['{"count":0}']);
     await expectKept(run);

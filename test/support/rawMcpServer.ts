@@ -42,6 +42,8 @@ type Raw = {
   readonly get?: (response: ServerResponse) => void;
   /** Receives what the client answers to requests of the server, as JSON texts. */
   readonly onAnswer?: (answer: string) => void;
+  /** The session of every client; by default each has its own. */
+  readonly session?: string;
   /** The status of a DELETE; by default the session ends. */
   readonly deleteStatus?: number;
 };
@@ -91,7 +93,7 @@ export async function rawMcpServer(raw: Raw = {}): Promise<RawServer> {
     const reply = raw.reply?.(message, server) ?? usual(message);
     if (typeof reply === 'function') reply(response);
     else {
-      const opened = message.method === 'initialize' ? randomUUID() : '';
+      const opened = message.method === 'initialize' ? (raw.session ?? randomUUID()) : '';
       if (opened !== '') sessions.add(opened);
       const headers = { 'content-type': 'application/json', ...(opened === '' ? {} : { 'mcp-session-id': opened }) };
       response.writeHead(reply.status ?? 200, headers).end(reply.body);

@@ -167,6 +167,11 @@ class McpInstance implements ToolSource {
       signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
+      if (server.type === 'http' && this.#keepsState && !connection.takeSession(server.url))
+        throw this.#fault(
+          'mcp/shared-session',
+          'it gave this rollout a session that another rollout has, so both would work on the same state. Let the server make a session for each client, or play one rollout at a time (--concurrency 1)',
+        );
       this.#connection = connection;
     } catch (error) {
       await connection.close();
@@ -174,6 +179,12 @@ class McpInstance implements ToolSource {
     } finally {
       signal?.removeEventListener('abort', cut);
     }
+  }
+
+  /** Whether what one call does may matter to a later one or to the reward. */
+  get #keepsState(): boolean {
+    const { state, reader } = this.#server;
+    return state !== 'none' || reader !== undefined || this.tools.some(({ effect }) => effect === 'write');
   }
 
   #tool(name: string): Tool | undefined {
@@ -493,7 +504,8 @@ class McpInstance implements ToolSource {
     const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
     const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
-    return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
+    const who = lostTransport.includes(code) ? 'infrastructure' : 'environment';
+    return new Fault({ who, code, message: this.#filled?.redact(text) ?? text, ...place });
   }
 
   async #drop(): Promise<void> {
@@ -502,6 +514,9 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+/** Failures of the way to the server: the same command runs such a rollout again. */
+const lostTransport: readonly string[] = ['mcp/died', 'mcp/unreachable', 'mcp/session', 'mcp/shared-session'];
 
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;

@@ -151,7 +151,8 @@ test.each(failures)('$name is one clear fault', async ({ act, message, code }) =
     () => null,
     (error: unknown) => error,
   );
-  expect(fault).toMatchObject({ name: 'Fault', failure: { who: 'environment', code } });
+  const who = ['mcp/died', 'mcp/unreachable'].includes(code) ? 'infrastructure' : 'environment';
+  expect(fault).toMatchObject({ name: 'Fault', failure: { who, code } });
   expect(String(fault)).toMatch(message);
   expect(String(fault)).not.toContain('wrong-one');
 });

@@ -87,7 +87,7 @@ test('an idempotent call is made again after the connection broke, and the sidec
 inFullSuite('without retries the same ends the rollout in words', async () => {
   const { url } = await httpMcpServer('json');
   const [closed] = await rehearse(folder(url, '', ['{ tool: fail, arguments: { times: 1 } }']), ['a']);
-  expect(closed).toMatchObject({ endReason: 'environmentFailed', reward: null, failure: { code: 'mcp/died' } });
+  expect(closed).toMatchObject({ endReason: 'infrastructureFailed', reward: null, failure: { code: 'mcp/died' } });
 });
 
 test('every call has a key of its own, also over rollouts', async () => {

@@ -16,6 +16,9 @@ const endSessionMs = 2000;
 
 const anyResult = z.looseObject({});
 
+/** Sessions that connections of this process have, by server and id. */
+const openSessions = new Set<string>();
+
 type CallOptions = {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -31,6 +34,9 @@ export class McpConnection {
   /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
   readonly #pending = new Set<(error: Error) => void>();
   #transport: Transport | null = null;
+  /** What `openSessions` has of this connection. */
+  #session: string | null = null;
+  #sharesSession = false;
 
   constructor() {
     this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
@@ -46,6 +52,21 @@ export class McpConnection {
   async open(transport: Transport, timeoutMs: number): Promise<void> {
     this.#transport = transport;
     await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
+  }
+
+  /**
+   * Takes the session for this connection alone. Returns false if another connection of this process has it.
+   * @param server the address of the server
+   */
+  takeSession(server: string): boolean {
+    const id = this.#transport?.sessionId;
+    if (id === undefined) return true;
+    const session = JSON.stringify([server, id]);
+    this.#sharesSession = openSessions.has(session);
+    if (this.#sharesSession) return false;
+    openSessions.add(session);
+    this.#session = session;
+    return true;
   }
 
   /**
@@ -102,9 +123,10 @@ export class McpConnection {
   /** Ends the session on the server, then the connection. Never rejects. */
   async close(): Promise<void> {
     const transport = this.#transport;
-    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession)
+    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession && !this.#sharesSession)
       await unlessAborted(transport.terminateSession(), AbortSignal.timeout(endSessionMs)).catch(() => undefined);
     await this.client.close().catch(() => undefined);
+    if (this.#session !== null) openSessions.delete(this.#session);
   }
 
   get #hasSession(): boolean {

@@ -36,7 +36,7 @@ train: [assertions]
   });
 
 /** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
-async function accounts() {
+async function accounts(session?: string) {
   let account = '1';
   let looks = 0;
   const tools = ['look', 'write', 'state', 'restore'].map((name) => ({
@@ -44,6 +44,7 @@ async function accounts() {
     inputSchema: { type: 'object', properties: { id: { type: 'integer' } } },
   }));
   return rawMcpServer({
+    ...(session === undefined ? {} : { session }),
     reply: ({ id, method, params, text }, { sessions }) => {
       if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
       if (method !== 'tools/call') return undefined;
@@ -113,4 +114,16 @@ test('a rollout that closes while its server starts leaves no session', async ()
   await rollout.close();
   expect(server.sessions.size).toBe(0);
   await end;
+});
+
+test('rollouts at once are not scored on a session that they share, and one at a time they are', async () => {
+  const server = await accounts('only');
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 7 } }'], 'state.id >= 1'));
+  const run = temporaryFolder('shared-session');
+  const evaluated = (at: string) =>
+    rehearsal('eval', folder, '--agent', 'scripted', '--trials', '6', '--concurrency', at, '--out', run);
+  const atOnce = await evaluated('3');
+  expect(atOnce.out).toMatch(/a session that another rollout has/);
+  expect(atOnce.out).not.toContain('6 scored of 6');
+  expect((await evaluated('1')).out).toContain('6 scored of 6');
 });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectTo, type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 
 const forget = (server: RawServer) => server.sessions.clear();
@@ -166,6 +166,27 @@ test('a call may take longer than the time limits of the runtime', async () => {
   globals[symbol] = new usual.constructor({ headersTimeout: 100, bodyTimeout: 100 }) as never;
   const source = await connectTo(url);
   expect(await source.call('look', {})).toEqual({ content: 'late', isError: false });
+});
+
+describe('a server that gives every client the same session', () => {
+  test('is refused to a second rollout while a first one works on its state', async () => {
+    const { url, sessions } = await rawMcpServer({ session: 'only' });
+    const first = await connectTo(url);
+    await expect(connectTo(url)).rejects.toMatchObject({
+      failure: { code: 'mcp/shared-session', message: expect.stringContaining('--concurrency 1') },
+    });
+    expect([...sessions], 'the session of the first is not ended').toEqual(['only']);
+    expect(await first.call('write', {})).toEqual({ content: 'write', isError: false });
+    await first.close();
+    const next = await connectTo(url);
+    expect(await next.call('look', {})).toEqual({ content: 'look', isError: false });
+  });
+
+  test('serves any number of rollouts that only read', async () => {
+    const { url } = await rawMcpServer({ session: 'only' });
+    const clients = await Promise.all([connectTo(url, { writes: [] }), connectTo(url, { writes: [] })]);
+    for (const client of clients) expect(await client.call('look', {})).toEqual({ content: 'look', isError: false });
+  });
 });
 
 test.each([
