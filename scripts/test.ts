@@ -36,6 +36,7 @@ Only in test:full: ${steps.flatMap(({ name, isFull }) => (isFull ? name : [])).j
 const fullSettings = {
   REHEARSAL_KILLS: '500',
   REHEARSAL_ROLLOUTS: '1000',
+  REHEARSAL_FAULTS: '10000',
   REHEARSAL_TRAINER_KILLS: '30',
   REHEARSAL_RUNS: '20',
   REHEARSAL_SEED: `${randomInt(2 ** 31)}`,

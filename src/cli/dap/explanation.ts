@@ -1,4 +1,4 @@
-import { diffDatabases } from '../../engine/core/database.ts';
+import { diffDatabases, readView } from '../../engine/core/database.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
@@ -54,11 +54,11 @@ function rewardInWords({ reward, ruleVerdicts }: RolloutState, domain: LoadedDom
 
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
-/** What the rollout did to the database since the task's own start. */
+/** What the rollout did to the database since the task's own start. A domain without a database has nothing to say. */
 export function changesOf({ start, world }: RolloutState): readonly string[] {
-  const changes = (['agent', 'user'] as const).flatMap((side) =>
-    diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
-  );
+  const sides = ['agent', 'user'] as const;
+  const changes = sides.flatMap((side) => diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })));
+  if (sides.every((side) => Object.keys(readView(world[side])).length === 0) && changes.length === 0) return [];
   if (changes.length === 0) return ['  the database is as it was at the start'];
   const shown = changes
     .slice(0, shownChanges)

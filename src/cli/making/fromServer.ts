@@ -46,10 +46,10 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   const starts = serverEffects({ mcpServers: { [key]: whole } });
   throwUnlessApproved({ name: key, path: where, effects: starts }, io.environment);
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
-  const listed = await listMcpTools(key, whole, to !== null && existsSync(to.folder) ? to.folder : tmpdir(), {
-    environment: io.environment,
-    now,
-  }).catch((error: unknown) => {
+  const files = filesOf(given, server, io);
+  const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
+  const first = whole.type === 'stdio' && files !== null ? withFiles(whole, files) : { server: whole, folder };
+  const listed = await listMcpTools(key, first.server, first.folder, { environment: io.environment, now }).catch((error: unknown) => {
     // Ctrl+C ends the server as well, which would look like a fault of its own.
     throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
   });
@@ -70,7 +70,6 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (to === null || given.values['list'] === true) return listTools(tools, given, io);
   const plays = given.values['no-play'] !== true;
   if (plays) askToPlay(to, key, tools, given, io);
-  const files = filesOf(given, server, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
   const reader = plays && whole.type === 'stdio' ? await readerOf(key, { server: whole, now, tools, files }, io) : null;
   const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
@@ -92,6 +91,12 @@ function leftOutText({ name, leftOut }: Tool): string {
   return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
 }
 
+/** A server that starts with a copy of a folder, and the folder that this one is named from. */
+const withFiles = (server: StdioServer, files: string) => ({
+  server: { ...server, files: basename(files) },
+  folder: dirname(files),
+});
+
 type Observed = {
   readonly server: StdioServer;
   readonly now: string;
@@ -103,8 +108,7 @@ type Observed = {
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
 async function readerOf(key: string, { server, now, tools, files }: Observed, io: Io): Promise<FoundReader | null> {
   const { startMcpServer } = await import('../../engine/shell/mcp.ts');
-  const started = files === null ? server : { ...server, files: basename(files) };
-  const folder = files === null ? tmpdir() : dirname(files);
+  const { server: started, folder } = files === null ? { server, folder: tmpdir() } : withFiles(server, files);
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now });
   const writes = draftWrites(tools);

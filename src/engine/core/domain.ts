@@ -81,6 +81,12 @@ const serverKeys = {
     .describe(
       'Fields of its results and its state that differ from rollout to rollout, such as ids, clocks and hashes: names, or paths such as notes.*.etag. The audit compares them up to a renaming, and the rows of a list that is named here in any order. The name of a tool means that its result differs each time, such as that of a random number; the audit does not compare two calls of it.',
     ),
+  sharedState: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether all instances or sessions of the server work on one state. Rollouts then use the server one at a time, and `setUp.NAME.calls` of each task brings it to its start. The audit finds such servers.',
+    ),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
   timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
   resetTimeoutOnProgress: z

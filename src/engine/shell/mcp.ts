@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
@@ -95,8 +95,8 @@ class McpInstance implements ToolSource {
   readonly #signal: AbortSignal | undefined;
   readonly #filled: Filled;
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
-  /** Its paths, as a server may write them: the folder of temporary files can be a link. */
-  readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch])];
+  /** Its paths, as a server may write them: the folder of temporary files can be a link, or where the server works. */
+  readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch, basename(this.#scratch)])];
   #connection: McpConnection | null = null;
   /** Whether a call may have changed what the server keeps for this rollout. */
   #hasChanged = false;
@@ -255,7 +255,8 @@ class McpInstance implements ToolSource {
   }
 
   #setUpFault(what: string): Fault {
-    return this.#fault('mcp/set-up', `setUp of the task: ${what}. Correct setUp.${this.#name} of the task`);
+    const problem = what.replace(/[.\s]+$/, '');
+    return this.#fault('mcp/set-up', `setUp of the task: ${problem}. Correct setUp.${this.#name} of the task`);
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { comparedFields } from '../core/comparedFields.ts';
 import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../core/json.ts';
 import { exactArguments } from '../core/largeIntegers.ts';
+import { excerpt } from '../core/rules/finding.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { goldSource } from '../core/verifiers/assertions.ts';
+import { comparable, differenceBetween } from '../core/volatile.ts';
 import { cancelled, Fault } from './fault.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
@@ -30,12 +33,18 @@ export class RolloutTools {
   #opening: Promise<ReadonlyMap<string, ToolSource>> = Promise.resolve(new Map());
   #sources: ReadonlyMap<string, ToolSource> = new Map();
   #task: Task | null = null;
+  /** Lets the next rollout use the servers whose state is shared. */
+  #endTurn: () => void = () => undefined;
   #usesPython = false;
   /** Sessions of this rollout, and the environments that have them. */
   readonly #hosted = new Map<string, string>();
 
-  constructor(shared: SharedTools) {
+  /** Whether another rollout's turn includes this one. */
+  readonly #isWithin: boolean;
+
+  constructor(shared: SharedTools, isWithin = false) {
     this.#shared = shared;
+    this.#isWithin = isWithin;
   }
 
   /** Starts a fresh instance of every source, with the task's own start. Rejects where the rollout closes meanwhile. */
@@ -44,6 +53,7 @@ export class RolloutTools {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     this.#task = task;
+    if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
     this.#opening = this.#shared.open(this.#session, task.now, signal);
     const sources = await this.#opening;
     signal.throwIfAborted();
@@ -76,6 +86,7 @@ export class RolloutTools {
         .request('drop', { session }, drop)
         .catch(() => undefined);
     this.#hosted.clear();
+    this.#endTurn();
   }
 
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
@@ -162,7 +173,7 @@ export class RolloutTools {
   async #readAfterGold(name: string): Promise<Json> {
     const task = this.#task;
     if (!task) throw new Error('no rollout is open');
-    const apart = new RolloutTools(this.#shared);
+    const apart = new RolloutTools(this.#shared, true);
     try {
       await apart.open(task);
       const source = apart.#source(name);
@@ -201,13 +212,12 @@ export class RolloutTools {
         );
       }
       const { content } = await this.#source(name).call(tool.name, args);
-      if (!isChanged && content !== recorded) {
-        const texts = `Recorded: ${recorded.slice(0, 120)}. Now: ${content.slice(0, 120)}`;
+      const difference = isChanged ? null : resultDifference(domain.file, tool, recorded, content);
+      if (difference !== null)
         throw unable(
           'fork/mismatch',
-          `can't go on from here: ${tool.name} of "${name}" answered differently when it was made again. ${texts}`,
+          `can't go on from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
         );
-      }
     }
   }
 
@@ -251,6 +261,17 @@ function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonl
     found.push({ tool, source, args: args as JsonObject, content: event.content, isChanged: isStruck });
   }
   return found;
+}
+
+/** Returns how a result differs from the recorded one, up to what the domain declares as volatile; null if it does not. */
+function resultDifference(file: DomainFile, tool: Tool, recorded: string, now: string): string | null {
+  const { volatile, compare } = comparedFields(file, tool);
+  if (recorded === now || volatile.includes(tool.name)) return null;
+  const [one, other] = [recorded, now].map(
+    (text) => comparable([(jsonOf(text) as Json | undefined) ?? text], volatile, compare).texts[0],
+  );
+  const texts = `recorded: ${excerpt(recorded)}, now: ${excerpt(now)}`;
+  return one === other ? null : (differenceBetween(one ?? '', other ?? '', compare) ?? texts);
 }
 
 function unable(code: string, message: string): Fault {

@@ -11,6 +11,7 @@ import { EnvironmentSource } from './python/environmentSource.ts';
 import { pythonTool } from './python/pythonTool.ts';
 import { ToolCalls } from './toolCalls.ts';
 import type { ToolSource } from './toolSource.ts';
+import { unlessAborted } from './unlessAborted.ts';
 
 /** The parts of a domain that its tools outside the lane need. */
 export type ToolDomain = {
@@ -27,6 +28,8 @@ export class SharedTools {
   readonly calls = new ToolCalls();
   readonly #domain: ToolDomain;
   readonly #environments: ReadonlyMap<string, BridgeProcess>;
+  /** Resolves when no rollout uses the servers whose state is shared. */
+  #free: Promise<unknown> = Promise.resolve();
   /** What each server said of its tools when the run began: the agent is shown that. */
   readonly #described = new Map<string, readonly Tool[]>();
   /** The process of the tools in Python, or null when the domain has none. */
@@ -83,6 +86,25 @@ export class SharedTools {
       }),
     ]);
     return lists.flat();
+  }
+
+  /**
+   * Waits until no other rollout uses a server whose state is shared. Returns what ends the turn. Rejects when the signal
+   * aborts.
+   */
+  async takeTurn(signal: AbortSignal): Promise<() => void> {
+    const isShared = Object.values(this.#domain.file.mcpServers).some(({ sharedState }) => sharedState);
+    if (!isShared) return () => undefined;
+    const before = this.#free;
+    const turn = Promise.withResolvers<void>();
+    this.#free = before.then(() => turn.promise);
+    try {
+      await unlessAborted(before, signal);
+    } catch (error) {
+      turn.resolve();
+      throw error;
+    }
+    return turn.resolve;
   }
 
   /**

@@ -161,11 +161,19 @@ function pathProblem(assertion: Assertion, prefix: string, root: Json): string |
   return null;
 }
 
-/** The value at a path such as `entities[name=Ann].observations[0]`, or undefined: an expression of the root's members. */
+/**
+ * Returns the expression of what is at a path such as `entities[name=Ann].observations[0]`. A key with dashes, such as
+ * `orders.W-17.status`, is a key and no subtraction.
+ * @param root the name of what the path is read from
+ */
+export function pathExpression(root: string, path: string): string {
+  const text = path.replaceAll(/(^|\.)(\w+(?:-+\w+)+)(?=$|[.[])/g, '["$2"]');
+  return `${root}${text.startsWith('[') ? '' : '.'}${text}`;
+}
+
+/** The value at a path, or undefined. */
 function at(root: Json, path: string): Json | undefined {
-  const scope = isObject(root) ? scopeOf(root, () => null) : () => null;
-  const text = isObject(root) ? path : `root${path.startsWith('[') ? '' : '.'}${path}`;
-  const evaluated = evaluateExpression(text, isObject(root) ? scope : scopeOf({ root }));
+  const evaluated = evaluateExpression(pathExpression('root', path), scopeOf({ root }));
   if ('problem' in evaluated || evaluated.value === null) return undefined;
   return evaluated.value;
 }

@@ -1,3 +1,4 @@
+import { comparedFields } from '../../core/comparedFields.ts';
 import type { Task } from '../../core/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
 import { forEach } from '../forEach.ts';
@@ -17,8 +18,9 @@ import {
   undecided,
 } from './goldReplay.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
+import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
 import { openStage, type Stage } from './stage.ts';
-import { changesSource, comparedFields, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
 /** Rollouts at once; each is a few milliseconds of a lane. */
 const width = 16;
@@ -48,10 +50,12 @@ export type Audited = {
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
   const { found, note } = notebook();
   const { drafts } = options;
-  const staged = drafts ? withDrafts(loaded, drafts) : loaded;
   const tasks = drafts
     ? loaded.parts.tasks.filter((placed) => isDraft(placed) && drafts.includes(placed.value.id))
     : accepted(loaded.parts.tasks);
+  const sharedServers = await findSharedServers(loaded, tasks, options.signal);
+  noteSharedServers(loaded, sharedServers, note);
+  const staged = withSharedServers(drafts ? withDrafts(loaded, drafts) : loaded, sharedServers);
   const { rollouts, played } = await playAll(staged, tasks, options);
   const isCancelled = options.signal.aborted;
   if (!isCancelled) judge(loaded, played, drafts === undefined, note);

@@ -1,4 +1,6 @@
+import type { ComparedFields } from '../../core/comparedFields.ts';
 import { readsAsError } from '../../core/drafting/errorText.ts';
+import type { RolloutEvent } from '../../core/event.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
@@ -14,7 +16,6 @@ import type { Parts } from '../load/loadedDomain.ts';
 import type { Note } from '../load/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
 import { needsModel } from './stage.ts';
-import type { ComparedFields } from './toolRepeats.ts';
 
 /** One task, played twice by the gold seat in lanes of their own. */
 export type Replayed = {
@@ -103,7 +104,7 @@ export function noteFailures(
     const event = (first.arrived[n] ?? second.arrived[n])?.event;
     const message = `Played twice with the same seed, the gold rollout differs from step ${n} on (${event?.type ?? 'the end'})${what}${ids}.`;
     const hint =
-      'Look for a clock or random numbers in tools.ts and verifiers.ts. For an MCP server, name the field under volatile: of the server, or the list where only the order of its rows differs.';
+      'Look for a clock or random numbers in the code of your tools and verifiers. For an MCP server, name under volatile: the field, the list where only the order of its rows differs, or the tool where its whole result does.';
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
   return index !== null || first.reward !== 1 || difference !== null;
@@ -129,7 +130,7 @@ function firstDifference(
   if (isSame && first.arrived.every(({ text }, n) => text === second.arrived[n]?.text)) return null;
   const [one, other] = [first, second].map(({ arrived }) =>
     comparable(
-      arrived.map(({ event }) => event as unknown as Json),
+      arrived.map(({ event }) => withoutVolatileResult(event, arrived, volatile) as unknown as Json),
       volatile,
       compare,
     ),
@@ -143,6 +144,17 @@ function firstDifference(
     return { n, ids: renamingText(pairsOf(one, other)), what: what === null ? '' : `: ${what}` };
   }
   return null;
+}
+
+/** Returns the event without the result of a tool that is volatile as a whole. */
+function withoutVolatileResult(
+  event: RolloutEvent,
+  arrived: readonly LaneEvent[],
+  volatile: readonly string[],
+): RolloutEvent {
+  if (event.type !== 'toolReturned' || volatile.length === 0) return event;
+  const made = arrived.find(({ event: each }) => each.type === 'toolCalled' && each.call.id === event.callId)?.event;
+  return made?.type === 'toolCalled' && volatile.includes(made.call.name) ? { ...event, content: '' } : event;
 }
 
 /** What the rules said in the gold rollouts. */

@@ -1,5 +1,5 @@
+import { type ComparedFields, comparedFields } from '../../core/comparedFields.ts';
 import type { RolloutEvent } from '../../core/event.ts';
-import { comparisonOf, type FieldComparison } from '../../core/fieldComparison.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { excerpt } from '../../core/rules/finding.ts';
@@ -240,18 +240,6 @@ function differenceOf(one: Repeated, other: Repeated, { volatile, compare }: Com
   const contents = `${excerpt(one.content)}, then ${excerpt(other.content)}`;
   const where = field === null || Math.max(one.content.length, other.content.length) <= 60 ? '' : ` (${field})`;
   return `${contents}${where}${renamingText(pairsOf(first, second))}`;
-}
-
-/** How the fields of two rollouts are compared: those that differ each time, and those that are not compared exactly. */
-export type ComparedFields = { readonly volatile: readonly string[]; readonly compare: FieldComparison };
-
-/** The fields that the domain declares, with those that the server of a tool, or every server, declares as volatile. */
-export function comparedFields(file: LoadedDomain['file'], tool?: Tool): ComparedFields {
-  const source = tool && outsideSource(tool);
-  const volatile = Object.entries(file.mcpServers).flatMap(([name, server]) =>
-    tool === undefined || name === source ? (server.volatile ?? []) : [],
-  );
-  return { volatile, compare: comparisonOf(file) };
 }
 
 function writeFix({ parts }: LoadedDomain, { name }: Tool): Fix | undefined {

@@ -120,8 +120,12 @@ function noState(error: unknown): null {
   throw error;
 }
 
-/** Whether the answer changed in fields that do not differ without a write, as the time of day does. */
+/**
+ * Whether the answer changed in fields that do not differ without a write, as the time of day does. An answer that fails
+ * after the write shows no state.
+ */
 function isChanged({ start, again, after }: Seen): boolean {
+  if (after === null) return false;
   const own = differingFields(start, again);
   if (own === null) return false;
   const [before, later] = [again, after].map((state) => comparable([state], own).texts[0]);

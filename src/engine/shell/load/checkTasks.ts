@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { Persona } from '../../core/persona.ts';
 import type { Assertion, Task } from '../../core/task.ts';
 import type { Tool } from '../../core/tool.ts';
-import type { assertionNames } from '../../core/verifiers/assertions.ts';
+import { type assertionNames, pathExpression } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
 import { checkExpression, checkPath, noteValue } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
@@ -368,10 +368,10 @@ function namesOf({ in: source, call }: Assertion, types: DomainTypes): Readonly<
 /** A path is read from the state, and what is expected there is a value that can be there. */
 function checkAssertedPath(placed: Placed<Task>, index: number, path: string, types: DomainTypes, note: Note): void {
   const assertion = placed.value.assertions[index];
-  const prefix = path.startsWith('[') ? 'state' : 'state.';
+  const text = pathExpression('state', path);
   const written = textIn(placed, path, 'assertions', index, 'path');
   const context = { kind: 'task', names: assertion ? namesOf(assertion, types) : {}, types, note } as const;
-  const type = checkPath({ ...written, text: `${prefix}${path}` }, prefix.length, context);
+  const type = checkPath({ ...written, text }, text.startsWith('state[') ? 5 : 6, context);
   const texts = type && valueProblem(type, (assertion?.equals ?? null) as Json);
   if (texts) noteValue(String(assertion?.equals), texts, placeOf(placed, 'assertions', index, 'equals'), context);
 }

@@ -29,6 +29,7 @@ const toolSchema = z.object({
   inputSchema: z.unknown().optional(),
   outputSchema: z.record(z.string(), z.unknown()).nullish().catch(undefined),
   annotations: z.object({ readOnlyHint: hint, destructiveHint: hint, idempotentHint: hint }).nullish().catch(undefined),
+  execution: z.object({ taskSupport: z.string().nullish() }).nullish().catch(undefined),
 });
 type WrittenTool = z.infer<typeof toolSchema>;
 
@@ -101,11 +102,12 @@ const misreadOf = ({ issues: [issue] }: z.ZodError): string =>
 function listed(server: ListedServer, written: unknown, place: number): ListedTool {
   const read = toolSchema.safeParse(written);
   if (!read.success) return { tool: leftOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
-  const { name, inputSchema, annotations } = read.data;
+  const { name, inputSchema, annotations, execution } = read.data;
   // A name of several lines could pass for more of a file or a message that quotes it.
   const parameters = /\p{Cc}/u.test(name) ? 'its name has a control character' : parametersOf(inputSchema);
-  const tool =
-    typeof parameters === 'string' ? leftOut(server, name, parameters) : described(server, read.data, parameters);
+  const needsTask = execution?.taskSupport === 'required' && 'it needs tasks of MCP, which Rehearsal does not support';
+  const problem = needsTask || (typeof parameters === 'string' && parameters);
+  const tool = problem ? leftOut(server, name, problem) : described(server, read.data, parameters as JsonObject);
   return { tool, isReadOnly: saidReadOnly(annotations) };
 }
 

@@ -86,3 +86,16 @@ test.each([
 ])('%o', (assertion, detail) => {
   expect(detailOf(assertion)).toMatch(detail);
 });
+
+test.each([
+  [{ path: 'case-7', exists: true }, /held/],
+  [{ path: 'case-7.sub-case.note', equals: 'done' }, /held/],
+  [{ path: 'case-7.rows[id=a-b].note', equals: 'done' }, /held/],
+  [{ path: 'case-7', exists: false }, /^sack:case-7 is \{.*expected nothing there$/],
+  [{ path: 'case-8.note', equals: 'done' }, /^sack:case-8\.note is missing/],
+])('a key of a path may have dashes: %j', (assertion, detail) => {
+  const sack = { 'case-7': { 'sub-case': { note: 'done' }, rows: [{ id: 'a-b', note: 'done' }] } };
+  const state = { world, next: 5, sources: { sack }, messages: [] } as unknown as RolloutState;
+  const parsed = assertionSchema.parse({ in: 'sack', ...assertion });
+  expect(assertionsVerdict([parsed], state).detail).toMatch(detail);
+});

@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { StdioServer } from '../../../../src/engine/core/domain.ts';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { findReader } from '../../../../src/engine/shell/drafting/findReader.ts';
+import { Fault } from '../../../../src/engine/shell/fault.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/mcpServer.mjs', import.meta.url));
 const server: StdioServer = {
@@ -45,4 +48,24 @@ test('the time of day is no state', async () => {
 
 test('a field that differs from server to server is volatile', async () => {
   expect(await foundAmong('notes')).toEqual({ tool: 'notes', arguments: {}, volatile: ['id'], shows: ['add'] });
+});
+
+test('a tool that fails after a write shows no state', async () => {
+  const brittle = async (): Promise<ToolSource> => {
+    let isWritten = false;
+    return {
+      tools: [],
+      call: async () => {
+        isWritten = true;
+        return { content: 'added', isError: false };
+      },
+      read: async () => {
+        if (!isWritten) return { count: 0 };
+        throw new Fault({ who: 'environment', code: 'mcp/reader', message: 'its reader failed' });
+      },
+      close: async () => undefined,
+    };
+  };
+  const reads = [{ name: 'count', parameters: { type: 'object' } } as unknown as Tool];
+  expect(await findReader(brittle, reads, [{ tool: 'add', arguments: {} }])).toBeNull();
 });

@@ -127,3 +127,30 @@ test('rollouts at once are not scored on a session that they share, and one at a
   expect(atOnce.out).not.toContain('6 scored of 6');
   expect((await evaluated('1')).out).toContain('6 scored of 6');
 });
+
+test.each([
+  { more: ', volatile: [id]', isMade: true },
+  { more: ', volatile: [write]', isMade: true },
+  { more: '', isMade: false },
+])('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade }) => {
+  let made = 0;
+  const server = await rawMcpServer({
+    reply: ({ id, method, params }) => {
+      if (method === 'tools/list') {
+        const tools = ['write', 'look', 'state'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+        return { body: resultBody(id, JSON.stringify({ tools })) };
+      }
+      if (method !== 'tools/call' || params.name === 'look') return undefined;
+      made += 1;
+      return { body: resultBody(id, textResult(`{"id": "n${made}", "note": "milk"}`)) };
+    },
+  });
+  const calls = ['{ tool: write }', '{ tool: look }'];
+  const folder = domainOf(server, calls, 'state.note == "milk"', `, state: replay${more}`);
+  const [parent] = await rehearse(folder, ['a']);
+  const events = parent?.events ?? [];
+  const last = events.findLastIndex(({ type }) => type === 'toolReturned');
+  const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, last) });
+  if (isMade) expect(fork).toMatchObject({ reward: 1, results: parent?.results });
+  else expect(fork?.failure).toMatchObject({ code: 'fork/mismatch', message: expect.stringContaining('id is "n1"') });
+});

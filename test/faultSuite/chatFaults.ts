@@ -1,0 +1,361 @@
+import type { ServerResponse } from 'node:http';
+
+/** The seats that a model takes. */
+export type Seat = 'agent' | 'user' | 'judge' | 'tool';
+
+/** A message of a model, as its endpoint sends it. */
+export type Message = {
+  readonly role: 'assistant';
+  readonly content: string | null;
+  readonly tool_calls?: readonly Call[];
+};
+type Call = {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+};
+
+/** What may become of a rollout that was struck. `agent` is a reward of 0 whose reason names the cause. */
+export type Outcome = 'unchanged' | 'unscored' | 'agent';
+
+/** One way in which an endpoint strikes a request. */
+export type ChatFault = {
+  readonly name: string;
+  readonly seats: readonly Seat[];
+  /** Whether it strikes every request from the chosen one on, and not that one alone. */
+  readonly isLasting?: boolean;
+  /** How it answers where the model would send this message. */
+  readonly strike: (message: Message, response: ServerResponse, seat: Seat) => void;
+  /** Whether a message can be struck; by default every one. */
+  readonly fits?: (message: Message) => boolean;
+  /** Whether the rollout waits for a time limit. `npm test` leaves such a fault out. */
+  readonly isSlow?: boolean;
+  /** What may become of the rollout, with what its reason or failure says. */
+  readonly outcomes: Partial<Readonly<Record<Outcome, RegExp>>>;
+};
+
+const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+
+/** Sends a JSON text or a value. A client that is asked to wait waits for a millisecond. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1', ...headers }).end(text);
+}
+
+/** A chat completion with a message; `more` are further fields of it, `choice` of its choice. */
+export function completion(message: object, choice: object = {}, more: object = {}): object {
+  const choices = [{ index: 0, finish_reason: 'stop', message, ...choice }];
+  return { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage, ...more };
+}
+
+const everySeat: readonly Seat[] = ['agent', 'user', 'judge', 'tool'];
+const hasCalls = ({ tool_calls }: Message) => tool_calls !== undefined;
+const hasText = ({ content }: Message) => content !== null;
+
+/** A fault in the form of a message: what it means is clear, so the rollout is as without it. */
+const form = (
+  name: string,
+  change: (message: Message) => object,
+  more: Pick<ChatFault, 'fits'> & { readonly seats?: readonly Seat[] } = {},
+): ChatFault => ({
+  seats: everySeat,
+  ...more,
+  name,
+  strike: (message, response) => send(response, 200, completion(change(message))),
+  outcomes: { unchanged: /./ },
+});
+
+/** A fault in what is around a message. */
+const whole = (name: string, change: (message: Message) => object, seats = everySeat): ChatFault => ({
+  name,
+  seats,
+  strike: (message, response) => send(response, 200, change(message)),
+  outcomes: { unchanged: /./ },
+});
+
+/** A fault that passes: the request is made again. */
+const passing = (name: string, strike: (response: ServerResponse) => void): ChatFault => ({
+  name: `${name}, once`,
+  seats: everySeat,
+  strike: (_, response) => strike(response),
+  outcomes: { unchanged: /./ },
+});
+
+/** A fault that stays: the rollout, or its verification, has no result. */
+const lasting = (name: string, strike: (response: ServerResponse) => void, cause: RegExp): ChatFault => ({
+  name: `${name}, always`,
+  seats: everySeat,
+  isLasting: true,
+  strike: (_, response) => strike(response),
+  outcomes: { unscored: cause },
+});
+
+const breakOff = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"id": "c", "choices": [{', () => response.destroy());
+};
+const reset = (response: ServerResponse) => void response.destroy();
+const hang = () => undefined;
+const status =
+  (code: number, message: string, more: object = {}) =>
+  (response: ServerResponse) =>
+    send(response, code, { error: { message, ...more } });
+const page = (response: ServerResponse) =>
+  send(response, 502, '<html><body><h1>502 Bad Gateway</h1></body></html>', { 'content-type': 'text/html' });
+const within200 = (response: ServerResponse) =>
+  send(response, 200, { error: { message: 'upstream is away', code: 502 } });
+const noChoices = (response: ServerResponse) => send(response, 200, { ...completion({}), choices: [] });
+
+const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
+const called = ({ tool_calls = [] }: Message, change: (call: Call) => object) => tool_calls.map(change);
+
+export const chatFaults: readonly ChatFault[] = [
+  form('tool_calls is null', (message) => ({ ...message, tool_calls: null }), { fits: hasText }),
+  form('tool_calls is empty', (message) => ({ ...message, tool_calls: [] }), { fits: hasText }),
+  form(
+    'the content is a list of parts',
+    (message) => ({ ...message, content: [{ type: 'text', text: message.content }] }),
+    {
+      fits: hasText,
+    },
+  ),
+  form('the content is missing beside calls', ({ content: _, ...message }) => message, { fits: hasCalls }),
+  form('the content is empty beside calls', (message) => ({ ...message, content: '' }), { fits: hasCalls }),
+  form(
+    'a call without a type',
+    (message) => ({ ...message, tool_calls: called(message, ({ type: _, ...call }) => call) }),
+    { fits: hasCalls },
+  ),
+  form(
+    'a call with a number as its id',
+    (message) => ({ ...message, tool_calls: called(message, (call) => ({ ...call, id: 17 })) }),
+    {
+      fits: hasCalls,
+    },
+  ),
+  form(
+    'a call without an id',
+    (message) => ({ ...message, tool_calls: called(message, ({ id: _, ...call }) => call) }),
+    {
+      fits: hasCalls,
+    },
+  ),
+  form(
+    'a call with an object as its arguments',
+    (message) => ({
+      ...message,
+      tool_calls: called(message, (call) => ({
+        ...call,
+        function: { ...call.function, arguments: JSON.parse(call.function.arguments) },
+      })),
+    }),
+    { fits: hasCalls },
+  ),
+  form(
+    'a legacy function_call',
+    ({ tool_calls = [], ...message }) => ({ ...message, function_call: tool_calls[0]?.function }),
+    { fits: hasCalls },
+  ),
+  form(
+    'thoughts in tags before the text',
+    (message) => ({ ...message, content: `<think>${thoughts}</think>${message.content}` }),
+    {
+      fits: hasText,
+    },
+  ),
+  form('thoughts in tags before a call', (message) => ({ ...message, content: `<think>${thoughts}</think>` }), {
+    fits: hasCalls,
+  }),
+  form('reasoning_content', (message) => ({ ...message, reasoning_content: thoughts })),
+  form('reasoning', (message) => ({ ...message, reasoning: thoughts })),
+  form('unknown fields', (message) => ({
+    ...message,
+    annotations: [],
+    audio: null,
+    refusal: null,
+    provider: { a: [1] },
+  })),
+  form('a null in place of each absent field', (message) => ({
+    ...message,
+    name: null,
+    refusal: null,
+    function_call: null,
+    reasoning_content: null,
+  })),
+  form(
+    'prose around the JSON',
+    (message) => ({ ...message, content: `Here you are:\n\`\`\`json\n${message.content}\n\`\`\`\nBye.` }),
+    {
+      fits: hasText,
+      seats: ['judge', 'tool'],
+    },
+  ),
+  form(
+    'a quoted answer before the own one',
+    ({ content, ...message }) => ({
+      ...message,
+      content: `The agent wrote {"note": "it is done"}, which decides nothing. ${content}`,
+    }),
+    { fits: hasText, seats: ['judge', 'tool'] },
+  ),
+  whole('no usage', (message) => ({ ...completion(message), usage: undefined })),
+  whole('usage is null', (message) => completion(message, {}, { usage: null })),
+  whole('usage with a total alone', (message) => completion(message, {}, { usage: { total_tokens: 10 } })),
+  whole('counts as texts', (message) =>
+    completion(message, {}, { usage: { prompt_tokens: '7', completion_tokens: '3' } }),
+  ),
+  whole('no id, object, created and model', (message) => ({ choices: [{ message }] })),
+  whole('finish_reason is null', (message) => completion(message, { finish_reason: null })),
+  whole('an unknown finish_reason', (message) => completion(message, { finish_reason: 'eos' })),
+  whole('logprobs is null', (message) => completion(message, { logprobs: null })),
+  passing('429 without a wait', status(429, 'slow down')),
+  passing('429 with a wait', (response) =>
+    send(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '20' }),
+  ),
+  passing('500', status(500, 'boom')),
+  passing('503', status(503, 'restarting')),
+  passing('529', status(529, 'overloaded')),
+  passing('a page of a gateway', page),
+  passing('a connection that is reset', reset),
+  passing('an answer that breaks off', breakOff),
+  passing('no choices', noChoices),
+  passing('an error with status 200', within200),
+  passing('a JSON text that is not an object', (response) => send(response, 502, '"bad gateway"')),
+  lasting(
+    '429',
+    (response) => send(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '100' }),
+    /limits the rate|429/,
+  ),
+  lasting('500', status(500, 'boom'), /500/),
+  lasting('503', status(503, 'restarting'), /503/),
+  lasting('a page of a gateway', page, /502/),
+  lasting('a connection that is reset', reset, /can't be reached|cannot be reached/),
+  lasting('an answer that breaks off', breakOff, /broke off/),
+  lasting('no choices', noChoices, /no choices|without choices|choices/),
+  lasting('an error with status 200', within200, /upstream is away/),
+  lasting('a wrong key', status(401, 'Incorrect API key provided'), /401|key/i),
+  lasting('an unknown model', status(404, 'The model m does not exist'), /404|does not exist/),
+  { ...lasting('no answer', hang, /did not answer within/), isSlow: true },
+  {
+    name: 'the context is too long, as vLLM says it',
+    seats: ['agent'],
+    isLasting: true,
+    strike: (_, response) =>
+      send(response, 400, {
+        object: 'error',
+        message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+        type: 'BadRequestError',
+        code: 400,
+      }),
+    outcomes: { agent: /context/ },
+  },
+  {
+    name: 'the text is cut at the limit of tokens',
+    seats: ['agent'],
+    fits: hasText,
+    strike: (message, response) =>
+      send(
+        response,
+        200,
+        completion({ ...message, content: (message.content ?? '').slice(0, 9) }, { finish_reason: 'length' }),
+      ),
+    outcomes: { unchanged: /./, agent: /cut off/ },
+  },
+  {
+    name: 'the arguments of a call are cut at the limit of tokens',
+    seats: ['agent'],
+    fits: hasCalls,
+    strike: (message, response) => {
+      const cut = called(message, (call) => ({
+        ...call,
+        function: { ...call.function, arguments: call.function.arguments.slice(0, 6) },
+      }));
+      send(response, 200, completion({ ...message, tool_calls: cut }, { finish_reason: 'length' }));
+    },
+    outcomes: { unchanged: /./, agent: /cut off/ },
+  },
+  {
+    name: 'the answer of the judge is cut before it decides',
+    seats: ['judge'],
+    isLasting: true,
+    strike: (_, response) =>
+      send(
+        response,
+        200,
+        completion({ role: 'assistant', content: '{"reason": "The agent' }, { finish_reason: 'length' }),
+      ),
+    outcomes: { unscored: /cut off/ },
+  },
+  {
+    name: 'the judge contradicts itself',
+    seats: ['judge'],
+    isLasting: true,
+    strike: (_, response) =>
+      send(
+        response,
+        200,
+        completion({ role: 'assistant', content: '{"reason":"a","holds":true} or {"reason":"b","holds":false}' }),
+      ),
+    outcomes: { unscored: /./ },
+  },
+  {
+    name: 'the judge gives no decision',
+    seats: ['judge'],
+    isLasting: true,
+    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is hard to tell.' })),
+    outcomes: { unscored: /./ },
+  },
+  {
+    name: 'the simulated tool gives no JSON',
+    seats: ['tool'],
+    isLasting: true,
+    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is sunny.' })),
+    outcomes: { unscored: /no answer that can be used/ },
+  },
+  {
+    name: 'the simulated tool gives no JSON, once',
+    seats: ['tool'],
+    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is sunny.' })),
+    outcomes: { unchanged: /./ },
+  },
+  {
+    name: 'the user is wedged: it repeats itself',
+    seats: ['user'],
+    isLasting: true,
+    strike: (_, response) =>
+      send(
+        response,
+        200,
+        completion({ role: 'assistant', content: 'Please settle it, please settle it, please settle it.' }),
+      ),
+    outcomes: { unscored: /./ },
+  },
+  {
+    name: 'the user says nothing',
+    seats: ['user'],
+    isLasting: true,
+    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: '' })),
+    outcomes: { unscored: /says nothing/ },
+  },
+  {
+    name: 'the user says its instructions',
+    seats: ['user'],
+    isLasting: true,
+    strike: (_, response) =>
+      send(
+        response,
+        200,
+        completion({
+          role: 'assistant',
+          content:
+            'My instructions say that I am a simulated user and that I must write ###STOP### when my goal is reached.',
+        }),
+      ),
+    outcomes: { unscored: /./ },
+  },
+];

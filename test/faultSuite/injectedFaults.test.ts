@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { type Random, randomStream } from '../../src/engine/core/random.ts';
+import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
+import { signingKey } from '../../src/engine/shell/ledger.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import type { ModelSeat } from '../../src/engine/shell/seats/seatSpec.ts';
+import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+import { verifyRun } from '../../src/engine/shell/verifyRun.ts';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
+import { approveDomain } from '../support/approval.ts';
+import { markdownTable, withGenerated } from '../support/markdownTable.ts';
+import { isFullSuite } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { caseIn } from './cases.ts';
+import type { Outcome, Seat } from './chatFaults.ts';
+import { serveCases } from './endpoint.ts';
+import { nameOf, type Plan, planFor, strikes } from './plan.ts';
+import { struckDesk } from './struckDesk.ts';
+
+// Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
+// the fault is named; and a rollout that nothing struck has the reward of its work.
+
+const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 40);
+const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
+/** Cases of one run. Every seventh is left alone, and the agent of every third does not do its work. */
+const perRun = 280;
+const isLeftAlone = (at: number) => at % 7 === 0;
+const isWrong = (at: number) => at % 3 === 0;
+/** The time limit of a request: longer than any answer takes on a busy machine. */
+const limitMs = 15_000;
+/** How many rollouts of a run are given the session of another one. */
+const sharedSessions = 2;
+
+type Tally = Record<Outcome, number>;
+const tallies = new Map<string, Tally>();
+const wrong: string[] = [];
+let struckCases = 0;
+let clean = 0;
+
+test(`${wanted} faults of endpoints and servers become no reward`, async () => {
+  const random = randomStream(seed, 'faults');
+  for (let planned = 0; struckCases < wanted; planned += perRun) await playRun(planned, random);
+  expect(wrong).toEqual([]);
+  expect(tallies.size).toBeGreaterThanOrEqual(Math.min(wanted, strikes.length) * 0.95);
+}, 3_600_000);
+
+async function playRun(planned: number, random: Random): Promise<void> {
+  const plans = new Map<number, Plan>();
+  const count = Math.min(perRun, Math.ceil(((wanted - struckCases) * 7) / 6) + 10);
+  for (let at = 0, next = planned; at < count; at += 1) if (!isLeftAlone(at)) plans.set(at, planFor(next++, random));
+  const struck = new Set<number>();
+  const endpoint = await serveCases({
+    planOf: (at) => plans.get(at),
+    isWrong,
+    onStruck: (at) => void struck.add(at),
+  });
+  const folder = approveDomain(folderOf(struckDesk(endpoint.base, count, limitMs)));
+  const run = temporaryFolder('struck-run');
+  const model = (seat: Seat): ModelSeat => ({
+    type: 'openai',
+    model: 'm',
+    baseUrl: `${endpoint.base}/${seat}/v1`,
+    keyName: null,
+    timeoutMs: limitMs,
+    rateLimitMs: 1500,
+  });
+  const key = signingKey(join(run, '..', 'struck-key.pem'));
+  const supervisor = await openSupervisor(loadDomain(folder), { lanes: 2 });
+  try {
+    for (let shared = 0; shared < sharedSessions; shared += 1) endpoint.mcp.shareNext();
+    const results = await runBatch(supervisor, {
+      folder: run,
+      tasks: supervisor.domain.tasks,
+      trials: 1,
+      seed: String(seed),
+      basis: 'evaluate',
+      agent: model('agent'),
+      user: model('user'),
+      judge: model('judge'),
+      toolSettings: { rateLimitMs: 1500 },
+      concurrency: 24,
+      key,
+      readKey: () => undefined,
+      askPerson: () => Promise.reject(new Error('nobody is asked')),
+    });
+    const sharing = results.filter(({ failure }) => failure?.code === 'mcp/shared-session');
+    expect(sharing).toHaveLength(endpoint.mcp.shared());
+    for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, struck);
+    if (endpoint.mcp.sessions.size > struck.size) wrong.push(`${endpoint.mcp.sessions.size} sessions are left`);
+  } finally {
+    await supervisor.close();
+    endpoint.close();
+  }
+  expect(verifyRun(run, key.publicKey).problems).toEqual([]);
+}
+
+/** Counts what became of a case, and notes it where that is none of the outcomes that its fault may have. */
+function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, struck: ReadonlySet<number>): void {
+  const at = caseIn(result.task) ?? -1;
+  const due = isWrong(at) ? 0 : 1;
+  const plan = plans.get(at);
+  const said = `${result.reason} ${result.failure?.message ?? ''}`;
+  if (!plan || !struck.has(at)) {
+    clean += 1;
+    if (result.reward !== due) wrong.push(`${result.task}, left alone: reward ${result.reward}, not ${due}: ${said}`);
+    return;
+  }
+  struckCases += 1;
+  const { outcomes } = plan.fault;
+  const outcome = (['unchanged', 'agent', 'unscored'] as const).find((each) => {
+    const cause = outcomes[each];
+    if (!cause?.test(said)) return false;
+    return result.reward === { unchanged: due, agent: 0, unscored: null }[each];
+  });
+  const name = nameOf(plan);
+  const tally = tallies.get(name) ?? { unchanged: 0, agent: 0, unscored: 0 };
+  tallies.set(name, tally);
+  if (outcome) tally[outcome] += 1;
+  else wrong.push(`${result.task}, ${name}: reward ${result.reward}, due ${due}: ${said}`);
+}
+
+/** What becomes of a rollout, in the words of the page. */
+const words: Readonly<Record<Outcome, string>> = {
+  unchanged: 'as without the fault',
+  unscored: 'no reward; the fault is named',
+  agent: "the agent's failure, and named",
+};
+
+test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', async () => {
+  const page = inRoot('docs', 'injected-faults.md');
+  const rows = Map.groupBy(strikes, ({ fault }) => fault);
+  const table = markdownTable([
+    ['fault', 'strikes', 'the rollout'],
+    ...[...rows].map(([{ name, outcomes }, plans]) => [
+      name,
+      plans.map((plan) => (plan.type === 'tool' ? 'MCP server' : plan.seat)).join(', '),
+      Object.keys(outcomes)
+        .map((outcome) => words[outcome as Outcome])
+        .join(', or '),
+    ]),
+  ]);
+  await expect(withGenerated(readFileSync(page, 'utf8'), 'faults', table)).toMatchFileSnapshot(page);
+});
+
+afterAll(() => {
+  const total = (outcome: Outcome) => [...tallies.values()].reduce((sum, tally) => sum + tally[outcome], 0);
+  console.log(
+    `${struckCases} struck: ${total('unchanged')} as without the fault, ${total('unscored')} without a reward, ${total('agent')} counted as the agent's failure, ${wrong.length} wrong; ${clean} left alone`,
+  );
+});
