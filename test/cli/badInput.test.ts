@@ -177,6 +177,8 @@ describe('a model', () => {
 });
 
 describe('an MCP server', () => {
+  // Only a server that never answers is waited for until its limit.
+  const limitsMs: Readonly<Record<string, number>> = { mute: 2000, rubbish: 10_000 };
   const server = (mode: string, command = process.execPath) =>
     domain({
       'tools.ts': null,
@@ -186,7 +188,7 @@ mcpServers:
   fixture:
     command: ${JSON.stringify(command)}
     args: [${JSON.stringify(source('test/engine/shell/fixtures/mcpServer.mjs'))}, ${mode}]
-    timeoutMs: 3000
+    timeoutMs: ${limitsMs[mode] ?? 120_000}
 `,
       'tasks/looks.task.yaml': `id: looks\npersona: plain\nuser: { goal: Look. }\nactions: []\nscript: ${script('state', 'die')}\n`,
     });

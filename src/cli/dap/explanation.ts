@@ -57,7 +57,9 @@ const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step
 /** What the rollout did to the database since the task's own start. A domain without a database has nothing to say. */
 export function changesOf({ start, world }: RolloutState): readonly string[] {
   const sides = ['agent', 'user'] as const;
-  const changes = sides.flatMap((side) => diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })));
+  const changes = sides.flatMap((side) =>
+    diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
+  );
   if (sides.every((side) => Object.keys(readView(world[side])).length === 0) && changes.length === 0) return [];
   if (changes.length === 0) return ['  the database is as it was at the start'];
   const shown = changes

@@ -49,10 +49,12 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   const files = filesOf(given, server, io);
   const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
   const first = whole.type === 'stdio' && files !== null ? withFiles(whole, files) : { server: whole, folder };
-  const listed = await listMcpTools(key, first.server, first.folder, { environment: io.environment, now }).catch((error: unknown) => {
-    // Ctrl+C ends the server as well, which would look like a fault of its own.
-    throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
-  });
+  const listed = await listMcpTools(key, first.server, first.folder, { environment: io.environment, now }).catch(
+    (error: unknown) => {
+      // Ctrl+C ends the server as well, which would look like a fault of its own.
+      throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
+    },
+  );
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
   const usable = listed.filter(({ tool }) => !isLeftOut(tool));

@@ -116,7 +116,7 @@ const stdioServerSchema = z.strictObject({
     ),
   args: z.array(z.string()).default([]).describe('Arguments of the command.'),
   env: z.record(z.string(), z.string()).default({}).describe('Environment variables of the server.'),
-  cwd: z.string().optional().describe('Where the command is started.'),
+  cwd: z.string().optional().describe('Where the command is started; by default in the folder of the domain.'),
   files: z
     .string()
     .min(1)

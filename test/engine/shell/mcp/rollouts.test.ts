@@ -142,7 +142,7 @@ test.each([
       }
       if (method !== 'tools/call' || params.name === 'look') return undefined;
       made += 1;
-      return { body: resultBody(id, textResult(`{"id": "n${made}", "note": "milk"}`)) };
+      return { body: resultBody(id, textResult(`{"id": "note-${made}", "note": "milk"}`)) };
     },
   });
   const calls = ['{ tool: write }', '{ tool: look }'];
@@ -150,7 +150,7 @@ test.each([
   const [parent] = await rehearse(folder, ['a']);
   const events = parent?.events ?? [];
   const last = events.findLastIndex(({ type }) => type === 'toolReturned');
-  const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, last) });
-  if (isMade) expect(fork).toMatchObject({ reward: 1, results: parent?.results });
-  else expect(fork?.failure).toMatchObject({ code: 'fork/mismatch', message: expect.stringContaining('id is "n1"') });
+  const forked = rehearse(folder, ['a'], { from: events.slice(0, last) });
+  if (isMade) expect(await forked).toMatchObject([{ reward: 1, results: parent?.results }]);
+  else await expect(forked).rejects.toThrow(/write of "raw" answered differently .*\(id is "note-1", then "note-\d"\)/);
 });

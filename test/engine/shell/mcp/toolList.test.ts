@@ -58,7 +58,11 @@ it.each<[unknown, string, string]>([
     'its inputSchema has the type string, and arguments are an object',
   ],
   [{ name: 'a\nb' }, 'a\nb', 'its name has a control character'],
-  [{ name: 'slow', execution: { taskSupport: 'required' } }, 'slow', 'it needs tasks of MCP, which Rehearsal does not support'],
+  [
+    { name: 'slow', execution: { taskSupport: 'required' } },
+    'slow',
+    'it needs tasks of MCP, which Rehearsal does not support',
+  ],
 ])('the tool %j is left out, and the others can be used', async (written, name, reason) => {
   const server = await connect({ list: { tools: [written, { name: 'look', inputSchema: { type: 'object' } }] } });
   expect(server.tools).toMatchObject([{ name, leftOut: { reason } }, { name: 'look' }]);
