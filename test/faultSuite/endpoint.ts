@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { caseIn, caseName } from './cases.ts';
 import { type ChatFault, completion, type Message, type Seat, send } from './chatFaults.ts';
 import { type McpServer, mcpServer } from './mcpServer.ts';
-import { chatPlace, type Plan, type ToolPlan } from './plan.ts';
+import { chatPlace, type Plan } from './plan.ts';
 
 /** What the endpoint knows of the cases: whose agent is wrong, who is struck, and who was. */
 export type Cases = {
@@ -92,5 +92,3 @@ function said(seat: Seat, at: number, body: string, isWrong: boolean): Message {
     tool_calls: [{ id, type: 'function', function: { name: tool, arguments: JSON.stringify(args) } }],
   };
 }
-
-export type { ToolPlan };
