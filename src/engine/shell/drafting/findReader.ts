@@ -13,9 +13,14 @@ export type FoundReader = {
   readonly volatile: readonly string[];
   /** Names of the tools whose call it showed. */
   readonly shows: readonly string[];
+  /** By tool, the arguments whose value it does not show: another value led to the same state. */
+  readonly misses: Readonly<Record<string, readonly string[]>>;
 };
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
+
+/** Arguments of one call that are tried with another value. */
+const mostAltered = 3;
 
 /** More tools are not tried: a server with many read tools has one for its state among the first, or none. */
 const mostCandidates = 12;
@@ -24,7 +29,8 @@ const mostCandidates = 12;
  * Finds out how the state of a server is read: for each write, the tools that read are called before and after it on a
  * fresh server. The one whose result changes most often is the reader, one that answers with JSON first. A write that was
  * seen is made once more, on another server, to tell which fields differ from server to server. Null where no result
- * changes, or where the states differ in more than single fields.
+ * changes, or where the states differ in more than single fields. Each call that was seen is also made with other texts as
+ * its arguments, because a list of names shows that something was made, and not what is in it.
  * @param start starts a fresh server
  * @param reads the tools that may show the state; one that needs more than a folder is not tried
  * @param writes calls that may change something; one that fails counts as no change
@@ -58,9 +64,34 @@ export async function findReader(
     if (!first) continue;
     const [again] = await observed(start, [call], first.write);
     const volatile = differingFields(first.after, again?.after ?? null);
-    if (volatile !== null) return { ...call, volatile, shows: shown.map(({ write }) => write.tool) };
+    if (volatile === null) continue;
+    const misses = await unseenArguments(start, call, volatile, shown);
+    return { ...call, volatile, shows: shown.map(({ write }) => write.tool), misses };
   }
   return null;
+}
+
+type Shown = { readonly write: Call; readonly after: Json };
+
+async function unseenArguments(
+  start: () => Promise<ToolSource>,
+  reader: Call,
+  volatile: readonly string[],
+  shown: readonly Shown[],
+): Promise<FoundReader['misses']> {
+  const misses: Record<string, readonly string[]> = {};
+  const textOf = (state: Json) => comparable([state], volatile).texts[0];
+  for (const { write, after } of shown) {
+    const names = Object.keys(write.arguments).filter((name) => typeof write.arguments[name] === 'string');
+    const unseen: string[] = [];
+    for (const name of names.slice(0, mostAltered)) {
+      const altered = { ...write.arguments, [name]: `${write.arguments[name]} 2` };
+      const [other] = await observed(start, [reader], { tool: write.tool, arguments: altered }).catch(noneIfFault);
+      if (other && textOf(other.after) === textOf(after)) unseen.push(name);
+    }
+    if (unseen.length > 0) misses[write.tool] = unseen;
+  }
+  return misses;
 }
 
 /** How a tool is called to show the state: with nothing, or with the folder of the instance. */
@@ -112,6 +143,12 @@ async function observed(
   } finally {
     await source.close();
   }
+}
+
+/** A server that does not get past a call says nothing of it. */
+function noneIfFault(error: unknown): readonly Seen[] {
+  if (error instanceof Fault) return [];
+  throw error;
 }
 
 /** Returns null for a tool whose result is an error. Rejects where the server itself has failed. */

@@ -115,7 +115,8 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
-        return [`tasks/${id}.task.yaml`, taskText(id, tool, reader?.shows.includes(tool.name) ? server : null)];
+        const source = reader?.shows.includes(tool.name) ? server : null;
+        return [`tasks/${id}.task.yaml`, taskText(id, tool, source, reader?.misses[tool.name])];
       }),
     ),
   };
@@ -248,8 +249,16 @@ export const plainPersonaText = `id: plain
 description: Somebody who says what they want and answers what they are asked.
 `;
 
-/** @param source the server whose state shows what the tool changes, or null */
-function taskText(id: string, { name: tool, description, ...rest }: Tool, source: string | null): string {
+/**
+ * @param source the server whose state shows what the tool changes, or null
+ * @param unseen arguments of the call that the state does not show
+ */
+function taskText(
+  id: string,
+  { name: tool, description, ...rest }: Tool,
+  source: string | null,
+  unseen: readonly string[] = [],
+): string {
   const args = exampleArguments(rest);
   // What nothing was found for, as a pattern with choices, is left to the person.
   const misfit = misfitOf({ name: tool, description, ...rest }, args);
@@ -257,6 +266,7 @@ function taskText(id: string, { name: tool, description, ...rest }: Tool, source
   const what = wordsOf(tool);
   const said = Object.values(known).map(String).join(', ');
   const call = { tool, ...givenArguments(args) };
+  const needsReceipt = source === null || unseen.length > 0;
   const task = {
     id,
     draft: true,
@@ -269,8 +279,9 @@ function taskText(id: string, { name: tool, description, ...rest }: Tool, source
       ...(Object.keys(known).length > 0 ? { known } : {}),
     },
     actions: [call],
-    ...(source === null ? { receipts: [call] } : { assertions: [{ in: source, sameAs: 'gold' }] }),
-    ...(source === null ? demanded('receipts') : demanded('assertions')),
+    ...(source === null ? {} : { assertions: [{ in: source, sameAs: 'gold' }] }),
+    ...(needsReceipt ? { receipts: [call] } : {}),
+    ...demanded([...(source === null ? [] : ['assertions']), ...(needsReceipt ? ['receipts'] : [])]),
   };
   return draftText(
     [task],
@@ -282,11 +293,14 @@ function taskText(id: string, { name: tool, description, ...rest }: Tool, source
             'replace receipts by assertions, as docs/mcp-cookbook.md shows.',
           ]
         : [`The reward is 1 if the state of ${source} is as after the gold actions.`]),
+      ...(source !== null && unseen.length > 0
+        ? [`The state does not show ${unseen.join(', ')}, so the call must have these arguments, too.`]
+        : []),
     ],
   );
 }
 
-const demanded = (verifier: string) => ({ evaluate: [verifier], train: [verifier] });
+const demanded = (verifiers: readonly string[]) => ({ evaluate: verifiers, train: verifiers });
 
 /** The key `arguments` of a call in a file; no key where the call has none. */
 export function givenArguments(args: JsonObject): { readonly arguments?: JsonObject } {

@@ -35,6 +35,7 @@ test('the reader of a state is the tool whose result a write changes', async () 
     arguments: {},
     volatile: [],
     shows: ['add'],
+    misses: {},
   });
 });
 
@@ -47,7 +48,7 @@ test('the time of day is no state', async () => {
 });
 
 test('a field that differs from server to server is volatile', async () => {
-  expect(await foundAmong('notes')).toEqual({ tool: 'notes', arguments: {}, volatile: ['id'], shows: ['add'] });
+  expect(await foundAmong('notes')).toEqual({ tool: 'notes', arguments: {}, volatile: ['id'], shows: ['add'], misses: {} });
 });
 
 test('a tool that fails after a write shows no state', async () => {
@@ -68,4 +69,22 @@ test('a tool that fails after a write shows no state', async () => {
   };
   const reads = [{ name: 'count', parameters: { type: 'object' } } as unknown as Tool];
   expect(await findReader(brittle, reads, [{ tool: 'add', arguments: {} }])).toBeNull();
+});
+
+test('an argument that the state does not show is named', async () => {
+  const notes = async (): Promise<ToolSource> => {
+    const names: string[] = [];
+    return {
+      tools: [],
+      call: async (_, { name }) => {
+        names.push(String(name));
+        return { content: 'written', isError: false };
+      },
+      read: async () => [...names],
+      close: async () => undefined,
+    };
+  };
+  const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
+  const write = { tool: 'write', arguments: { name: 'milk.txt', content: 'two bottles' } };
+  expect(await findReader(notes, reads, [write])).toMatchObject({ shows: ['write'], misses: { write: ['content'] } });
 });
