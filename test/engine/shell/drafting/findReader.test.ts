@@ -48,7 +48,13 @@ test('the time of day is no state', async () => {
 });
 
 test('a field that differs from server to server is volatile', async () => {
-  expect(await foundAmong('notes')).toEqual({ tool: 'notes', arguments: {}, volatile: ['id'], shows: ['add'], misses: {} });
+  expect(await foundAmong('notes')).toEqual({
+    tool: 'notes',
+    arguments: {},
+    volatile: ['id'],
+    shows: ['add'],
+    misses: {},
+  });
 });
 
 test('a tool that fails after a write shows no state', async () => {
