@@ -173,7 +173,8 @@ function overview(commands: readonly Command[]): string {
     '',
     '`npx rehearsal help COMMAND` describes a command. Every command takes --json and:',
     '  --allow-key NAME=ORIGIN  send the key in the environment variable NAME to an address that it does not belong to',
-    '  --approve HASH           let a domain or an agent do what a command listed under this hash (docs/security.md); you can\n                           give it several times',
+    '  --approve HASH           let a domain or an agent do what a command listed under this hash (docs/security.md); you can',
+    '                           give it several times',
     'Exit codes: 0 done, 1 findings, 2 could not be done.',
     '',
   ].join('\n');

@@ -10,8 +10,7 @@ import { effectsOfDomain } from '../../src/engine/shell/effects.ts';
 import { requestTo } from '../../src/engine/shell/seats/chatRequest.ts';
 import { withFilledHeaders } from '../../src/engine/shell/seats/modelSettings.ts';
 import type { ModelSeat } from '../../src/engine/shell/seats/seatSpec.ts';
-import { folderOf } from '../engine/shell/load/domainFolder.ts';
-import { approveDomain } from '../support/approval.ts';
+import { simulatedDomain } from '../support/simulatedDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const given = (values: Parameters<typeof readSettings>[0]['values']) => ({ positionals: [], values });
@@ -120,16 +119,7 @@ test('--rate-limit-wait holds for the model of simulated tools, too', async () =
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const folder = folderOf({
-    'domain.yaml': `name: sky\nsimulator: openai:m@${url}\n`,
-    'policy.md': '# Sky\n',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tools/weather.tool.yaml':
-      'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: {} }\n',
-    'tasks/a.task.yaml':
-      'id: a\npersona: a\nuser: { goal: You ask for the weather. }\nscript: [[{ tool: weather }], Sunny.]\n',
-  });
-  approveDomain(folder);
+  const folder = simulatedDomain(url);
   const options = ['--agent', 'scripted', '--rate-limit-wait', '1', '--out', `${folder}-run`];
   const { out } = await rehearsal('run', folder, 'a', ...options);
   expect(out).toMatch(/not scored: .*limits the rate.*--rate-limit-wait/);

@@ -232,7 +232,7 @@ describe('nothing is started or changed before a person approved it', () => {
         symlinkSync(real, join(linked, 'link'));
         return ['--files', linked];
       },
-      /link is a link or a device\)?\. Use a folder that has files and folders only/,
+      /link is a link or a device\. Use a folder that has files and folders only/,
     ],
   ])('--files: %s', async (_, more, message) => {
     const folder = join(scratch, 'refused');

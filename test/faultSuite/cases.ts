@@ -1,3 +1,5 @@
+import type { Plan } from './plan.ts';
+
 /** A case is a rollout of its own task. Its name is in everything that is sent for it. */
 export const caseName = (at: number): string => `case-${String(at).padStart(6, '0')}`;
 
@@ -6,3 +8,13 @@ export function caseIn(text: string): number | null {
   const [, digits] = /case-(\d{6})/.exec(text) ?? [];
   return digits === undefined ? null : Number(digits);
 }
+
+/** What the servers know of the cases: whose agent is wrong, who is struck, and who was. */
+export type Cases = {
+  /** The plan of a case; undefined for one that is left alone. */
+  readonly planOf: (at: number) => Plan | undefined;
+  /** Whether the agent of a case leaves its work undone, so that its reward is 0. */
+  readonly isWrong: (at: number) => boolean;
+  /** Called once for each case, when it is first struck. */
+  readonly onStruck: (at: number) => void;
+};

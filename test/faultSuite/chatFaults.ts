@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { breakOff, chatCompletion, sendJson } from '../support/chatResponse.ts';
 
 /** The seats that a model takes. */
 export type Seat = 'agent' | 'user' | 'judge' | 'tool';
@@ -24,8 +25,8 @@ export type ChatFault = {
   readonly seats: readonly Seat[];
   /** Whether it strikes every request from the chosen one on, and not that one alone. */
   readonly isLasting?: boolean;
-  /** How it answers where the model would send this message. */
-  readonly strike: (message: Message, response: ServerResponse, seat: Seat) => void;
+  /** How it answers where the model would send this message in the case of this name. */
+  readonly strike: (message: Message, response: ServerResponse, name: string) => void;
   /** Whether a message can be struck; by default every one. */
   readonly fits?: (message: Message) => boolean;
   /** Whether the rollout waits for a time limit. `npm test` leaves such a fault out. */
@@ -33,25 +34,6 @@ export type ChatFault = {
   /** What may become of the rollout, with what its reason or failure says. */
   readonly outcomes: Partial<Readonly<Record<Outcome, RegExp>>>;
 };
-
-const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-
-/** Sends a JSON text or a value. A client that is asked to wait waits for a millisecond. */
-export function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): void {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1', ...headers }).end(text);
-}
-
-/** A chat completion with a message; `more` are further fields of it, `choice` of its choice. */
-export function completion(message: object, choice: object = {}, more: object = {}): object {
-  const choices = [{ index: 0, finish_reason: 'stop', message, ...choice }];
-  return { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage, ...more };
-}
 
 const everySeat: readonly Seat[] = ['agent', 'user', 'judge', 'tool'];
 const hasCalls = ({ tool_calls }: Message) => tool_calls !== undefined;
@@ -63,10 +45,10 @@ const form = (
   change: (message: Message) => object,
   more: Pick<ChatFault, 'fits'> & { readonly seats?: readonly Seat[] } = {},
 ): ChatFault => ({
-  seats: everySeat,
+  seats: more.fits === hasCalls ? ['agent'] : everySeat,
   ...more,
   name,
-  strike: (message, response) => send(response, 200, completion(change(message))),
+  strike: (message, response) => sendJson(response, 200, chatCompletion(change(message))),
   outcomes: { unchanged: /./ },
 });
 
@@ -74,7 +56,7 @@ const form = (
 const whole = (name: string, change: (message: Message) => object, seats = everySeat): ChatFault => ({
   name,
   seats,
-  strike: (message, response) => send(response, 200, change(message)),
+  strike: (message, response) => sendJson(response, 200, change(message)),
   outcomes: { unchanged: /./ },
 });
 
@@ -95,21 +77,34 @@ const lasting = (name: string, strike: (response: ServerResponse) => void, cause
   outcomes: { unscored: cause },
 });
 
-const breakOff = (response: ServerResponse) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-  response.write('{"id": "c", "choices": [{', () => response.destroy());
-};
+/** A model of a seat that says something else than it should. CASE stands for the name of the case. */
+const saying = (
+  seat: Seat,
+  name: string,
+  content: string,
+  outcomes: ChatFault['outcomes'],
+  finish_reason = 'stop',
+): ChatFault => ({
+  name,
+  seats: [seat],
+  strike: (_, response, own) => {
+    const message = { role: 'assistant', content: content.replace('CASE', own) };
+    sendJson(response, 200, chatCompletion(message, { finish_reason }));
+  },
+  outcomes,
+});
+
 const reset = (response: ServerResponse) => void response.destroy();
 const hang = () => undefined;
 const status =
   (code: number, message: string, more: object = {}) =>
   (response: ServerResponse) =>
-    send(response, code, { error: { message, ...more } });
+    sendJson(response, code, { error: { message, ...more } });
 const page = (response: ServerResponse) =>
-  send(response, 502, '<html><body><h1>502 Bad Gateway</h1></body></html>', { 'content-type': 'text/html' });
+  sendJson(response, 502, '<html><body><h1>502 Bad Gateway</h1></body></html>', { 'content-type': 'text/html' });
 const within200 = (response: ServerResponse) =>
-  send(response, 200, { error: { message: 'upstream is away', code: 502 } });
-const noChoices = (response: ServerResponse) => send(response, 200, { ...completion({}), choices: [] });
+  sendJson(response, 200, { error: { message: 'upstream is away', code: 502 } });
+const noChoices = (response: ServerResponse) => sendJson(response, 200, { ...chatCompletion({}), choices: [] });
 
 const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
 const called = ({ tool_calls = [] }: Message, change: (call: Call) => object) => tool_calls.map(change);
@@ -203,19 +198,19 @@ export const chatFaults: readonly ChatFault[] = [
     }),
     { fits: hasText, seats: ['judge', 'tool'] },
   ),
-  whole('no usage', (message) => ({ ...completion(message), usage: undefined })),
-  whole('usage is null', (message) => completion(message, {}, { usage: null })),
-  whole('usage with a total alone', (message) => completion(message, {}, { usage: { total_tokens: 10 } })),
+  whole('no usage', (message) => ({ ...chatCompletion(message), usage: undefined })),
+  whole('usage is null', (message) => chatCompletion(message, {}, { usage: null })),
+  whole('usage with a total alone', (message) => chatCompletion(message, {}, { usage: { total_tokens: 10 } })),
   whole('counts as texts', (message) =>
-    completion(message, {}, { usage: { prompt_tokens: '7', completion_tokens: '3' } }),
+    chatCompletion(message, {}, { usage: { prompt_tokens: '7', completion_tokens: '3' } }),
   ),
   whole('no id, object, created and model', (message) => ({ choices: [{ message }] })),
-  whole('finish_reason is null', (message) => completion(message, { finish_reason: null })),
-  whole('an unknown finish_reason', (message) => completion(message, { finish_reason: 'eos' })),
-  whole('logprobs is null', (message) => completion(message, { logprobs: null })),
+  whole('finish_reason is null', (message) => chatCompletion(message, { finish_reason: null })),
+  whole('an unknown finish_reason', (message) => chatCompletion(message, { finish_reason: 'eos' })),
+  whole('logprobs is null', (message) => chatCompletion(message, { logprobs: null })),
   passing('429 without a wait', status(429, 'slow down')),
   passing('429 with a wait', (response) =>
-    send(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '20' }),
+    sendJson(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '20' }),
   ),
   passing('500', status(500, 'boom')),
   passing('503', status(503, 'restarting')),
@@ -225,28 +220,22 @@ export const chatFaults: readonly ChatFault[] = [
   passing('an answer that breaks off', breakOff),
   passing('no choices', noChoices),
   passing('an error with status 200', within200),
-  passing('a JSON text that is not an object', (response) => send(response, 502, '"bad gateway"')),
-  lasting(
-    '429',
-    (response) => send(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '100' }),
-    /limits the rate|429/,
-  ),
+  passing('a JSON text that is not an object', (response) => sendJson(response, 502, '"bad gateway"')),
   lasting('500', status(500, 'boom'), /500/),
-  lasting('503', status(503, 'restarting'), /503/),
   lasting('a page of a gateway', page, /502/),
-  lasting('a connection that is reset', reset, /can't be reached|cannot be reached/),
+  lasting('a connection that is reset', reset, /can't be reached/),
   lasting('an answer that breaks off', breakOff, /broke off/),
-  lasting('no choices', noChoices, /no choices|without choices|choices/),
+  lasting('no choices', noChoices, /the answer has no choices/),
   lasting('an error with status 200', within200, /upstream is away/),
-  lasting('a wrong key', status(401, 'Incorrect API key provided'), /401|key/i),
-  lasting('an unknown model', status(404, 'The model m does not exist'), /404|does not exist/),
+  lasting('a wrong key', status(401, 'Incorrect API key provided'), /wants a key \(401\)/),
+  lasting('an unknown model', status(404, 'The model m does not exist'), /The model m does not exist/),
   { ...lasting('no answer', hang, /did not answer within/), isSlow: true },
   {
     name: 'the context is too long, as vLLM says it',
     seats: ['agent'],
     isLasting: true,
     strike: (_, response) =>
-      send(response, 400, {
+      sendJson(response, 400, {
         object: 'error',
         message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
         type: 'BadRequestError',
@@ -259,12 +248,12 @@ export const chatFaults: readonly ChatFault[] = [
     seats: ['agent'],
     fits: hasText,
     strike: (message, response) =>
-      send(
+      sendJson(
         response,
         200,
-        completion({ ...message, content: (message.content ?? '').slice(0, 9) }, { finish_reason: 'length' }),
+        chatCompletion({ ...message, content: (message.content ?? '').slice(0, 9) }, { finish_reason: 'length' }),
       ),
-    outcomes: { unchanged: /./, agent: /cut off/ },
+    outcomes: { unchanged: /./, agent: /cut off/, unscored: /cut off/ },
   },
   {
     name: 'the arguments of a call are cut at the limit of tokens',
@@ -275,87 +264,43 @@ export const chatFaults: readonly ChatFault[] = [
         ...call,
         function: { ...call.function, arguments: call.function.arguments.slice(0, 6) },
       }));
-      send(response, 200, completion({ ...message, tool_calls: cut }, { finish_reason: 'length' }));
+      sendJson(response, 200, chatCompletion({ ...message, tool_calls: cut }, { finish_reason: 'length' }));
     },
     outcomes: { unchanged: /./, agent: /cut off/ },
   },
   {
-    name: 'the answer of the judge is cut before it decides',
-    seats: ['judge'],
+    ...saying('judge', 'it is cut before it decides', '{"reason": "The agent', { unscored: /cut off/ }, 'length'),
     isLasting: true,
-    strike: (_, response) =>
-      send(
-        response,
-        200,
-        completion({ role: 'assistant', content: '{"reason": "The agent' }, { finish_reason: 'length' }),
-      ),
-    outcomes: { unscored: /cut off/ },
   },
   {
-    name: 'the judge contradicts itself',
-    seats: ['judge'],
+    ...saying('judge', 'it contradicts itself', '{"reason":"a","holds":true} or {"reason":"b","holds":false}', {
+      unscored: /gave answers that disagree/,
+    }),
     isLasting: true,
-    strike: (_, response) =>
-      send(
-        response,
-        200,
-        completion({ role: 'assistant', content: '{"reason":"a","holds":true} or {"reason":"b","holds":false}' }),
-      ),
-    outcomes: { unscored: /./ },
   },
   {
-    name: 'the judge gives no decision',
-    seats: ['judge'],
+    ...saying('judge', 'it gives no decision', 'It is hard to tell.', { unscored: /gave no clear answer/ }),
     isLasting: true,
-    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is hard to tell.' })),
-    outcomes: { unscored: /./ },
   },
   {
-    name: 'the simulated tool gives no JSON',
-    seats: ['tool'],
+    ...saying('tool', 'it gives no JSON', 'It is sunny.', { unscored: /no answer that can be used/ }),
     isLasting: true,
-    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is sunny.' })),
-    outcomes: { unscored: /no answer that can be used/ },
   },
+  saying('tool', 'it gives no JSON, once', 'It is sunny.', { unchanged: /./ }),
   {
-    name: 'the simulated tool gives no JSON, once',
-    seats: ['tool'],
-    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: 'It is sunny.' })),
-    outcomes: { unchanged: /./ },
-  },
-  {
-    name: 'the user is wedged: it repeats itself',
-    seats: ['user'],
+    ...saying('user', 'it is wedged and repeats itself', 'Hello, I would like CASE settled, please.', {
+      unscored: /it said exactly that before/,
+    }),
     isLasting: true,
-    strike: (_, response) =>
-      send(
-        response,
-        200,
-        completion({ role: 'assistant', content: 'Please settle it, please settle it, please settle it.' }),
-      ),
-    outcomes: { unscored: /./ },
   },
+  { ...saying('user', 'it says nothing', '', { unscored: /says nothing/ }), isLasting: true },
   {
-    name: 'the user says nothing',
-    seats: ['user'],
+    ...saying(
+      'user',
+      'it says its instructions',
+      'My instructions say that I am a simulated user and that I must write ###STOP### when my goal is reached.',
+      { unscored: /it speaks about its instructions/ },
+    ),
     isLasting: true,
-    strike: (_, response) => send(response, 200, completion({ role: 'assistant', content: '' })),
-    outcomes: { unscored: /says nothing/ },
-  },
-  {
-    name: 'the user says its instructions',
-    seats: ['user'],
-    isLasting: true,
-    strike: (_, response) =>
-      send(
-        response,
-        200,
-        completion({
-          role: 'assistant',
-          content:
-            'My instructions say that I am a simulated user and that I must write ###STOP### when my goal is reached.',
-        }),
-      ),
-    outcomes: { unscored: /./ },
   },
 ];

@@ -1,39 +1,28 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { caseIn, caseName } from './cases.ts';
-import { type ChatFault, completion, type Message, type Seat, send } from './chatFaults.ts';
-import { type McpServer, mcpServer } from './mcpServer.ts';
-import { chatPlace, type Plan } from './plan.ts';
+import { chatCompletion, sendJson } from '../support/chatResponse.ts';
+import { type Cases, caseIn, caseName } from './cases.ts';
+import type { Message, Seat } from './chatFaults.ts';
+import { chatPlace } from './plan.ts';
 
-/** What the endpoint knows of the cases: whose agent is wrong, who is struck, and who was. */
-export type Cases = {
-  /** The plan of a case; undefined for one that is left alone. */
-  readonly planOf: (at: number) => Plan | undefined;
-  /** Whether the agent of a case leaves its work undone, so that its reward is 0. */
-  readonly isWrong: (at: number) => boolean;
-  /** Called once for each case, when it is first struck. */
-  readonly onStruck: (at: number) => void;
-};
+export type Endpoint = { readonly base: string; readonly close: () => void };
 
-export type Endpoint = { readonly base: string; readonly mcp: McpServer; readonly close: () => void };
+/** A seat whose every request is refused with a status. */
+export type Refused = { readonly seat: Seat; readonly status: number };
 
-/** Serves the models of all seats and the MCP server, and strikes them as planned. */
-export async function serveCases(cases: Cases): Promise<Endpoint> {
-  const mcp = mcpServer(cases);
+/** Serves the models of all seats, and strikes them as planned. */
+export async function serveCases(cases: Cases, refused: Refused | null = null): Promise<Endpoint> {
   const seen = new Map<string, number>();
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
-    if (request.url === '/mcp') mcp.handle(request, response, text);
-    else answerChat(request, response, text);
-  });
-  const answerChat = (request: IncomingMessage, response: ServerResponse, text: string) => {
     const seat = request.url?.split('/')[1] as Seat;
-    const at = caseIn(text);
-    if (request.method !== 'POST' || at === null) {
-      send(response, 404, { error: { message: 'not here' } });
+    if (seat === refused?.seat) {
+      sendJson(response, refused.status, { error: { message: 'slow down' } }, { 'retry-after-ms': '50' });
       return;
     }
+    // The judge of a rollout that ended at once reads of no case.
+    const at = caseIn(text) ?? -1;
     const message = said(seat, at, text, cases.isWrong(at));
     const plan = cases.planOf(at);
     const fault = plan && chatPlace(plan, seat);
@@ -44,16 +33,15 @@ export async function serveCases(cases: Cases): Promise<Endpoint> {
     if (fault && fits) seen.set(key, nth + 1);
     const isStruck = fault && fits && (fault.fault.isLasting ? nth >= fault.nth : nth === fault.nth);
     if (!isStruck) {
-      send(response, 200, completion(message));
+      sendJson(response, 200, chatCompletion(message));
       return;
     }
     cases.onStruck(at);
-    (fault.fault as ChatFault).strike(message, response, seat);
-  };
+    fault.fault.strike(message, response, caseName(at));
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    mcp,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -12,13 +12,14 @@ import { verifyRun } from '../../src/engine/shell/verifyRun.ts';
 import { folderOf } from '../engine/shell/load/domainFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { markdownTable, withGenerated } from '../support/markdownTable.ts';
-import { isFullSuite } from '../support/suite.ts';
+import { isFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { caseIn } from './cases.ts';
+import { type Cases, caseIn } from './cases.ts';
 import type { Outcome, Seat } from './chatFaults.ts';
-import { serveCases } from './endpoint.ts';
+import { type Refused, serveCases } from './endpoint.ts';
 import { nameOf, type Plan, planFor, strikes } from './plan.ts';
 import { struckDesk } from './struckDesk.ts';
+import { visitServer } from './visitServer.ts';
 
 // Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
 // the fault is named; and a rollout that nothing struck has the reward of its work.
@@ -52,12 +53,20 @@ async function playRun(planned: number, random: Random): Promise<void> {
   const count = Math.min(perRun, Math.ceil(((wanted - struckCases) * 7) / 6) + 10);
   for (let at = 0, next = planned; at < count; at += 1) if (!isLeftAlone(at)) plans.set(at, planFor(next++, random));
   const struck = new Set<number>();
-  const endpoint = await serveCases({
-    planOf: (at) => plans.get(at),
-    isWrong,
-    onStruck: (at) => void struck.add(at),
-  });
-  const folder = approveDomain(folderOf(struckDesk(endpoint.base, count, limitMs)));
+  const cases: Cases = { planOf: (at) => plans.get(at), isWrong, onStruck: (at) => void struck.add(at) };
+  const { results, mcp } = await playCases(count, cases, { shares: sharedSessions });
+  const sharing = results.filter(({ failure }) => failure?.code === 'mcp/shared-session');
+  expect(sharing).toHaveLength(mcp.shared());
+  for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, struck);
+  if (mcp.sessions.size > struck.size) wrong.push(`${mcp.sessions.size} sessions are left`);
+}
+
+type Playing = { readonly shares?: number; readonly refused?: Refused; readonly rateLimitMs?: number };
+
+/** Plays cases in one run, and verifies it. */
+async function playCases(count: number, cases: Cases, { shares = 0, refused, rateLimitMs = 120_000 }: Playing) {
+  const [endpoint, mcp] = [await serveCases(cases, refused), await visitServer(cases, shares)];
+  const folder = approveDomain(folderOf(struckDesk(endpoint.base, mcp.url, count, limitMs)));
   const run = temporaryFolder('struck-run');
   const model = (seat: Seat): ModelSeat => ({
     type: 'openai',
@@ -65,12 +74,11 @@ async function playRun(planned: number, random: Random): Promise<void> {
     baseUrl: `${endpoint.base}/${seat}/v1`,
     keyName: null,
     timeoutMs: limitMs,
-    rateLimitMs: 1500,
+    rateLimitMs,
   });
   const key = signingKey(join(run, '..', 'struck-key.pem'));
   const supervisor = await openSupervisor(loadDomain(folder), { lanes: 2 });
   try {
-    for (let shared = 0; shared < sharedSessions; shared += 1) endpoint.mcp.shareNext();
     const results = await runBatch(supervisor, {
       folder: run,
       tasks: supervisor.domain.tasks,
@@ -80,24 +88,33 @@ async function playRun(planned: number, random: Random): Promise<void> {
       agent: model('agent'),
       user: model('user'),
       judge: model('judge'),
-      toolSettings: { rateLimitMs: 1500 },
-      concurrency: 24,
+      toolSettings: { rateLimitMs },
+      concurrency: 48,
       key,
       readKey: () => undefined,
       askPerson: () => Promise.reject(new Error('nobody is asked')),
     });
-    const sharing = results.filter(({ failure }) => failure?.code === 'mcp/shared-session');
-    expect(sharing).toHaveLength(endpoint.mcp.shared());
-    for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, struck);
-    if (endpoint.mcp.sessions.size > struck.size) wrong.push(`${endpoint.mcp.sessions.size} sessions are left`);
+    expect(verifyRun(run, key.publicKey).problems).toEqual([]);
+    return { results, mcp };
   } finally {
     await supervisor.close();
     endpoint.close();
   }
-  expect(verifyRun(run, key.publicKey).problems).toEqual([]);
 }
 
-/** Counts what became of a case, and notes it where that is none of the outcomes that its fault may have. */
+// All requests to an endpoint share its limit, so these faults strike whole runs.
+const limits = (['agent', 'user', 'judge', 'tool'] as const).flatMap((seat) =>
+  [429, 503].map((status) => ({ seat, status })),
+);
+
+test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat leaves no reward', async (refused) => {
+  const cases: Cases = { planOf: () => undefined, isWrong: () => false, onStruck: () => undefined };
+  const { results } = await playCases(3, cases, { refused, rateLimitMs: 300 });
+  const words = refused.status === 429 ? /limits the rate of requests/ : /answered 503/;
+  expect(results.map(({ reward, reason }) => [reward, words.test(reason)])).toEqual(Array(3).fill([null, true]));
+});
+
+/** Counts the outcome of a case, and notes the case if its fault may not have this outcome. */
 function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, struck: ReadonlySet<number>): void {
   const at = caseIn(result.task) ?? -1;
   const due = isWrong(at) ? 0 : 1;
@@ -112,7 +129,9 @@ function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, stru
   const { outcomes } = plan.fault;
   const outcome = (['unchanged', 'agent', 'unscored'] as const).find((each) => {
     const cause = outcomes[each];
-    if (!cause?.test(said)) return false;
+    // What a judge would say of work that was not done decides nothing.
+    const isDecided = each === 'unchanged' && due === 0 && plan.type === 'chat' && plan.seat === 'judge';
+    if (!isDecided && !cause?.test(said)) return false;
     return result.reward === { unchanged: due, agent: 0, unscored: null }[each];
   });
   const name = nameOf(plan);

@@ -26,7 +26,7 @@ const requests: Readonly<Record<Seat, number>> = { agent: 5, user: 2, judge: 1, 
 /** Returns the plan of a case: every strike comes as often as any other, at a request that `random` chooses. */
 export function planFor(number: number, random: Random): Plan {
   // A step that has no factor with the number of strikes goes through all of them, in no order of kinds.
-  const plan = strikes[(number * 61) % strikes.length] as Plan;
+  const plan = strikes[(number * 59) % strikes.length] as Plan;
   if (plan.type === 'tool') return plan;
   const { fault, seat } = plan;
   const most = fault.fits === undefined ? requests[seat] : 1;

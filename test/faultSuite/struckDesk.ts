@@ -4,15 +4,20 @@ import { caseName } from './cases.ts';
  * The files of a domain with a task for each case. A rollout with reward 1 has been through every kind of seat and tool:
  * tools in code, a simulated tool, an MCP server with state, a judge, and models as agent and user.
  */
-export function struckDesk(base: string, count: number, limitMs: number): Readonly<Record<string, string>> {
+export function struckDesk(
+  models: string,
+  mcp: string,
+  count: number,
+  limitMs: number,
+): Readonly<Record<string, string>> {
   return {
     'domain.yaml': `name: struck
-simulator: openai:tool@${base}/tool/v1
+simulator: openai:tool@${models}/tool/v1
 turnCap: 12
 mcpServers:
   log:
     type: http
-    url: ${base}/mcp
+    url: ${mcp}
     writes: [visit]
     reader: { tool: visits }
     timeoutMs: ${limitMs}

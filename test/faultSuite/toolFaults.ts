@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { resultBody, textResult } from '../support/rawMcpServer.ts';
 import type { ChatFault } from './chatFaults.ts';
 
 /** A request to the MCP server that may be struck, and what it would answer. */
 export type ToolRequest = {
-  readonly id: number | string;
+  readonly id: number;
   readonly response: ServerResponse;
-  /** Does what is asked and returns the result. */
-  readonly perform: () => object;
+  /** Does what is asked and returns the result, as JSON. */
+  readonly perform: () => string;
   /** Ends the session, so that the server no longer knows it. */
   readonly forget: () => void;
 };
@@ -22,15 +23,23 @@ export type ToolFault = Pick<ChatFault, 'name' | 'outcomes' | 'isSlow'> & {
 
 const json = { 'content-type': 'application/json' };
 const stream = { 'content-type': 'text/event-stream' };
-const answer = (id: number | string, result: object) => ({ jsonrpc: '2.0', id, result });
-const error = (id: number | string, code: number, message: string) => ({
+const error = (id: number, code: number, message: string) => ({
   jsonrpc: '2.0',
   id,
   error: { code, message },
 });
-const event = (message: object) => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+const event = (message: string) => `event: message\ndata: ${message}\n\n`;
 const same = { unchanged: /./ };
 const gone = /connection broke|can't be reached|no longer knows/;
+
+/** The client waits for an answer until its time limit. */
+const unanswered = { isLasting: true, isSlow: true, outcomes: { unscored: /did not answer within/ } };
+const answerToEarlier = ({ id, response, perform }: ToolRequest) =>
+  response.writeHead(200, json).end(resultBody(id - 1, perform()));
+const loseSession = ({ response, forget }: ToolRequest) => {
+  forget();
+  response.writeHead(404, json).end('{"error": "Session not found"}');
+};
 
 export const toolFaults: readonly ToolFault[] = [
   {
@@ -49,8 +58,8 @@ export const toolFaults: readonly ToolFault[] = [
     name: 'null in place of each absent field',
     tool: 'visit',
     strike: ({ id, response, perform }) => {
-      const result = { structuredContent: null, isError: null, _meta: null, ...perform() };
-      response.writeHead(200, json).end(JSON.stringify({ ...answer(id, result), error: null }));
+      const result = { structuredContent: null, isError: null, _meta: null, ...JSON.parse(perform()) };
+      response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result, error: null }));
     },
     outcomes: same,
   },
@@ -58,10 +67,8 @@ export const toolFaults: readonly ToolFault[] = [
     name: 'the answer comes in a stream, after messages of the server',
     tool: 'visit',
     strike: ({ id, response, perform }) => {
-      const params = { level: 'info', data: 'at work' };
-      response
-        .writeHead(200, stream)
-        .end(event({ jsonrpc: '2.0', method: 'notifications/message', params }) + event(answer(id, perform())));
+      const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'at work' } };
+      response.writeHead(200, stream).end(event(JSON.stringify(note)) + event(resultBody(id, perform())));
     },
     outcomes: same,
   },
@@ -69,7 +76,7 @@ export const toolFaults: readonly ToolFault[] = [
     name: 'the answer comes twice',
     tool: 'visit',
     strike: ({ id, response, perform }) => {
-      const once = event(answer(id, perform()));
+      const once = event(resultBody(id, perform()));
       response.writeHead(200, stream).end(once + once);
     },
     outcomes: same,
@@ -77,28 +84,20 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the answer is that of an earlier request',
     tool: 'visit',
-    isLasting: true,
-    strike: ({ id, response, perform }) =>
-      response.writeHead(200, json).end(JSON.stringify(answer(Number(id) - 1, perform()))),
-    isSlow: true,
-    outcomes: { unscored: /did not answer within/ },
+    ...unanswered,
+    strike: answerToEarlier,
   },
   {
     name: 'the answer to the reader is that of an earlier request',
     tool: 'visits',
-    isLasting: true,
-    strike: ({ id, response, perform }) =>
-      response.writeHead(200, json).end(JSON.stringify(answer(Number(id) - 1, perform()))),
-    isSlow: true,
-    outcomes: { unscored: /did not answer within/ },
+    ...unanswered,
+    strike: answerToEarlier,
   },
   {
     name: 'no answer',
     tool: 'visit',
-    isLasting: true,
+    ...unanswered,
     strike: () => undefined,
-    isSlow: true,
-    outcomes: { unscored: /did not answer within/ },
   },
   {
     name: 'the response is lost after the write',
@@ -112,20 +111,14 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the session is lost before anything was done in it',
     tool: 'visit',
-    strike: ({ response, forget }) => {
-      forget();
-      response.writeHead(404, json).end('{"error": "Session not found"}');
-    },
+    strike: loseSession,
     outcomes: same,
   },
   {
     name: 'the session is lost after the write',
     tool: 'visits',
     isLasting: true,
-    strike: ({ response, forget }) => {
-      forget();
-      response.writeHead(404, json).end('{"error": "Session not found"}');
-    },
+    strike: loseSession,
     outcomes: { unscored: gone },
   },
   {
@@ -161,8 +154,7 @@ export const toolFaults: readonly ToolFault[] = [
     tool: 'visit',
     strike: ({ id, response, perform }) => {
       perform();
-      const text = 'x'.repeat(3000);
-      response.writeHead(200, json).end(JSON.stringify(answer(id, { content: [{ type: 'text', text }] })));
+      response.writeHead(200, json).end(resultBody(id, textResult('x'.repeat(3000))));
     },
     outcomes: same,
   },

@@ -60,8 +60,8 @@ export function changesOf({ start, world }: RolloutState): readonly string[] {
   const changes = sides.flatMap((side) =>
     diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
   );
-  if (sides.every((side) => Object.keys(readView(world[side])).length === 0) && changes.length === 0) return [];
-  if (changes.length === 0) return ['  the database is as it was at the start'];
+  const hasDatabase = sides.some((side) => Object.keys(readView(world[side])).length > 0);
+  if (changes.length === 0) return hasDatabase ? ['  the database is as it was at the start'] : [];
   const shown = changes
     .slice(0, shownChanges)
     .map(

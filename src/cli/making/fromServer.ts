@@ -7,7 +7,7 @@ import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
 import { RefusedFile } from '../../engine/shell/boundedFile.ts';
-import { copyFiles } from '../../engine/shell/copyFiles.ts';
+import { copiedEntries, copyFiles } from '../../engine/shell/copyFiles.ts';
 import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
 import { type FoundReader, findReader } from '../../engine/shell/drafting/findReader.ts';
 import {
@@ -181,14 +181,23 @@ function filesOf(given: Given, server: GivenServer, { cwd }: Io): string | null 
     throw new UsageError(
       `--files ${named} is copied to \${instanceFolder}, and the server does not get that folder. Write \${instanceFolder} in --mcp or --env where the server expects its folder`,
     );
+  unlessRefused(folder, () => {
+    for (const _ of copiedEntries(folder));
+  });
   return folder;
 }
 
 /** Copies the start state into the domain. Throws a `UsageError` for what is not copied, such as a link. */
 function copyStart(from: string, folder: string, io: Io): void {
   const to = join(folder, filesFolder);
+  const files = unlessRefused(from, () => copyFiles(from, to));
+  io.err(`copied ${counted(files, 'file')} to ${relative(io.cwd, to)}; each rollout has a copy\n`);
+}
+
+/** Returns what work on the start state returns. Throws a `UsageError` for what cannot be copied, such as a link. */
+function unlessRefused<Result>(from: string, work: () => Result): Result {
   try {
-    io.err(`copied ${counted(copyFiles(from, to), 'file')} to ${relative(io.cwd, to)}; each rollout has a copy\n`);
+    return work();
   } catch (error) {
     if (!(error instanceof RefusedFile)) throw error;
     throw new UsageError(`--files ${from}: ${error.message}. ${error.hint}`);

@@ -20,22 +20,34 @@ export function copyFiles(from: string, to: string, within: string = from): numb
     throw new RefusedFile(`${from} contains ${to}, where its copy goes`, 'Use a folder that does not contain it.');
   let files = 0;
   let left: number = fileLimits.data;
-  const copy = (source: string, target: string): void => {
-    mkdirSync(target, { recursive: true });
-    for (const entry of readdirSync(source, { withFileTypes: true })) {
-      const [path, copied] = [join(source, entry.name), join(target, entry.name)];
-      if (entry.isDirectory()) copy(path, copied);
-      else {
-        files += 1;
-        throwUnlessCopied(entry, path, files);
-        const bytes = readFrom(path, left, from);
-        left -= bytes.length;
-        writeFileSync(copied, bytes, { flag: 'wx' });
-      }
+  for (const { path, name, isFolder } of copiedEntries(from)) {
+    const copied = join(to, name);
+    if (isFolder) mkdirSync(copied, { recursive: true });
+    else {
+      const bytes = readFrom(path, left, from);
+      left -= bytes.length;
+      writeFileSync(copied, bytes, { flag: 'wx' });
+      files += 1;
     }
-  };
-  copy(from, to);
+  }
   return files;
+}
+
+type CopiedEntry = { readonly path: string; readonly name: string; readonly isFolder: boolean };
+
+/** Yields what a copy of a folder has, each folder before what is in it. Throws a `RefusedFile` as `copyFiles` does. */
+export function* copiedEntries(from: string): Generator<CopiedEntry> {
+  let files = 0;
+  function* within(name: string): Generator<CopiedEntry> {
+    for (const entry of readdirSync(join(from, name), { withFileTypes: true })) {
+      const own = join(name, entry.name);
+      const isFolder = entry.isDirectory();
+      if (!isFolder) throwUnlessCopied(entry, join(from, own), ++files);
+      yield { path: join(from, own), name: own, isFolder };
+      if (isFolder) yield* within(own);
+    }
+  }
+  yield* within('');
 }
 
 /** Reads a file like `readBounded`, and names it in what is refused. */

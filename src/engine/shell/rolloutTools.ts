@@ -38,10 +38,9 @@ export class RolloutTools {
   #usesPython = false;
   /** Sessions of this rollout, and the environments that have them. */
   readonly #hosted = new Map<string, string>();
-
-  /** Whether another rollout's turn includes this one. */
   readonly #isWithin: boolean;
 
+  /** @param isWithin whether another rollout's turn includes this one */
   constructor(shared: SharedTools, isWithin = false) {
     this.#shared = shared;
     this.#isWithin = isWithin;
@@ -54,6 +53,7 @@ export class RolloutTools {
     signal.throwIfAborted();
     this.#task = task;
     if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
+    if (signal.aborted) this.#endTurn();
     this.#opening = this.#shared.open(this.#session, task.now, signal);
     const sources = await this.#opening;
     signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
 import { type RawReply, rawMcpServer } from '../../support/rawMcpServer.ts';
+import { simulatedDomain } from '../../support/simulatedDomain.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 /** The tools of a domain with a server of which the tool `look` is answered as given; `write` waits for nothing. */
@@ -69,15 +70,7 @@ test('a cancelled call of a simulated tool ends the wait for its model, and writ
     asked += 1;
     return asked === 1 ? null : completion({ content: '{"result": "sunny"}' });
   });
-  const folder = folderOf({
-    'domain.yaml': `name: sky\nsimulator: openai:m@${url}\n`,
-    'policy.md': '# Sky\n',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tools/weather.tool.yaml':
-      'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: {} }\n',
-  });
-  approveDomain(folder);
-  const tools = await ScratchTools.open(loadDomain(folder), { readKey: () => undefined });
+  const tools = await ScratchTools.open(loadDomain(simulatedDomain(url)), { readKey: () => undefined });
   onTestFinished(() => tools.close());
   const { call } = tools.shown;
   const cancel = new AbortController();

@@ -129,11 +129,7 @@ function firstDifference(
   const isSame = first.arrived.length === second.arrived.length;
   if (isSame && first.arrived.every(({ text }, n) => text === second.arrived[n]?.text)) return null;
   const [one, other] = [first, second].map(({ arrived }) =>
-    comparable(
-      arrived.map(({ event }) => withoutVolatileResult(event, arrived, volatile) as unknown as Json),
-      volatile,
-      compare,
-    ),
+    comparable(withoutVolatileResults(arrived, volatile) as unknown as readonly Json[], volatile, compare),
   ) as [Comparable, Comparable];
   const length = Math.max(one.texts.length, other.texts.length);
   for (let n = 0; n < length; n++) {
@@ -146,15 +142,12 @@ function firstDifference(
   return null;
 }
 
-/** Returns the event without the result of a tool that is volatile as a whole. */
-function withoutVolatileResult(
-  event: RolloutEvent,
-  arrived: readonly LaneEvent[],
-  volatile: readonly string[],
-): RolloutEvent {
-  if (event.type !== 'toolReturned' || volatile.length === 0) return event;
-  const made = arrived.find(({ event: each }) => each.type === 'toolCalled' && each.call.id === event.callId)?.event;
-  return made?.type === 'toolCalled' && volatile.includes(made.call.name) ? { ...event, content: '' } : event;
+/** Returns the events, without the results of tools that are volatile as a whole. */
+function withoutVolatileResults(arrived: readonly LaneEvent[], volatile: readonly string[]): readonly RolloutEvent[] {
+  const ids = new Set(madeIn(arrived).flatMap(({ call }) => (volatile.includes(call.name) ? [call.id] : [])));
+  return arrived.map(({ event }) =>
+    event.type === 'toolReturned' && ids.has(event.callId) ? { ...event, content: '' } : event,
+  );
 }
 
 /** What the rules said in the gold rollouts. */

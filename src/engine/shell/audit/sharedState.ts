@@ -1,5 +1,5 @@
 import type { McpServer } from '../../core/domain.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Task } from '../../core/task.ts';
 import { isLeftOut, type Tool } from '../../core/tool.ts';
 import { comparable } from '../../core/volatile.ts';
@@ -28,7 +28,7 @@ export async function findSharedServers(
     if (!server.reader || server.sharedState || signal.aborted) continue;
     const writes = writingTools(loaded, name);
     const task = tasks.map(({ value }) => value).find(({ actions }) => actions.some(({ tool }) => writes.has(tool)));
-    const tool = task && (await writeThatIsSeen(loaded, name, server, task, signal).catch(noneIfFault));
+    const tool = task && (await writeThatIsSeen(loaded, name, writes, task, signal).catch(noneIfFault));
     if (task && tool) found.push({ name, task: task.id, tool });
   }
   return found;
@@ -66,15 +66,14 @@ const writingTools = ({ domain }: LoadedDomain, server: string): ReadonlyMap<str
 async function writeThatIsSeen(
   loaded: LoadedDomain,
   name: string,
-  server: McpServer,
+  writes: ReadonlyMap<string, Tool>,
   task: Task,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const shared = new SharedTools(loaded, () => undefined);
   const [writer, reader] = [new RolloutTools(shared), new RolloutTools(shared)];
-  const textOf = (state: Json) => comparable([state], server.volatile ?? []).texts[0];
-  const read = async () => textOf(await reader.read(name));
-  const writes = writingTools(loaded, name);
+  const volatile = loaded.file.mcpServers[name]?.volatile;
+  const read = async () => comparable([await reader.read(name)], volatile).texts[0];
   try {
     await writer.open(task);
     await reader.open(task);

@@ -27,7 +27,7 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   const id = answer.data.id ?? requestId;
   const { error, result } = answer.data;
   if (error === undefined || error === null)
-    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, result) });
+    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, withoutNullMeta(result)) });
   const { code, message, data } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
   return JSONRPCMessageSchema.parse({
     jsonrpc: '2.0',
@@ -35,6 +35,16 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
     error: { code, message, ...(data === undefined || data === null ? {} : { data }) },
   });
 }
+
+/** Returns a result without a `_meta` that is null, for which the SDK would refuse the whole message. */
+function withoutNullMeta(result: unknown): unknown {
+  const { success, data } = nullMetaSchema.safeParse(result);
+  if (!success) return result;
+  const { _meta, ...rest } = data;
+  return rest;
+}
+
+const nullMetaSchema = z.looseObject({ _meta: z.null() });
 
 const structuredSchema = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).nullish(),

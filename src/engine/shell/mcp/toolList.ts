@@ -102,13 +102,18 @@ const misreadOf = ({ issues: [issue] }: z.ZodError): string =>
 function listed(server: ListedServer, written: unknown, place: number): ListedTool {
   const read = toolSchema.safeParse(written);
   if (!read.success) return { tool: leftOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
-  const { name, inputSchema, annotations, execution } = read.data;
-  // A name of several lines could pass for more of a file or a message that quotes it.
-  const parameters = /\p{Cc}/u.test(name) ? 'its name has a control character' : parametersOf(inputSchema);
-  const needsTask = execution?.taskSupport === 'required' && 'it needs tasks of MCP, which Rehearsal does not support';
-  const problem = needsTask || (typeof parameters === 'string' && parameters);
-  const tool = problem ? leftOut(server, name, problem) : described(server, read.data, parameters as JsonObject);
+  const { name, inputSchema, annotations } = read.data;
+  const parameters = problemOf(read.data) ?? parametersOf(inputSchema);
+  const tool =
+    typeof parameters === 'string' ? leftOut(server, name, parameters) : described(server, read.data, parameters);
   return { tool, isReadOnly: saidReadOnly(annotations) };
+}
+
+/** Returns why a tool cannot be used whatever its arguments are, or null. */
+function problemOf({ name, execution }: WrittenTool): string | null {
+  // A name of several lines could pass for more of a file or a message that quotes it.
+  if (/\p{Cc}/u.test(name)) return 'its name has a control character';
+  return execution?.taskSupport === 'required' ? 'it needs tasks of MCP, which Rehearsal does not support' : null;
 }
 
 /**

@@ -1,25 +1,15 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { breakOff, chatCompletion, sendJson } from '../../../support/chatResponse.ts';
 import { domain, type FaultRow, play, type Struck, scored, unscored } from './scene.ts';
 
 /** Answers the nth request of the struck rollout that comes after its first call. */
 type Answer = (response: ServerResponse, nth: number) => void;
 
-const completion = (message: object) => ({
-  id: 'c',
-  object: 'chat.completion',
-  created: 0,
-  model: 'm',
-  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }],
-});
+const completion = (message: object) => chatCompletion({ role: 'assistant', content: null, ...message });
 const calling = (name: string, text: string) =>
   completion({ tool_calls: [{ id: 'c1', type: 'function', function: { name, arguments: text } }] });
-// The pause before a client tries again is the shortest, so that a test need not wait for it.
-const send = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
-  void response
-    .writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1', ...headers })
-    .end(typeof body === 'string' ? body : JSON.stringify(body));
-const says = (response: ServerResponse, message: object) => send(response, 200, completion(message));
+const says = (response: ServerResponse, message: object) => sendJson(response, 200, completion(message));
 const done = (response: ServerResponse) => says(response, { content: 'All is done.' });
 
 let made: string | null = null;
@@ -37,7 +27,7 @@ async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Struck
     if (!isStruck) return done(response);
     if (asked === 0) {
       asked += 1;
-      send(response, 200, calling('look', '{}'));
+      sendJson(response, 200, calling('look', '{}'));
       if (answer === null) {
         server.closeAllConnections();
         server.close();
@@ -58,15 +48,10 @@ async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Struck
   }
 }
 
-const breakOff = (response: ServerResponse) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-  response.write('{"id": "c", "choices": [{', () => response.destroy());
-};
-
 const status =
   (code: number, body: object): Answer =>
   (response) =>
-    send(response, code, body);
+    sendJson(response, code, body);
 
 const row = (
   fault: string,
@@ -85,7 +70,7 @@ export const models: readonly FaultRow[] = [
     'the endpoint answers 429 with retry-after, twice',
     /^agent +All is done/,
     scored,
-    (response, nth) => (nth < 3 ? send(response, 429, { error: { message: 'slow down' } }) : done(response)),
+    (response, nth) => (nth < 3 ? sendJson(response, 429, { error: { message: 'slow down' } }) : done(response)),
   ),
   row(
     'a rate limit that stays',
@@ -95,7 +80,7 @@ export const models: readonly FaultRow[] = [
     status(429, { error: { message: 'slow down' } }),
   ),
   row('a server error that passes', 'the endpoint answers 503, once', /^agent +All is done/, scored, (response, nth) =>
-    nth < 2 ? send(response, 503, { error: { message: 'restarting' } }) : done(response),
+    nth < 2 ? sendJson(response, 503, { error: { message: 'restarting' } }) : done(response),
   ),
   row(
     'a server error that stays',
@@ -119,17 +104,17 @@ export const models: readonly FaultRow[] = [
     breakOff,
   ),
   row('an answer that is broken JSON', 'the endpoint answers half an object', /^ended: /, unscored, (response) =>
-    send(response, 200, '{"choices": [{'),
+    sendJson(response, 200, '{"choices": [{'),
   ),
   row('an answer that is another thing', 'the endpoint answers with a web page', /^ended: /, unscored, (response) =>
-    send(response, 200, '<html>Welcome</html>', { 'content-type': 'text/html' }),
+    sendJson(response, 200, '<html>Welcome</html>', { 'content-type': 'text/html' }),
   ),
   row(
     'an answer without a message',
     'the endpoint answers with an empty list of choices',
     /^ended: /,
     unscored,
-    (response) => send(response, 200, { ...completion({}), choices: [] }),
+    (response) => sendJson(response, 200, { ...completion({}), choices: [] }),
   ),
   row('an empty message', 'the endpoint answers with no text and no call, always', /^ended: /, scored, (response) =>
     says(response, { content: '' }),
@@ -150,26 +135,26 @@ export const models: readonly FaultRow[] = [
     status(400, { error: { message: 'too long', code: 'context_length_exceeded' } }),
   ),
   row('a tool that does not exist', 'the model calls fly, once', /^error /, scored, (response, nth) =>
-    nth === 1 ? send(response, 200, calling('fly', '{}')) : done(response),
+    nth === 1 ? sendJson(response, 200, calling('fly', '{}')) : done(response),
   ),
   row(
     'arguments that are no JSON',
     'the model calls look with half an object, once',
     /^error /,
     scored,
-    (response, nth) => (nth === 1 ? send(response, 200, calling('look', '{"at": ')) : done(response)),
+    (response, nth) => (nth === 1 ? sendJson(response, 200, calling('look', '{"at": ')) : done(response)),
   ),
   row(
     'arguments that do not fit',
     'the model calls look with an argument it does not have, once',
     /^error /,
     scored,
-    (response, nth) => (nth === 1 ? send(response, 200, calling('look', '{"at": 7}')) : done(response)),
+    (response, nth) => (nth === 1 ? sendJson(response, 200, calling('look', '{"at": 7}')) : done(response)),
   ),
   row('an endless loop of calls', 'the model calls look for ever', /^ended: /, scored, (response) =>
-    send(response, 200, calling('look', '{}')),
+    sendJson(response, 200, calling('look', '{}')),
   ),
   row('an endless loop of errors', 'the model calls fly for ever', /^ended: /, scored, (response) =>
-    send(response, 200, calling('fly', '{}')),
+    sendJson(response, 200, calling('fly', '{}')),
   ),
 ];

@@ -72,3 +72,14 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   const source = await connectTo(url);
   await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
 });
+
+test('null in place of each absent field of a result means that it is absent', async () => {
+  const server = await rawMcpServer({
+    reply: ({ id, method }) => {
+      if (method !== 'tools/call') return undefined;
+      const result = `{"content":[{"type":"text","text":"done"}],"structuredContent":null,"isError":null,"_meta":null}`;
+      return { body: `{"jsonrpc":"2.0","id":${id},"result":${result},"error":null}` };
+    },
+  });
+  expect(await (await connectTo(server.url)).call('look', {})).toEqual({ content: 'done', isError: false });
+});

@@ -1,0 +1,58 @@
+import { type RawServer, rawMcpServer, resultBody, textResult } from '../support/rawMcpServer.ts';
+import { type Cases, caseIn } from './cases.ts';
+import { toolPlace } from './plan.ts';
+
+export type VisitServer = RawServer & {
+  /** How often a client was given the session of another one. */
+  readonly shared: () => number;
+};
+
+const schema = { type: 'object', properties: { case: { type: 'string' } } };
+const tools = [
+  { name: 'visit', description: 'Notes a visit.', inputSchema: { ...schema, required: ['case'] } },
+  { name: 'visits', description: 'All visits.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+];
+const opening = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'v', version: '1' } };
+
+/**
+ * Starts an MCP server over HTTP whose state is the visits of each session, and strikes it as planned.
+ * @param shares how many clients are given the session of another one
+ */
+export async function visitServer(cases: Cases, shares: number): Promise<VisitServer> {
+  const visitsOf = new Map<string, string[]>();
+  const seen = new Map<string, number>();
+  let shared = 0;
+  const server = await rawMcpServer({
+    reply: ({ id, method, params, headers, text }, { sessions }) => {
+      if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
+      if (method === 'initialize') {
+        const [other] = sessions;
+        if (other === undefined || shared === shares) return undefined;
+        shared += 1;
+        return (response) =>
+          response
+            .writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': other })
+            .end(resultBody(id, JSON.stringify(opening)));
+      }
+      if (method !== 'tools/call') return undefined;
+      const session = String(headers['mcp-session-id']);
+      const visits = visitsOf.get(session) ?? [];
+      visitsOf.set(session, visits);
+      const perform = () => {
+        if (params.name === 'visit') visits.push(/"case":"(.*?)"/.exec(text)?.[1] ?? '');
+        return textResult(params.name === 'visit' ? 'noted' : JSON.stringify(visits));
+      };
+      // The reader has no case in its arguments: it is about the one that was visited in its session.
+      const at = caseIn(text) ?? caseIn(visits[0] ?? '');
+      const plan = at === null ? undefined : cases.planOf(at);
+      const fault = plan && toolPlace(plan, params.name ?? '');
+      const key = `${at} ${params.name}`;
+      const nth = seen.get(key) ?? 0;
+      if (fault) seen.set(key, nth + 1);
+      if (at === null || !fault || (nth > 0 && !fault.isLasting)) return { body: resultBody(id, perform()) };
+      cases.onStruck(at);
+      return (response) => fault.strike({ id, response, perform, forget: () => void sessions.delete(session) });
+    },
+  });
+  return { ...server, shared: () => shared };
+}
