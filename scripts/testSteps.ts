@@ -130,6 +130,7 @@ export const steps: readonly Step[] = [
     name: 'host',
     title: 'mocha in the extension host of a real VS Code',
     limitMinutes: 45,
+    isBackground: true,
     downloads: vscodeDownloads,
     obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
     run: () => ensureBuilt().then(() => runHostTests()),

@@ -17,8 +17,10 @@ export type GatedRow = Pick<Gated, 'findings' | 'undecided' | 'passes'> & {
 export function gatedText(rows: readonly GatedRow[], cwd: string): string {
   return rows
     .map(({ kind, id, findings, undecided, passes }) => {
-      const note = undecided === null ? '' : ` (not played: ${undecided})`;
-      const head = `${passes ? 'sound      ' : 'needs work '} ${kind} ${id}${note}`;
+      const note = undecided === null ? '' : ` (${undecided})`;
+      const isOpen = undecided !== null && findings.length === 0;
+      const state = passes ? 'sound' : isOpen ? 'not scored' : 'needs work';
+      const head = `${state.padEnd(11)} ${kind} ${id}${note}`;
       return [head, ...findings.map((each) => `  ${formatDiagnostic(each, cwd)}`)].map((line) => `${line}\n`).join('');
     })
     .join('');

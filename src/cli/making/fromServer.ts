@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
-import type { StdioServer } from '../../engine/core/domain.ts';
+import type { McpServer, StdioServer } from '../../engine/core/domain.ts';
 import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
@@ -73,7 +73,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   const plays = given.values['no-play'] !== true;
   if (plays) askToPlay(to, key, tools, given, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
-  const reader = plays && whole.type === 'stdio' ? await readerOf(key, { server: whole, now, tools, files }, io) : null;
+  const reader = plays ? await readerOf(key, { server: whole, now, tools, files }, io) : null;
   const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
   const { written, proof } = await writeWhole(to.folder, made, async () => {
     approveMade(to.folder, io);
@@ -85,7 +85,8 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
       throw error;
     }
   });
-  return tellMade({ ...to, files: written, tools, drafts: proof, plays }, given, io);
+  const isShared = reader?.isShared === true;
+  return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, given, io);
 }
 
 /** Says why a tool is left out. */
@@ -100,7 +101,7 @@ const withFiles = (server: StdioServer, files: string) => ({
 });
 
 type Observed = {
-  readonly server: StdioServer;
+  readonly server: McpServer;
   readonly now: string;
   readonly tools: readonly Judged[];
   /** The folder of `--files`. */
@@ -110,7 +111,8 @@ type Observed = {
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
 async function readerOf(key: string, { server, now, tools, files }: Observed, io: Io): Promise<FoundReader | null> {
   const { startMcpServer } = await import('../../engine/shell/mcp.ts');
-  const { server: started, folder } = files === null ? { server, folder: tmpdir() } : withFiles(server, files);
+  const { server: started, folder } =
+    server.type === 'stdio' && files !== null ? withFiles(server, files) : { server, folder: tmpdir() };
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now });
   const writes = draftWrites(tools);
@@ -248,9 +250,11 @@ type Made = {
   readonly drafts: readonly Gated[];
   /** Whether the drafts were played. */
   readonly plays: boolean;
+  /** Whether rollouts share the state of the server. */
+  readonly isShared: boolean;
 };
 
-function tellMade({ folder, name, files, tools, drafts, plays }: Made, given: Given, io: Io): 0 | 1 {
+function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made, given: Given, io: Io): 0 | 1 {
   const shown = relative(io.cwd, folder) || '.';
   const isWhole = drafts.every(({ passes, findings }) => passes || (!plays && findings.length === 0));
   if (given.values['json'] === true) {
@@ -262,6 +266,10 @@ function tellMade({ folder, name, files, tools, drafts, plays }: Made, given: Gi
   if (unsure > 0)
     io.out(
       `the server does not say of ${counted(unsure, 'tool')} whether they change anything: look for "review" in ${shown}/domain.yaml\n`,
+    );
+  if (isShared)
+    io.out(
+      `rollouts share the state of the server, so the drafts check calls only: see "sharedState" in ${shown}/domain.yaml\n`,
     );
   if (!plays) io.out('the drafts were not played, so nothing is known about their calls\n');
   io.out(gatedText(drafts.map(gatedRow), io.cwd));

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -84,6 +85,13 @@ export async function listMcpTools(
   return instance.listed;
 }
 
+/** Makes a folder whose name is the same in small letters, as some servers write it. */
+function makeInstanceFolder(): string {
+  const folder = join(tmpdir(), `rehearsal-mcp-${randomBytes(8).toString('hex')}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}
+
 class McpInstance implements ToolSource {
   listed: readonly ListedTool[] = [];
   readonly snapshot?: () => Promise<Json>;
@@ -94,7 +102,7 @@ class McpInstance implements ToolSource {
   readonly #at: Location | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #filled: Filled;
-  readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
+  readonly #scratch = makeInstanceFolder();
   /** Its paths, as a server may write them: the folder of temporary files can be a link, or where the server works. */
   readonly #scratchPaths = [...new Set([realpathSync(this.#scratch), this.#scratch, basename(this.#scratch)])];
   #connection: McpConnection | null = null;

@@ -28,6 +28,11 @@ const afterGold = ' after the gold actions';
 /** Under which name the state of a source after the gold actions is recorded. */
 const goldKey = (source: string) => `${source}${afterGold}`;
 
+/** Returns a state under the name of its source, by which `volatile` and `compare` name a state that is a list. */
+export function underSource(key: string, state: Json): JsonObject {
+  return { [goldSource(key) ?? key.replace(/:.*$/s, '')]: state };
+}
+
 /** The source whose state after the gold actions has this name, or null for another state. */
 export function goldSource(key: string): string | null {
   return key.endsWith(afterGold) ? key.slice(0, -afterGold.length) : null;
@@ -100,10 +105,10 @@ function goldProblem(
   volatile: readonly string[],
   compare: FieldComparison,
 ) {
-  const keys = path === undefined ? [] : keysOf(path);
+  const keys = [source, ...(path === undefined ? [] : keysOf(path))];
   const [own = '', expected = ''] = states.map((state) => {
     const found = path === undefined ? state : (at(state, path) ?? null);
-    // `volatile` and `compare` name fields, so the value is compared under the keys of its path.
+    // `volatile` and `compare` name fields, so the value is compared under its source and the keys of its path.
     const placed = keys.reduceRight<Json>((value, key) => ({ [key]: value }), found);
     return comparable([placed], volatile, compare).texts[0];
   });

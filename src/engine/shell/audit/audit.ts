@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { comparedFields } from '../../core/comparedFields.ts';
 import type { Task } from '../../core/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
@@ -15,6 +16,7 @@ import {
   noteUntried,
   noteViolations,
   type Replayed,
+  type Undecided,
   undecided,
 } from './goldReplay.ts';
 import { noteLoosePhrases } from './loosePhrases.ts';
@@ -22,8 +24,11 @@ import { findSharedServers, noteSharedServers, withSharedServers } from './share
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
-/** Rollouts at once; each is a few milliseconds of a lane. */
-const width = 16;
+/** Rollouts at once; each is a few milliseconds of a lane, unless it starts a server of its own. */
+function widthFor({ file }: LoadedDomain): number {
+  const startsServers = Object.values(file.mcpServers).some(({ type }) => type === 'stdio');
+  return startsServers ? Math.min(16, 2 * availableParallelism()) : 16;
+}
 
 export type AuditOptions = {
   readonly signal: AbortSignal;
@@ -36,7 +41,7 @@ export type AuditOptions = {
 export type Audited = {
   readonly diagnostics: readonly Diagnostic[];
   /** Tasks of which nothing could be said, and why. */
-  readonly undecided: readonly { readonly task: string; readonly reason: string }[];
+  readonly undecided: readonly ({ readonly task: string } & Undecided)[];
   readonly rollouts: number;
   readonly isCancelled: boolean;
 };
@@ -60,8 +65,8 @@ export async function audit(loaded: LoadedDomain, options: AuditOptions): Promis
   const isCancelled = options.signal.aborted;
   if (!isCancelled) judge(loaded, played, drafts === undefined, note);
   const open = played.replayed.flatMap(({ placed, first }) => {
-    const reason = undecided(first);
-    return reason === null ? [] : [{ task: placed.value.id, reason }];
+    const found = undecided(first);
+    return found === null ? [] : [{ task: placed.value.id, ...found }];
   });
   return { diagnostics: sortDiagnostics(found), undecided: isCancelled ? [] : open, rollouts, isCancelled };
 }
@@ -80,6 +85,7 @@ async function playAll(
   tasks: readonly Placed<Task>[],
   { signal, onProgress, drafts }: AuditOptions,
 ) {
+  const width = widthFor(loaded);
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
   let total = idleParts.length + 2 * tasks.length;
   let done = 0;

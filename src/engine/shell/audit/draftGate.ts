@@ -62,8 +62,8 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
     const own = found.filter(({ file, line, severity }) => severity !== 'info' && isWithin(file, line, draft.placed));
     const open = audited?.undecided.find(({ task }) => draft.kind === 'task' && task === draft.placed.value.id);
     const reason = draft.kind === 'task' ? open?.reason : played.undecided.get(draft.placed.value.id);
-    // A persona that nothing was played under has shown nothing; a task says itself what keeps it from being played.
-    const isTried = draft.kind === 'task' || reason === undefined;
+    // A task that only a model can play or judge is accepted as it is read.
+    const isTried = reason === undefined || open?.needsModel === true;
     return {
       draft,
       findings: own,
@@ -126,7 +126,7 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
       if (found.some((each) => isWithin(each.file, each.line, placed))) continue;
       const closed = await stage.play({ task: own, agent: 'gold' });
       const open = undecided(closed);
-      if (open !== null) undecidedOnes.set(placed.value.id, open);
+      if (open !== null) undecidedOnes.set(placed.value.id, open.reason);
       else decided.add(placed.value.id);
       if (closed.reward === 1 || open !== null) continue;
       note(

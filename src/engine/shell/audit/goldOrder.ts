@@ -46,8 +46,8 @@ export function reorderedGold({ domain }: LoadedDomain, tasks: readonly Placed<T
       .flatMap((second, at): Reordered[] => {
         const first = places[at] ?? 0;
         const [one, other] = [value.actions[first], value.actions[second]];
-        // What one seat does after the other answers it, as where a user restarts what the agent has changed.
-        if (!one || !other || one.by !== other.by || callText(one) === callText(other)) return [];
+        // The agent chooses the order of its own calls only: a user does what they are told.
+        if (one?.by !== 'agent' || other?.by !== 'agent' || callText(one) === callText(other)) return [];
         const actions = value.actions.toSpliced(second + 1, 0, one).toSpliced(first, 1);
         return [{ placed, task, actions, swapped: [first, second] }];
       })

@@ -1,11 +1,11 @@
 import type { ComparedFields } from '../../core/comparedFields.ts';
 import { readsAsError } from '../../core/drafting/errorText.ts';
-import type { RolloutEvent } from '../../core/event.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
 import type { RuleVerdict } from '../../core/rule.ts';
 import type { GoldAction, Task } from '../../core/task.ts';
+import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { type Comparable, comparable, differenceBetween, pairsOf } from '../../core/volatile.ts';
 import type { Location } from '../diagnostic.ts';
@@ -38,11 +38,25 @@ export function madeIn(arrived: readonly LaneEvent[]): readonly Made[] {
   });
 }
 
-/** Why a rollout says nothing of its task: it needs a judge, a model, or a server that did not answer. */
-export function undecided({ reward, failure, arrived }: RolloutClosed): string | null {
+/** Why a rollout says nothing of its task, and whether a model, as a judge or a simulated tool, would have told. */
+export type Undecided = { readonly reason: string; readonly needsModel: boolean };
+
+/** Returns null where the rollout says something. */
+export function undecided({ reward, failure, arrived }: RolloutClosed): Undecided | null {
   if (reward !== null || failure?.who === 'environment') return null;
-  if (failure?.code === needsModel) return 'a model answers for a simulated tool';
-  return failure?.message ?? lastOf(arrived, 'rewarded')?.reason ?? 'it was cancelled';
+  if (failure?.code === needsModel) return { reason: 'a model answers for a simulated tool', needsModel: true };
+  const why = lastOf(arrived, 'rewarded')?.reason.replace(/^not scored: /, '');
+  return { reason: failure?.message ?? why ?? 'it was cancelled', needsModel: !failure && isLeftToJudge(arrived) };
+}
+
+/** Whether everything that could not be evaluated is for a judge to tell. */
+function isLeftToJudge(arrived: readonly LaneEvent[]): boolean {
+  const open = arrived.flatMap(({ event }): readonly string[] => {
+    if (event.type === 'verdictReached') return event.verdict.unknown ? [event.verdict.verifier] : [];
+    if (event.type !== 'rulesChecked') return [];
+    return event.verdicts.flatMap(({ check, gate, verdict }) => (gate && verdict === 'unknown' ? [check] : []));
+  });
+  return open.length > 0 && open.every((each) => each === 'judge');
 }
 
 /**
@@ -129,7 +143,7 @@ function firstDifference(
   const isSame = first.arrived.length === second.arrived.length;
   if (isSame && first.arrived.every(({ text }, n) => text === second.arrived[n]?.text)) return null;
   const [one, other] = [first, second].map(({ arrived }) =>
-    comparable(withoutVolatileResults(arrived, volatile) as unknown as readonly Json[], volatile, compare),
+    comparable(comparedEvents(arrived, volatile), volatile, compare),
   ) as [Comparable, Comparable];
   const length = Math.max(one.texts.length, other.texts.length);
   for (let n = 0; n < length; n++) {
@@ -142,12 +156,14 @@ function firstDifference(
   return null;
 }
 
-/** Returns the events, without the results of tools that are volatile as a whole. */
-function withoutVolatileResults(arrived: readonly LaneEvent[], volatile: readonly string[]): readonly RolloutEvent[] {
+/** Returns the events without the results of tools that are volatile as a whole, and with states under their source. */
+function comparedEvents(arrived: readonly LaneEvent[], volatile: readonly string[]): readonly Json[] {
   const ids = new Set(madeIn(arrived).flatMap(({ call }) => (volatile.includes(call.name) ? [call.id] : [])));
-  return arrived.map(({ event }) =>
-    event.type === 'toolReturned' && ids.has(event.callId) ? { ...event, content: '' } : event,
-  );
+  const compared = arrived.map(({ event }) => {
+    if (event.type === 'sourceRead') return { type: event.type, ...underSource(event.source, event.state as Json) };
+    return event.type === 'toolReturned' && ids.has(event.callId) ? { ...event, content: '' } : event;
+  });
+  return compared as unknown as readonly Json[];
 }
 
 /** What the rules said in the gold rollouts. */

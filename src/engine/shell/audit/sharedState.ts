@@ -2,6 +2,7 @@ import type { McpServer } from '../../core/domain.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Task } from '../../core/task.ts';
 import { isLeftOut, type Tool } from '../../core/tool.ts';
+import { underSource } from '../../core/verifiers/assertions.ts';
 import { comparable } from '../../core/volatile.ts';
 import { Fault } from '../fault.ts';
 import { type Placed, placeOf } from '../load/items.ts';
@@ -73,7 +74,7 @@ async function writeThatIsSeen(
   const shared = new SharedTools(loaded, () => undefined);
   const [writer, reader] = [new RolloutTools(shared), new RolloutTools(shared)];
   const volatile = loaded.file.mcpServers[name]?.volatile;
-  const read = async () => comparable([await reader.read(name)], volatile).texts[0];
+  const read = async () => comparable([underSource(name, await reader.read(name))], volatile).texts[0];
   try {
     await writer.open(task);
     await reader.open(task);

@@ -6,6 +6,7 @@ import { excerpt } from '../../core/rules/finding.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
+import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { comparable, differenceBetween, firstDifference, pairsOf } from '../../core/volatile.ts';
 import type { Fix } from '../diagnostic.ts';
@@ -171,7 +172,8 @@ export async function changesSource(
   const stateAfter = async (calls: readonly ToolCall[]) => {
     const { arrived } = await stage.play({ task: reading, agent: calling(tool, calls).agent });
     const read = arrived.findLast(({ type }) => type === 'sourceRead')?.event;
-    return read?.type === 'sourceRead' ? (comparable([read.state as Json], volatile, compare).texts[0] ?? null) : null;
+    if (read?.type !== 'sourceRead') return null;
+    return comparable([underSource(read.source, read.state as Json)], volatile, compare).texts[0] ?? null;
   };
   const [before, after] = [
     await stateAfter([]),

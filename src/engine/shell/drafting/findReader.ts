@@ -15,6 +15,8 @@ export type FoundReader = {
   readonly shows: readonly string[];
   /** By tool, the arguments whose value it does not show: another value led to the same state. */
   readonly misses: Readonly<Record<string, readonly string[]>>;
+  /** Whether a fresh server showed what had been written before it was started. */
+  readonly isShared: boolean;
 };
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
@@ -30,7 +32,8 @@ const mostCandidates = 12;
  * fresh server. The one whose result changes most often is the reader, one that answers with JSON first. A write that was
  * seen is made once more, on another server, to tell which fields differ from server to server. Null where no result
  * changes, or where the states differ in more than single fields. Each call that was seen is also made with other texts as
- * its arguments, because a list of names shows that something was made, and not what is in it.
+ * its arguments, because a list of names shows that something was made, and not what is in it. Where servers share their
+ * state, the calls add up, so neither volatile fields nor arguments that are not shown are found.
  * @param start starts a fresh server
  * @param reads the tools that may show the state; one that needs more than a folder is not tried
  * @param writes calls that may change something; one that fails counts as no change
@@ -43,6 +46,8 @@ export async function findReader(
   onProgress: (done: number) => void = () => undefined,
 ): Promise<FoundReader | null> {
   let candidates = reads.flatMap((tool) => candidateOf(tool) ?? []).slice(0, mostCandidates);
+  const untouched = await observed(start, candidates, null);
+  candidates = untouched.map(({ call }) => call);
   const made: { readonly write: Call; readonly seen: readonly Seen[] }[] = [];
   for (const write of writes) {
     const seen = await observed(start, candidates, write);
@@ -63,10 +68,16 @@ export async function findReader(
     const [first] = shown;
     if (!first) continue;
     const [again] = await observed(start, [call], first.write);
-    const volatile = differingFields(first.after, again?.after ?? null);
+    if (!again) continue;
+    const starts = [untouched, made[0]?.seen ?? []].map(
+      (seen) => seen.find((each) => each.call === call)?.start ?? null,
+    );
+    const shows = shown.map(({ write }) => write.tool);
+    if (isShared(starts, again.start)) return { ...call, volatile: [], shows, misses: {}, isShared: true };
+    const volatile = differingFields(first.after, again.after);
     if (volatile === null) continue;
     const misses = await unseenArguments(start, call, volatile, shown);
-    return { ...call, volatile, shows: shown.map(({ write }) => write.tool), misses };
+    return { ...call, volatile, shows, misses, isShared: false };
   }
   return null;
 }
@@ -106,11 +117,25 @@ function candidateOf({ name, parameters }: Tool): Call | null {
 /** What a candidate answers at the start, once more, and after a write; null where it fails. */
 type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; readonly after: Json };
 
-/** What the candidates answer around a write. One that ends the server is left out, and the others are asked again. */
+/**
+ * Whether a server that is started after writes shows another state than servers that were started before them.
+ * @param starts the state at the start of two servers, before any write
+ */
+function isShared([one = null, other = null]: readonly Json[], later: Json): boolean {
+  const own = differingFields(one, other);
+  if (own === null) return false;
+  const [before, after] = [other, later].map((state) => comparable([state], own).texts[0]);
+  return before !== after;
+}
+
+/**
+ * What the candidates answer on a fresh server around a write, or without one. One that ends the server is left out, and
+ * the others are asked again.
+ */
 async function observed(
   start: () => Promise<ToolSource>,
   candidates: readonly Call[],
-  write: Call,
+  write: Call | null,
 ): Promise<readonly Seen[]> {
   if (candidates.length === 0) return [];
   const source = await start();
@@ -125,7 +150,7 @@ async function observed(
   };
   try {
     const [first, again] = [await states(), await states()];
-    await source.call(write.tool, write.arguments);
+    if (write) await source.call(write.tool, write.arguments);
     const after = await states();
     return candidates.map((call, at) => ({
       call,

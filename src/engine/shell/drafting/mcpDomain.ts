@@ -115,7 +115,8 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
-        const source = reader?.shows.includes(tool.name) ? server : null;
+        // A state that rollouts share is not the same at the start of each.
+        const source = reader?.shows.includes(tool.name) && !reader.isShared ? server : null;
         return [`tasks/${id}.task.yaml`, taskText(id, tool, source, reader?.misses[tool.name])];
       }),
     ),
@@ -169,13 +170,20 @@ function domainText({ name, now, serverName: server, server: given, tools, reade
   ].join('\n');
 }
 
-function readerLines({ tool, arguments: args, volatile, shows }: FoundReader): readonly string[] {
+function readerLines({ tool, arguments: args, volatile, shows, isShared }: FoundReader): readonly string[] {
   const declared = { tool, ...givenArguments(args) };
   return [
     `    # The state of the server: the result of ${tool} changed when ${shows.join(', ')} ${shows.length > 1 ? 'were' : 'was'} called.`,
     indented(yaml({ reader: declared }), '    ').trimEnd(),
     ...(volatile.length > 0
       ? [`    # Fields that differed between two fresh servers.`, `    volatile: ${JSON.stringify(volatile)}`]
+      : []),
+    ...(isShared
+      ? [
+          '    # What was written was still there when the server was started again, so rollouts use it one at a time. Bring it',
+          '    # to its start by setUp.<server>.calls of each task; then assertions can check its state.',
+          '    sharedState: true',
+        ]
       : []),
   ];
 }

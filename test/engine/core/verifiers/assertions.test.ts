@@ -36,6 +36,8 @@ test.each([
     ['n2.at'],
     /^notes › n1.at is 1; after the gold actions it is 2$/,
   ],
+  [{}, ['a', 'b'], ['b', 'a'], ['notes'], /held/],
+  [{}, ['a', 'b'], ['b', 'c'], ['notes'], /^notes › 0 is "a"; after the gold actions it is "b"$/],
   [{ path: 'n1.title' }, notes, { n1: { title: 'milk', at: 'later' } }, [], /held/],
   [
     { path: 'n1.title' },

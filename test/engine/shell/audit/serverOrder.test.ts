@@ -90,7 +90,7 @@ ${more}`,
 test('a list in another order is named, and its schema is left to the server', async () => {
   const { code, out, err } = await audited('');
   expect({ code, err }).toMatchObject({ code: 1 });
-  expect(out).toMatch(/error task\/gold-differs .*state\.rows\.0 is "\w", then "\w"/);
+  expect(out).toMatch(/error task\/gold-differs .*rows\.rows\.0 is "\w", then "\w"/);
   expect(out).toMatch(/error tool\/undeclared-write list_rows .* or name what differs under volatile:/);
   expect(out).toContain('the list where only the order of its rows differs');
   expect(out).toMatch(/info tool\/strict-schema .*list_rows.* The schema is that of its server/);

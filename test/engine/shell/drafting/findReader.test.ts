@@ -36,6 +36,7 @@ test('the reader of a state is the tool whose result a write changes', async () 
     volatile: [],
     shows: ['add'],
     misses: {},
+    isShared: false,
   });
 });
 
@@ -54,6 +55,7 @@ test('a field that differs from server to server is volatile', async () => {
     volatile: ['id'],
     shows: ['add'],
     misses: {},
+    isShared: false,
   });
 });
 
@@ -93,4 +95,23 @@ test('an argument that the state does not show is named', async () => {
   const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
   const write = { tool: 'write', arguments: { name: 'milk.txt', content: 'two bottles' } };
   expect(await findReader(notes, reads, [write])).toMatchObject({ shows: ['write'], misses: { write: ['content'] } });
+});
+
+test.each([
+  ['rows of all sessions', (names: readonly string[]) => [...names]],
+  ['a number of all sessions', (names: readonly string[]) => ({ count: names.length })],
+])('a state that sessions share is found: %s', async (_, read) => {
+  const names: string[] = [];
+  const session = async (): Promise<ToolSource> => ({
+    tools: [],
+    call: async (_tool, { name }) => {
+      names.push(String(name));
+      return { content: 'written', isError: false };
+    },
+    read: async () => read(names),
+    close: async () => undefined,
+  });
+  const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
+  const found = await findReader(session, reads, [{ tool: 'write', arguments: { name: 'milk.txt' } }]);
+  expect(found).toEqual({ tool: 'names', arguments: {}, volatile: [], shows: ['write'], misses: {}, isShared: true });
 });

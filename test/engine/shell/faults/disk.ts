@@ -75,7 +75,7 @@ export const disks: readonly FaultRow[] = [
   {
     fault: 'a limit on the size of files',
     injected: 'ulimit -f at half of the record',
-    sees: /^rehearsal eval: /,
+    sees: /could not be run: .*EFBIG/,
     kept: resumed,
     obstacle: () => (process.platform === 'win32' ? 'Windows has no ulimit' : null),
     strike: async () => {

@@ -38,7 +38,7 @@ async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Struck
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  const at = { type: 'openai', model: 'm', baseUrl, keyName: 'TEST_KEY', timeoutMs } as const;
+  const at = { type: 'openai', model: 'm', baseUrl, keyName: 'TEST_KEY', timeoutMs, rateLimitMs: 2000 } as const;
   try {
     const order = answer === null ? { order: 'spared first' as const } : {};
     return await play(folder(), { agent: at, keep: true, ...order });
