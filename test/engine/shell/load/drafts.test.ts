@@ -135,6 +135,23 @@ describe('the gate', () => {
     });
   });
 
+  test.each([
+    ['takes', 'evaluate: [judge]\njudge: [The agent was polite.]\n', true, 'judge: this rollout has no judge'],
+    [
+      'refuses',
+      'evaluate: [assertions]\nassertions: [{ in: agent, that: "days(db.loans.L3.due, now) > 0" }]\n',
+      false,
+      expect.stringContaining("can't be told"),
+    ],
+  ])('%s a task without a reward: %s', async (_, more, passes, undecided) => {
+    const database = readFileSync(join(desk(), 'database.json'), 'utf8');
+    const folder = desk({
+      'database.json': database.replace('"loans": {', '"loans": { "L3": { "due": "2026-02-30" },'),
+      'tasks/drill.task.yaml': extend('drill', 'L2', more),
+    });
+    expect(await gate(folder, { signal })).toMatchObject([{ findings: [], undecided, passes }]);
+  });
+
   inFullSuite('lets a task wait for its persona only where that comes with it', async () => {
     const folder = desk({
       'tasks/drill.task.yaml': extend('drill', 'L2').replace('persona: plain', 'persona: shy'),
