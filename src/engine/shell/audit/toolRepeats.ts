@@ -119,18 +119,21 @@ export type Repeated = {
   /** The world after each of the two calls, both of its sides in step, where both succeeded. */
   readonly states: readonly [string, string] | null;
   readonly content: string;
+  /** Why a call has no result, as where its tool does not come back. */
+  readonly failure: string | null;
 };
 
 /** Makes a sample's call twice, and ends. */
 export async function repeat(stage: Stage, { tool, task, arguments: args, from }: Sample): Promise<Repeated> {
   const call = (turn: number): ToolCall => ({ id: `audit_${turn}`, name: tool.name, arguments: args });
-  const { arrived } = await stage.play({ task, from, ...calling(tool, [call(0), call(1)]) });
+  const { arrived, failure } = await stage.play({ task, from, ...calling(tool, [call(0), call(1)]) });
   const [one, other] = [made(arrived, 'audit_0'), made(arrived, 'audit_1')];
   const succeeded = [one, other].every(({ result }) => result && !result.isError);
   return {
     events: one.events as unknown as readonly Json[],
     states: succeeded ? [one.state, other.state] : null,
     content: one.result?.content ?? '',
+    failure: one.result && other.result ? null : (failure?.message ?? null),
   };
 }
 
@@ -204,7 +207,18 @@ export function noteTools(
     const fields = comparedFields(loaded.file, tool);
     const difference = fields.volatile.includes(tool.name) ? null : differenceOf(one, other, fields);
     const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
-    if (changes || (tool.effect === 'read' && /a read tool may not write/.test(one.content))) {
+    const failure = one.failure ?? other.failure;
+    if (failure !== null) {
+      bad.add(tool.name);
+      const message = `${call} has no result: ${failure}.`;
+      note(
+        at,
+        'error',
+        'tool/no-result',
+        message,
+        'Correct the tool or its server. A rollout that makes such a call has no reward.',
+      );
+    } else if (changes || (tool.effect === 'read' && /a read tool may not write/.test(one.content))) {
       bad.add(tool.name);
       const message = `${tool.name} is declared as a read, but ${call} changes ${changes ? 'the state of its source' : 'the database'}.`;
       const hint =
