@@ -211,6 +211,7 @@ const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument
 function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: Note): void {
   const { idle, replayed, tried, reordered } = played;
   const { diagnostics, parts } = loaded;
+  noteUnmatchedLines(loaded, [...idle.map(({ closed }) => closed), ...replayed.map(({ first }) => first)], note);
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
@@ -264,4 +265,23 @@ function noteIdle(placed: Placed<Task>, idle: Played['idle'], isKnown: (at: Loca
     `An agent that does nothing got reward 1 on this task (basis ${passed.join(' and ')}).`,
     'Add actions: that change something, or demands that only an agent at work meets.',
   );
+}
+
+/** A pattern that matches no line of a state leaves an empty list, of which most assertions say nothing. */
+function noteUnmatchedLines({ file, parts }: LoadedDomain, closed: readonly RolloutClosed[], note: Note): void {
+  const read = closed.flatMap(({ arrived }) =>
+    arrived.flatMap(({ event }) => (event.type === 'sourceRead' ? [event] : [])),
+  );
+  for (const [name, { reader }] of Object.entries(file.mcpServers)) {
+    const states = read.flatMap(({ source, state }) => (source === name ? [state] : []));
+    if (reader?.lines === undefined || states.length === 0) continue;
+    if (states.some((state) => !Array.isArray(state) || state.length > 0)) continue;
+    note(
+      placeOf(parts.file, 'mcpServers', name),
+      'warning',
+      'domain/unmatched-lines',
+      `The pattern reader.lines of the server ${name} matched no line of its state in any rollout.`,
+      `Look at what ${reader.tool} says with "rehearsal call", and correct the pattern.`,
+    );
+  }
 }

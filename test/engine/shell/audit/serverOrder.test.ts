@@ -39,11 +39,13 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
     { name: 'add_row', description: 'Adds a row.', inputSchema: { ...schema, required: ['name'] } },
     { name: 'draw', description: 'Draws a number.', inputSchema: { type: 'object', properties: {} } },
     { name: 'list_rows', description: 'Lists the rows.', inputSchema: schema },
+    { name: 'print_rows', description: 'Prints the rows.', inputSchema: schema },
   ],
 }));
 server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
   if (params.name === 'add_row') rows.push(params.arguments.name);
   if (params.name === 'draw') return { content: [{ type: 'text', text: String(Math.random()) }] };
+  if (params.name === 'print_rows') return { content: [{ type: 'text', text: rows.map((row) => 'row ' + row).join('; ') }] };
   const value = params.name === 'add_row' ? { added: params.arguments.name } : { rows };
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };
 });
@@ -71,7 +73,7 @@ train: [assertions]
   );
 });
 
-const audited = async (more: string) => {
+const audited = async (more: string, reader = '{ tool: list_rows }') => {
   write(
     'domain.yaml',
     `name: rows
@@ -79,7 +81,7 @@ mcpServers:
   rows:
     command: ${JSON.stringify(process.execPath)}
     args: ["\${domainFolder}/server.mjs", ${JSON.stringify(starts)}]
-    reader: { tool: list_rows }
+    reader: ${reader}
     writes: [add_row]
 ${more}`,
   );
@@ -103,8 +105,13 @@ inFullSuite('a tool whose whole result differs can be named', async () => {
 });
 
 inFullSuite('a volatile list is compared in any order, and a volatile tool not at all', async () => {
-  const { code, out } = await audited('    volatile: [rows, draw]\n');
+  const { code, out } = await audited('    volatile: [rows, draw, print_rows]\n');
   expect(out).not.toContain('gold-differs');
   expect(code).toBe(0);
   expect(readFileSync(starts, 'utf8').length).toBeGreaterThan(1);
+});
+
+inFullSuite('a pattern of the reader that matches no line is named', async () => {
+  const { out } = await audited('', "{ tool: print_rows, lines: '^no (?<name>\\w+)$' }");
+  expect(out).toContain('warning domain/unmatched-lines The pattern reader.lines of the server rows matched no line');
 });
