@@ -286,6 +286,14 @@ inFullSuite('a recording is opened at a step, and forked', async () => {
   expect(readdirSync(out)).toContain('lamp-variant.0.fork-1.traj.jsonl');
 });
 
+inFullSuite('verify says that a rollout was left for its fork', async () => {
+  const out = fresh();
+  const script = scriptOf('continue', 'back', `edit message ${asking}`, 'delete all', 'continue');
+  expect((await rehearsal('debug', ...task, '--out', out, '--script', script)).code).toBe(0);
+  const { code, out: said } = await rehearsal('verify', out);
+  expect([code, said]).toEqual([1, expect.stringContaining('The debugger left the others for their forks')]);
+});
+
 inFullSuite('as data, each line is an object with its type', async () => {
   const script = scriptOf('continue', 'print turn');
   const { out } = await rehearsal('debug', ...task, '--out', fresh(), '--script', script, '--json');

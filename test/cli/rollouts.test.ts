@@ -103,7 +103,7 @@ test('verify names a run.json that was changed, is gone, or that no line vouches
     writeFileSync(path, changed);
     expect(await rehearsal('verify', run)).toMatchObject({
       code: 1,
-      out: `${path}:1: was changed after it was written: the ledger vouches for other bytes\n1 problems in 1 recordings\n`,
+      out: `${path}:1: was changed after it was written: the ledger vouches for other bytes\n1 problem in 1 recording\n`,
     });
   }
   rmSync(path);

@@ -143,7 +143,7 @@ describe('verify', () => {
     expect(code).toBe(1);
     expect(out.split('\n')[0]).toContain(`${join(folder, recording)}:1: rolloutStarted says that the `);
     expect(out.split('\n')[0]).toContain(message);
-    expect(out.split('\n')[1]).toBe('1 problems in 1 recordings');
+    expect(out.split('\n')[1]).toBe('1 problem in 1 recording');
   });
 
   test('a run that was left with its first rollout is incomplete, and whole once it is resumed', async () => {
@@ -188,7 +188,7 @@ describe('verify', () => {
     expect(await rehearsal('verify', whole, '--run', id)).toMatchObject({ code: 0 });
     expect(await rehearsal('verify', whole, '--run', 'another')).toMatchObject({
       code: 1,
-      out: `${whole}/run.json:1: is of the run ${id}, not of another\n1 problems in 1 recordings\n`,
+      out: `${whole}/run.json:1: is of the run ${id}, not of another\n1 problem in 1 recording\n`,
     });
   });
 

@@ -36,7 +36,7 @@ export const verify: Command = {
     else {
       for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
       if (policyChange) io.out(policyText(policyChange));
-      if (problems.length > 0) io.out(`${problems.length} problems in ${checked} recordings\n`);
+      if (problems.length > 0) io.out(`${counted(problems.length, 'problem')} in ${counted(checked, 'recording')}\n`);
       if (run) io.out(completenessText(run));
       if (problems.length === 0 && missing.length === 0) io.out(`${counted(checked, 'recording')} verified\n`);
     }
@@ -50,20 +50,22 @@ const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun 
 const namedMissing = 20;
 
 /** Which of the promised rollouts are missing, and whether that can be told. */
-function completenessText({ run, planned, missing, finished, problems }: VerifiedRun): string {
+function completenessText({ run, planned, missing, left, finished, problems }: VerifiedRun): string {
   if (run === null || planned === null)
     return problems.length > 0
       ? ''
       : 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
   if (missing.length === 0) return '';
   const rest = missing.length - namedMissing;
+  const unfinished =
+    left.length === missing.length
+      ? 'The debugger left the others for their forks, which are in the folder\n'
+      : 'The run is not finished, or its last receipts were removed. Repeat the command that made it, with --out\n';
   return [
     ...missing.slice(0, namedMissing).map((name) => `  ${name}\n`),
     rest > 0 ? `  and ${rest} more\n` : '',
     `incomplete: ${planned - missing.length} of ${planned} rollouts are there. `,
-    finished
-      ? 'The run was finished, so the others were removed\n'
-      : 'The run is not finished, or its last receipts were removed. Repeat the command that made it, with --out\n',
+    finished ? 'The run was finished, so the others were removed\n' : unfinished,
   ].join('');
 }
 

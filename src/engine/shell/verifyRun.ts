@@ -7,7 +7,7 @@ import { fromDisk } from './disk.ts';
 import { isUnverified } from './effectEvents.ts';
 import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
-import { isForkName, isRecording, nameOf, recordingEnding, rolloutName } from './recordingName.ts';
+import { isForkName, isRecording, nameOf, originName, recordingEnding, rolloutName } from './recordingName.ts';
 import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
@@ -47,6 +47,8 @@ export type VerifiedRun = Verified & {
   readonly planned: number | null;
   /** The names of the promised rollouts that have no receipt, or whose recording is gone. */
   readonly missing: readonly string[];
+  /** Those of them that have a fork: the debugger left them for it. */
+  readonly left: readonly string[];
   /** Whether the ledger says that each promised rollout was finished. */
   readonly finished: boolean;
 };
@@ -63,7 +65,8 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   const regular = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
   const linked = entries.flatMap((entry) => linkProblems(folder, entry));
   const isUnsafe = entries.some(({ name }) => isRecord(name) && !regular.has(name));
-  if (isUnsafe) return { checked: 0, problems: linked, run: null, planned: null, missing: [], finished: false };
+  if (isUnsafe)
+    return { checked: 0, problems: linked, run: null, planned: null, missing: [], left: [], finished: false };
   const ledger = join(folder, ownFiles[1]);
   const { receipts, lines, run: voucher, problems } = readLedger(ledger, trustedKey);
   const names = [...regular].sort();
@@ -83,11 +86,13 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
     ends: new Map(),
   };
   const missing = missingRollouts(receipts, voucher, seen);
+  const origins = new Set(recordings.filter(isForkName).map(originName));
   return {
     checked: receipts.length - replaced.size + strangers.length,
     run: run?.id ?? null,
     planned: run?.planned ? run.planned.length - (voucher?.refused?.length ?? 0) : null,
     missing,
+    left: missing.filter((name) => origins.has(name)),
     finished: voucher?.finished === true,
     problems: [
       ...linked,

@@ -88,6 +88,7 @@ test('a whole run has no problem, and every kind of file is in it', () => {
     run: runIdIn(whole),
     planned: 4,
     missing: [],
+    left: [],
     finished: true,
   });
   const kinds = [
