@@ -247,10 +247,7 @@ function isFaulty(
   const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
   const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
   if (noteViolations(replayed, isKnown, note)) return true;
-  return (
-    own.some(({ code }) => explaining.includes(code)) ||
-    noteFailures(replayed, comparedFields(domain), !isOfDomain, note)
-  );
+  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, domain, !isOfDomain, note);
 }
 
 /** An agent that does nothing must not get reward 1, whichever basis counts. */

@@ -1,4 +1,5 @@
-import type { ComparedFields } from '../../core/comparedFields.ts';
+import { type ComparedFields, comparedFields } from '../../core/comparedFields.ts';
+import type { DomainFile } from '../../core/domain.ts';
 import { readsAsError } from '../../core/drafting/errorText.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
@@ -95,14 +96,14 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
  */
 export function noteFailures(
   { placed, first, second }: Replayed,
-  fields: ComparedFields,
+  domain: DomainFile,
   isDraft: boolean,
   note: Note,
 ): boolean {
   const made = madeIn(first.arrived);
   const read = isDraft ? made.map((each) => ({ ...each, isError: each.isError || readsAsError(each.content) })) : made;
   const index = failedAction(placed.value, read);
-  const difference = firstDifference(first, second, fields);
+  const difference = firstDifference(first, second, comparedFields(domain));
   if (index !== null) {
     const { tool, content } = index;
     const message = `The gold action ${tool} fails: ${content.replace(/^Error: /, '')}.`;
@@ -117,8 +118,11 @@ export function noteFailures(
     const { n, ids, what } = difference;
     const event = (first.arrived[n] ?? second.arrived[n])?.event;
     const message = `Played twice with the same seed, the gold rollout differs from step ${n} on (${event?.type ?? 'the end'})${what}${ids}.`;
+    const shared = Object.keys(domain.mcpServers).find((name) => domain.mcpServers[name]?.sharedState);
     const hint =
-      'Look for a clock or random numbers in the code of your tools and verifiers. For an MCP server, name under volatile: the field, the list where only the order of its rows differs, or the tool where its whole result does.';
+      shared === undefined
+        ? 'Look for a clock or random numbers in the code of your tools and verifiers. For an MCP server, name under volatile: the field, the list where only the order of its rows differs, or the tool where its whole result does.'
+        : `An earlier rollout can have changed the state of ${shared}, which rollouts share: bring it to its start by setUp.${shared}.calls of the task. Name what differs all the same under volatile: of the server.`;
     note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
   }
   return index !== null || first.reward !== 1 || difference !== null;

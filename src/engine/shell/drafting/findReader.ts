@@ -73,7 +73,7 @@ export async function findReader(
       (seen) => seen.find((each) => each.call === call)?.start ?? null,
     );
     const shows = shown.map(({ write }) => write.tool);
-    if (isShared(starts, again.start)) return { ...call, volatile: [], shows, misses: {}, isShared: true };
+    if (isShared([...starts, again.start])) return { ...call, volatile: [], shows, misses: {}, isShared: true };
     const volatile = differingFields(first.after, again.after);
     if (volatile === null) continue;
     const misses = await unseenArguments(start, call, volatile, shown);
@@ -119,13 +119,13 @@ type Seen = { readonly call: Call; readonly start: Json; readonly again: Json; r
 
 /**
  * Whether a server that is started after writes shows another state than servers that were started before them.
- * @param starts the state at the start of two servers, before any write
+ * @param starts the state at the start of servers; the first two were started before any write
  */
-function isShared([one = null, other = null]: readonly Json[], later: Json): boolean {
+function isShared([one = null, other = null, ...later]: readonly Json[]): boolean {
   const own = differingFields(one, other);
   if (own === null) return false;
-  const [before, after] = [other, later].map((state) => comparable([state], own).texts[0]);
-  return before !== after;
+  const textOf = (state: Json) => comparable([state], own).texts[0];
+  return later.some((state) => textOf(state) !== textOf(other));
 }
 
 /**
