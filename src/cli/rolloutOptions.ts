@@ -11,7 +11,7 @@ import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
-import { makeNewRunFolder, removeEmptyRunFolder } from '../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../engine/shell/runName.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../engine/shell/seats/modelSettings.ts';
 import {
   type AskedSettings,
@@ -252,7 +252,7 @@ export function trialsOf(given: Given, tasks: number, usual: number): number {
 
 /**
  * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
- * the run did not begin.
+ * it has no recording.
  * @param runs where new folders are, relative to the working directory
  */
 export async function inRunFolder<T>(
@@ -268,7 +268,7 @@ export async function inRunFolder<T>(
   try {
     return await act(folder);
   } finally {
-    removeEmptyRunFolder(folder);
+    removeUnbegunRun(folder);
   }
 }
 

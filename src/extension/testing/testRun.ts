@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
-import { makeNewRunFolder, removeEmptyRunFolder } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { answerOf, runCommand } from '../commandLine.ts';
 import { runsOfDomain } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
@@ -91,7 +91,7 @@ async function playBatch(
     try {
       await play(explorer, run, results, evalArguments(batch, { trials, out }), token);
     } finally {
-      removeEmptyRunFolder(out);
+      removeUnbegunRun(out);
     }
     results.skipRest(tasks);
   } catch (error) {
