@@ -1,16 +1,10 @@
-import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { workFolders } from '../../engine/shell/workFolders.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { runsIn, runsOf } from '../../engine/shell/workFolders.ts';
+import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
 
-/** Where the runs of a folder lie. */
-export function runsIn(folder: string): string {
-  return join(folder, workFolders.runs);
-}
-
-/** Where the editor writes the runs of a domain: to its workspace folder, else to the domain itself. */
+/** Where the editor writes the runs of a domain: to the workspace folder that has it, else to the domain itself. */
 export function runsOfDomain(domain: string): string {
-  return runsIn(vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain))?.uri.fsPath ?? domain);
+  return runsOf(domain, workspaceRoots());
 }
 
 /** Where runs of a domain may lie: where the editor writes them, and in the domain, where other debuggers do. */
@@ -18,8 +12,16 @@ export function runPlacesOf(domain: string): readonly string[] {
   return [...new Set([runsOfDomain(domain), runsIn(domain)])];
 }
 
-/** Where runs of the workspace may lie: those of its folders, and of domains that were opened alone. */
+/** Where runs may lie: those of the workspace's folders, of its domains, and of other domains with a file that is open. */
 export async function runPlaces(): Promise<readonly string[]> {
-  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  return [...new Set([...folders, ...(await domainFolders())].map(runsIn))];
+  return [...new Set([...workspaceRoots(), ...(await domainFolders()), ...openDomains()].map(runsIn))];
+}
+
+function workspaceRoots(): readonly string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+}
+
+function openDomains(): readonly string[] {
+  const files = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === 'file');
+  return files.flatMap(({ uri }) => domainFolderOf(uri.fsPath) ?? []);
 }
