@@ -6,7 +6,8 @@ import type { SeatSettings } from '../engine/core/modelSettings.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { errorsOf, unfitness } from '../engine/shell/diagnostic.ts';
+import { type Diagnostic, errorsOf, formatDiagnostic, unfitness } from '../engine/shell/diagnostic.ts';
+import { fitnessOf } from '../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
@@ -69,7 +70,7 @@ export type RolloutOptions = {
   readonly toolSettings: AskedSettings;
 };
 
-/** Reads a domain folder, or says everything that is wrong with it. */
+/** Reads a domain folder, or says what keeps all of it from running. */
 export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
@@ -84,11 +85,25 @@ export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined
   return folder;
 }
 
-/** Reads the domain in a folder, or says everything that is wrong with it. */
+/**
+ * Reads the domain in a folder, or says what keeps all of it from running. Tasks of it can have errors of their own
+ * (`fitnessOf`).
+ */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
-  if (errorsOf(loaded.diagnostics).length > 0) throw new UsageError(unfitness(loaded.diagnostics));
+  throwIfUnfit(fitnessOf(loaded).shared);
   return loaded;
+}
+
+/** The same for who uses all tasks of a domain, none of which may then have an error. */
+export function openWholeDomain(io: Io, given: string | undefined): LoadedDomain {
+  const loaded = openDomain(io, given);
+  throwIfUnfit(errorsOf(loaded.diagnostics));
+  return loaded;
+}
+
+function throwIfUnfit(errors: readonly Diagnostic[]): void {
+  if (errors.length > 0) throw new UsageError(unfitness(errors));
 }
 
 /**
@@ -97,16 +112,17 @@ export function openDomainAt(folder: string): LoadedDomain {
  */
 export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: string): Task {
   if (named === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
-  const task = taskIn(domain.domain, named);
-  if (task) return task;
   const ids = idsInFile(domain, named, cwd);
-  const [only] = domain.tasks.filter(({ id }) => ids.includes(id));
+  const task = taskIn(domain.domain, named) ?? domain.tasks.find(({ id }) => ids.includes(id));
   if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
-  if (!only) {
+  const { ofTask, unread } = fitnessOf(domain);
+  if (!task) {
     const known = domain.tasks.map(({ id }) => id);
-    throw new UsageError(`there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`);
+    const words = `there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`;
+    throw new UsageError([words, ...unread.map((error) => formatDiagnostic(error))].join('\n'));
   }
-  return only;
+  throwIfUnfit(ofTask(task));
+  return task;
 }
 
 /** The ids of the tasks in a file of the domain, drafts included; none where the path is not such a file. */

@@ -20,7 +20,13 @@ import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
-import { inRunFolder, openDomain, type RolloutOptions, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import {
+  inRunFolder,
+  openWholeDomain,
+  type RolloutOptions,
+  readRolloutOptions,
+  wholeNumber,
+} from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
 
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
@@ -89,7 +95,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
   const { positionals, values } = given;
   if (positionals.length === 0)
     throw new UsageError('name the folders of one domain or more (each with domain.yaml), or grade, export or preview');
-  const domains = positionals.map((name) => openDomain(io, name));
+  const domains = positionals.map((name) => openWholeDomain(io, name));
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
