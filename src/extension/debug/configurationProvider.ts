@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
-import { runsOfDomain } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
 import {
   domainFolderOf,
@@ -43,7 +43,12 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     const configuration: Configuration = { token: standbyToken, ...(python?.length ? { python } : {}), ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
-    return { ...configuration, runs: runsOfDomain(domain) };
+    try {
+      return { ...configuration, runs: writableRunsOf(domain) };
+    } catch {
+      // The person was told, and starts again.
+      return undefined;
+    }
   },
 };
 

@@ -36,3 +36,11 @@ test('a run without a recording leaves no folder', () => {
   for (const folder of [begun, described, empty, join(runs, 'nowhere')]) removeUnbegunRun(folder);
   expect(readdirSync(runs)).toEqual([basename(begun)]);
 });
+
+test('a folder that cannot be written says what to do, and does not claim that something was kept', () => {
+  const file = join(temporaryFolder('rehearsal-names'), '.rehearsal');
+  writeFileSync(file, '');
+  expect(() => makeNewRunFolder(join(file, 'runs'), 'looks', now)).toThrow(
+    /\/\.rehearsal\/runs: can't be written \(ENOTDIR: not a directory\)\. Choose a folder that you can write to, for example with --out$/,
+  );
+});
