@@ -21,7 +21,6 @@ import {
   type SeatSpec,
   withModel,
 } from '../engine/shell/seats/seatSpec.ts';
-import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
@@ -54,7 +53,8 @@ export const rolloutHelp = (
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
-  --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs here, or in the domain where that
+                     is not below this folder)
   --json             machine-readable output
 `;
 
@@ -269,18 +269,18 @@ export function trialsOf(given: Given, tasks: number, usual: number): number {
 /**
  * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
  * it has no recording.
- * @param runs where new folders are, relative to the working directory
+ * @param runs where new folders are
  */
 export async function inRunFolder<T>(
   { cwd }: Pick<Io, 'cwd'>,
   given: Given,
+  runs: string,
   name: string,
   act: (folder: string) => Promise<T>,
-  runs: string = workFolders.runs,
 ): Promise<T> {
   const out = text(given, 'out');
   if (out) return act(resolve(cwd, out));
-  const folder = makeNewRunFolder(resolve(cwd, runs), name);
+  const folder = makeNewRunFolder(runs, name);
   try {
     return await act(folder);
   } finally {

@@ -21,6 +21,7 @@ import { plannedTrials } from '../../engine/shell/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { runsOf } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -106,7 +107,9 @@ persona has errors. The other tasks are run.
 
 async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
   const plan = planOf(given, io, domain);
-  return inRunFolder(io, given, domain.file.name, (folder) => evaluateIn(domain, { ...plan, folder }, given, io));
+  return inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), domain.file.name, (folder) =>
+    evaluateIn(domain, { ...plan, folder }, given, io),
+  );
 }
 
 async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {

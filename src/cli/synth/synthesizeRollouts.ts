@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
 import { hostedName } from '../../engine/core/domain.ts';
 import { byRole } from '../../engine/core/measure.ts';
@@ -36,7 +36,7 @@ export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode
   const played = playedOf(given, io);
   const file = fileOf(given, played);
   const play = (folder: string) => synthesizeIn(folder, played, file, given, io);
-  return inRunFolder(io, given, 'synth', play, workFolders.synth);
+  return inRunFolder(io, given, resolve(io.cwd, workFolders.synth), 'synth', play);
 }
 
 async function synthesizeIn(

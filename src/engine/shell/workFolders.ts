@@ -1,4 +1,4 @@
-import { join, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 
 /** The folder that Rehearsal's own work lies in, of a workspace or of a domain that stands alone. */
 export const workFolder = '.rehearsal';
@@ -20,10 +20,23 @@ export function runsIn(folder: string): string {
 /**
  * Returns where the runs of a domain are written: in the innermost of some folders that has the domain, else in the
  * domain itself.
- * @param roots absolute paths
  */
 export function runsOf(domain: string, roots: readonly string[]): string {
+  return runsIn(rootOf(resolve(domain), roots));
+}
+
+/** Returns where runs of a domain can be: in the domain, and in the folders around it up to where they are written. */
+export function runPlacesAround(domain: string, roots: readonly string[]): readonly string[] {
   const folder = resolve(domain);
-  const around = roots.filter((root) => folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep));
-  return runsIn(around.toSorted((one, other) => other.length - one.length)[0] ?? folder);
+  const root = rootOf(folder, roots);
+  const places: string[] = [];
+  for (let each = folder; each !== root; each = dirname(each)) places.push(runsIn(each));
+  return [...places, runsIn(root)];
+}
+
+function rootOf(folder: string, roots: readonly string[]): string {
+  const around = roots
+    .map((root) => resolve(root))
+    .filter((root) => folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep));
+  return around.toSorted((one, other) => other.length - one.length)[0] ?? folder;
 }

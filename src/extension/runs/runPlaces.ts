@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { runsIn, runsOf } from '../../engine/shell/workFolders.ts';
+import { runPlacesAround, runsIn, runsOf } from '../../engine/shell/workFolders.ts';
 import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
 
 /** The folder for runs that a person chose for this workspace, where its own cannot be written. */
@@ -51,15 +51,18 @@ const folderDialog: vscode.OpenDialogOptions = {
   openLabel: 'Write Runs Here',
 };
 
-/** Where runs of a domain may lie: where the editor writes them, and in the domain, where other debuggers do. */
+/**
+ * Where runs of a domain may lie: where the editor writes them, and in the folders down to the domain, where the command
+ * line and other debuggers do.
+ */
 export function runPlacesOf(domain: string): readonly string[] {
-  return [...new Set([runsOf(domain, workspaceRoots()), runsIn(domain), ...chosenFolders()])];
+  return [...new Set([...runPlacesAround(domain, workspaceRoots()), ...chosenFolders()])];
 }
 
 /** Where runs may lie: those of the workspace's folders, of its domains, and of other domains with a file that is open. */
 export async function runPlaces(): Promise<readonly string[]> {
-  const folders = [...workspaceRoots(), ...(await domainFolders()), ...openDomains()];
-  return [...new Set([...folders.map(runsIn), ...chosenFolders()])];
+  const domains = [...(await domainFolders()), ...openDomains()];
+  return [...new Set([...workspaceRoots().map(runsIn), ...domains.flatMap(runPlacesOf)])];
 }
 
 function chosenFolder(): string | undefined {

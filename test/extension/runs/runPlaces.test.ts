@@ -46,5 +46,5 @@ test('where runs cannot be written, the person chooses another folder, and nothi
   await vi.waitFor(() => expect(runsOfDomain(domain)).toBe(editor.chosen));
   expect(editor.said).toEqual([message, `Runs are now written to ${editor.chosen}. Start the run again.`]);
   expect(writableRunsOf(domain)).toBe(editor.chosen);
-  expect(runPlacesOf(domain)).toEqual([own, join(domain, '.rehearsal', 'runs'), editor.chosen]);
+  expect(runPlacesOf(domain)).toEqual([join(domain, '.rehearsal', 'runs'), own, editor.chosen]);
 });
