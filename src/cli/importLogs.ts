@@ -4,6 +4,7 @@ import { counted } from '../engine/core/counted.ts';
 import { type ConversationsReport, importConversations } from '../engine/shell/import/importConversations.ts';
 import { signingKey } from '../engine/shell/ledger.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
+import { runsOf } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from './conversations.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
@@ -21,7 +22,8 @@ Personal data is masked: names, email addresses, phone, card and account numbers
 and ids of the real system. What stands in the domain's own database stays.
 
   --domain FOLDER        the domain that the conversations are of
-  --out FOLDER           the folder of the run (default: .rehearsal/runs/<id> here)
+  --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs here, or in the domain where that
+                         is not below this folder)
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
   --mask-database        the database is a copy of the real one: mask what stands in it, too
   --keep-personal-data   mask nothing
@@ -55,7 +57,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);
-    const report = await inRunFolder(io, given, from, async (run) =>
+    const report = await inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), from, async (run) =>
       importConversations(supervisor, read, {
         from,
         folder: run,

@@ -6,12 +6,13 @@ import type { SeatSettings } from '../engine/core/modelSettings.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { errorsOf, unfitness } from '../engine/shell/diagnostic.ts';
+import { type Diagnostic, errorsOf, formatDiagnostic, unfitness } from '../engine/shell/diagnostic.ts';
+import { fitnessOf } from '../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
-import { makeNewRunFolder, removeEmptyRunFolder } from '../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../engine/shell/runName.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../engine/shell/seats/modelSettings.ts';
 import {
   type AskedSettings,
@@ -20,7 +21,6 @@ import {
   type SeatSpec,
   withModel,
 } from '../engine/shell/seats/seatSpec.ts';
-import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
@@ -53,7 +53,8 @@ export const rolloutHelp = (
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
-  --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs here, or in the domain where that
+                     is not below this folder)
   --json             machine-readable output
 `;
 
@@ -69,7 +70,7 @@ export type RolloutOptions = {
   readonly toolSettings: AskedSettings;
 };
 
-/** Reads a domain folder, or says everything that is wrong with it. */
+/** Reads a domain folder, or says what keeps all of it from running. */
 export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
@@ -84,11 +85,25 @@ export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined
   return folder;
 }
 
-/** Reads the domain in a folder, or says everything that is wrong with it. */
+/**
+ * Reads the domain in a folder, or says what keeps all of it from running. Tasks of it can have errors of their own
+ * (`fitnessOf`).
+ */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
-  if (errorsOf(loaded.diagnostics).length > 0) throw new UsageError(unfitness(loaded.diagnostics));
+  throwIfUnfit(fitnessOf(loaded).shared);
   return loaded;
+}
+
+/** The same for who uses all tasks of a domain, none of which may then have an error. */
+export function openWholeDomain(io: Io, given: string | undefined): LoadedDomain {
+  const loaded = openDomain(io, given);
+  throwIfUnfit(errorsOf(loaded.diagnostics));
+  return loaded;
+}
+
+function throwIfUnfit(errors: readonly Diagnostic[]): void {
+  if (errors.length > 0) throw new UsageError(unfitness(errors));
 }
 
 /**
@@ -97,16 +112,17 @@ export function openDomainAt(folder: string): LoadedDomain {
  */
 export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: string): Task {
   if (named === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
-  const task = taskIn(domain.domain, named);
-  if (task) return task;
   const ids = idsInFile(domain, named, cwd);
-  const [only] = domain.tasks.filter(({ id }) => ids.includes(id));
+  const task = taskIn(domain.domain, named) ?? domain.tasks.find(({ id }) => ids.includes(id));
   if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
-  if (!only) {
+  const { ofTask, unread } = fitnessOf(domain);
+  if (!task) {
     const known = domain.tasks.map(({ id }) => id);
-    throw new UsageError(`there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`);
+    const words = `there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`;
+    throw new UsageError([words, ...unread.map((error) => formatDiagnostic(error))].join('\n'));
   }
-  return only;
+  throwIfUnfit(ofTask(task));
+  return task;
 }
 
 /** The ids of the tasks in a file of the domain, drafts included; none where the path is not such a file. */
@@ -252,23 +268,23 @@ export function trialsOf(given: Given, tasks: number, usual: number): number {
 
 /**
  * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
- * the run did not begin.
- * @param runs where new folders are, relative to the working directory
+ * it has no recording.
+ * @param runs where new folders are
  */
 export async function inRunFolder<T>(
   { cwd }: Pick<Io, 'cwd'>,
   given: Given,
+  runs: string,
   name: string,
   act: (folder: string) => Promise<T>,
-  runs: string = workFolders.runs,
 ): Promise<T> {
   const out = text(given, 'out');
   if (out) return act(resolve(cwd, out));
-  const folder = makeNewRunFolder(resolve(cwd, runs), name);
+  const folder = makeNewRunFolder(runs, name);
   try {
     return await act(folder);
   } finally {
-    removeEmptyRunFolder(folder);
+    removeUnbegunRun(folder);
   }
 }
 

@@ -17,6 +17,7 @@ import { registerVisualEditors } from './editors/visualEditors.ts';
 import { registerLanguage } from './language/language.ts';
 import { LanguageClient } from './language/languageClient.ts';
 import { registerRunning } from './running.ts';
+import { keepRunFolder } from './runs/runPlaces.ts';
 import { RunWatch } from './runs/runWatch.ts';
 import { registerTestExplorer } from './testing/testExplorer.ts';
 import { registerConfigurationLenses } from './training/configuration.ts';
@@ -31,6 +32,7 @@ import { domainFolders } from './workspaceDomains.ts';
 /** Registers everything; reads nothing but the names of domains, and starts nothing. */
 export function activate(extension: vscode.ExtensionContext): void {
   const context = createContext(extension);
+  keepRunFolder(extension.workspaceState);
   const standby = new StandbyAdapter(context);
   const runs = new RunWatch();
   const language = new LanguageClient(context);

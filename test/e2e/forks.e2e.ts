@@ -22,6 +22,7 @@ type Started = {
 };
 const startOf = (fork: number) => recordings.events(name(fork))[0] as unknown as Started;
 const forksPane = '.pane:has(> .pane-header[aria-label="Forks Section"])';
+const notice = () => workbench.page.locator('.statusbar-item[id$="rehearsal.changed"]');
 let workbench: Workbench;
 
 beforeAll(async () => {
@@ -97,10 +98,11 @@ test('an edited policy is told of while the rollout is paused, and takes effect 
     '- Call the customer captain. Make one tool call per message, and write nothing to the',
   );
   await until('the saved policy', async () => expect(readFileSync(path, 'utf8')).toContain('captain'));
-  await workbench.notification('policy.md changed since step');
+  await notice().filter({ hasText: 'policy.md changed since step' }).waitFor();
   await workbench.screenshot('fork-policy-changed');
-  await workbench.notification('policy.md changed since step', 'Fork with Changed Files');
+  await notice().click();
   await debug.waitForConsole('--- fork: policy.md swapped at step');
+  await notice().waitFor({ state: 'hidden' });
   await until('the fork', async () => expect(recordings.names()).toContain(name(2)));
   expect(startOf(2).system).toContain('Call the customer captain.');
   expect(startOf(2).policyHash).not.toBe(startOf(1).policyHash);
@@ -151,6 +153,25 @@ test('why leads from the verdict to its evidence, with links', async () => {
   await workbench.screenshot('fork-why');
   await row.locator('.source', { hasText: /policy\.md:\d+/ }).click();
   await workbench.waitForText('.part.statusbar', `Ln ${domain.lineOf('policy.md', '{#change-once}') - 1},`);
+  await debug.press('stop');
+  await debug.ended();
+});
+
+test('the notice of changed files ends with the session that it is about', async () => {
+  const { debug } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await workbench.openFile('policy.md');
+  const line = domain.lineOf('policy.md', 'Call the customer captain');
+  await workbench.replaceLine(
+    line,
+    '- Call the customer friend. Make one tool call per message, and write nothing to the',
+  );
+  await notice().filter({ hasText: 'policy.md changed since step' }).waitFor();
+  await debug.press('restart');
+  await notice().waitFor({ state: 'hidden' });
+  await debug.stoppedAt(rule);
   await debug.press('stop');
   await debug.ended();
 });

@@ -120,3 +120,19 @@ test('while it runs continuously, saving a task runs that task again', async () 
   );
   await workbench.screenshot('tests-continuous');
 });
+
+test('a continuous run follows a task that gets another name, and fails no other', async () => {
+  const recorded = () =>
+    names().flatMap((name) => readdirSync(join(runs, name)).filter((each) => each.endsWith('.traj.jsonl')));
+  const line = domain.lineOf(file, 'id: address-in-an-outage');
+  await workbench.replaceLine(line, 'id: renamed-in-an-outage');
+  await until('a run of the task', async () => expect(recorded()).toContain('renamed-in-an-outage.0.traj.jsonl'));
+  await row('renamed-in-an-outage').waitFor();
+  const before = recorded().length;
+  await workbench.openFile('policy.md');
+  await workbench.replaceLine(1, '# The policy of the order desk');
+  await until('a run of all tasks', async () => expect(recorded().length).toBeGreaterThan(before + 40));
+  const failed = workbench.page.locator('.test-explorer .codicon-testing-error-icon');
+  expect(await failed.count()).toBe(0);
+  await workbench.screenshot('tests-continuous-renamed');
+});

@@ -4,7 +4,7 @@ import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { Fault, messageOf, personGone } from '../../engine/shell/fault.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { isRecording } from '../../engine/shell/recordingName.ts';
-import { workFolders } from '../../engine/shell/workFolders.ts';
+import { runsOf } from '../../engine/shell/workFolders.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminalSession.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -39,7 +39,8 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
-  --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs here, or in the domain where that
+                     is not below this folder)
   --domain FOLDER    of a recording: the domain it was made in (default: from run.json beside it)
   --step N           of a recording: the step to begin at (default: 0)
   --json             one JSON object a line: command, output, answer, stop or end
@@ -91,7 +92,7 @@ function launched(given: Given, io: Io) {
     agent: text(given, 'agent'),
     trial: fromZero(given, 'trial'),
     turnCap,
-    ...(out === undefined ? { runs: resolve(io.cwd, workFolders.runs) } : { run: resolve(io.cwd, out) }),
+    ...(out === undefined ? { runs: runsOf(domain.folder, [io.cwd]) } : { run: resolve(io.cwd, out) }),
   };
   return { configuration, domain, request: 'launch' } as const;
 }

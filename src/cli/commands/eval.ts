@@ -8,8 +8,10 @@ import { nameMatches } from '../../engine/core/nameMatches.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
 import { expectToGoOn, finalRollouts, runBatch, simulatorsOf, type TrialResult } from '../../engine/shell/batch.ts';
+import { formatDiagnostic, unfitness } from '../../engine/shell/diagnostic.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
+import { fitnessOf } from '../../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import type { Meter } from '../../engine/shell/meter.ts';
@@ -19,6 +21,7 @@ import { plannedTrials } from '../../engine/shell/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { runsOf } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -69,7 +72,8 @@ ${rolloutHelp('`agent:` of domain.yaml; only run uses the one of a task')}  --st
                      the tokens and the cost of each answer of a model
 
 Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done: also where
-infrastructure failed, such as a model that cannot be reached, so that some rollout has no reward.
+infrastructure failed, such as a model that cannot be reached, so that some rollout has no reward, and where a task or its
+persona has errors. The other tasks are run.
 `,
   options: {
     ...rolloutOptions,
@@ -92,13 +96,20 @@ infrastructure failed, such as a model that cannot be reached, so that some roll
   },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
-    return withCheckpoint(text(given, 'agent'), domain.file.dialect, io, (own) => evaluateDomain(domain, given, own));
+    const unread = text(given, 'tasks') === undefined ? fitnessOf(domain).unread : [];
+    for (const error of unread) io.err(`not run: ${formatDiagnostic(error)}\n`);
+    const code = await withCheckpoint(text(given, 'agent'), domain.file.dialect, io, (own) =>
+      evaluateDomain(domain, given, own),
+    );
+    return unread.length > 0 ? 2 : code;
   },
 };
 
 async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
   const plan = planOf(given, io, domain);
-  return inRunFolder(io, given, domain.file.name, (folder) => evaluateIn(domain, { ...plan, folder }, given, io));
+  return inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), domain.file.name, (folder) =>
+    evaluateIn(domain, { ...plan, folder }, given, io),
+  );
 }
 
 async function evaluateIn(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Promise<ExitCode> {
@@ -123,6 +134,9 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
 
 function planOf(given: Given, io: Io, domain: LoadedDomain): Omit<Plan, 'folder'> {
   const tasks = chosenTasks(given, domain, io.cwd);
+  const { ofTask } = fitnessOf(domain);
+  const errors = tasks.map(ofTask);
+  if (errors.every((own) => own.length > 0)) throw new UsageError(unfitness(errors.flat()));
   const trials = trialsOf(given, tasks.length, 1);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const gate = text(given, 'gate');
@@ -267,7 +281,10 @@ function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDom
     throw new UsageError(
       isDraft
         ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: npx rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
-        : `there is no task ${unknown.join(', ')} in ${domain.folder}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
+        : [
+            `there is no task ${unknown.join(', ')} in ${domain.folder}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
+            ...fitnessOf(domain).unread.map((error) => formatDiagnostic(error)),
+          ].join('\n'),
     );
   }
   const personas = text(given, 'persona')?.split(',');

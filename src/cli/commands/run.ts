@@ -10,6 +10,7 @@ import { recordingName, rolloutName } from '../../engine/shell/recordingName.ts'
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { runsOf } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
@@ -43,7 +44,9 @@ async function rehearse(domain: LoadedDomain, given: Given, io: Io): Promise<Exi
   const task = taskNamed(domain, given.positionals[1], io.cwd);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const plan = { ...options, tasks: [task] as const, trials: 1, agent: agentFor(task), key: signingKey() };
-  return inRunFolder(io, given, task.id, (folder) => play(domain, { ...plan, folder }, given, io));
+  return inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), task.id, (folder) =>
+    play(domain, { ...plan, folder }, given, io),
+  );
 }
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {

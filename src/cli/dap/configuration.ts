@@ -34,7 +34,7 @@ const configurationSchema = z.object({
   debugTools: z.boolean().optional(),
   /** An existing Python that serves a checkpoint in the agent's seat, as it is: a path, or an argument list. */
   python: z.union([z.string(), z.array(z.string())]).optional(),
-  /** Folder for runs (`.rehearsal/runs` of the workspace). */
+  /** Folder for runs (`.rehearsal/runs` of the domain). */
   runs: z.string().optional(),
   /** Folder of the run itself, in place of a new one in `runs`. */
   run: z.string().optional(),

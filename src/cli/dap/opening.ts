@@ -8,9 +8,9 @@ import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
-import { makeNewRunFolder } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { type ModelSeat, parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
-import { workFolders } from '../../engine/shell/workFolders.ts';
+import { runsIn } from '../../engine/shell/workFolders.ts';
 import { UsageError } from '../io.ts';
 import { throwUnlessNamed } from '../modelSettings.ts';
 import { chosenSeat, settledModel, taskNamed, unknownDomain } from '../rolloutOptions.ts';
@@ -61,7 +61,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
       : agent;
   host.onDomain(domain);
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, toolSettings: configuration.models?.tools, ...host });
-  const runs = configuration.runs ?? join(domain.folder, workFolders.runs);
+  const runs = configuration.runs ?? runsIn(domain.folder);
   const run = configuration.run ?? makeNewRunFolder(runs, task.id);
   const recording = join(run, recordingName(rolloutName(task, trial)));
   // A finished recording has a receipt, which a second rollout in its place would make invalid.
@@ -77,7 +77,13 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
     if (receipt) open.receive(receipt);
     if (receipt) open.finish();
   };
-  await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
+  try {
+    await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
+  } catch (error) {
+    await debuggee.close();
+    if (configuration.run === undefined) removeUnbegunRun(run);
+    throw error;
+  }
   return debuggee;
 }
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
 import { hostedName } from '../../engine/core/domain.ts';
 import { byRole } from '../../engine/core/measure.ts';
@@ -20,7 +20,13 @@ import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
-import { inRunFolder, openDomain, type RolloutOptions, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import {
+  inRunFolder,
+  openWholeDomain,
+  type RolloutOptions,
+  readRolloutOptions,
+  wholeNumber,
+} from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
 
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
@@ -30,7 +36,7 @@ export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode
   const played = playedOf(given, io);
   const file = fileOf(given, played);
   const play = (folder: string) => synthesizeIn(folder, played, file, given, io);
-  return inRunFolder(io, given, 'synth', play, workFolders.synth);
+  return inRunFolder(io, given, resolve(io.cwd, workFolders.synth), 'synth', play);
 }
 
 async function synthesizeIn(
@@ -89,7 +95,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
   const { positionals, values } = given;
   if (positionals.length === 0)
     throw new UsageError('name the folders of one domain or more (each with domain.yaml), or grade, export or preview');
-  const domains = positionals.map((name) => openDomain(io, name));
+  const domains = positionals.map((name) => openWholeDomain(io, name));
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)

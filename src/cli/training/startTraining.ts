@@ -10,7 +10,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun, runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
@@ -34,20 +34,34 @@ import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
  * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
  */
 export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
-  const { request, place, target, lesson, launch: asking } = asked(given, io, placed);
   const isJson = given.values['json'] === true;
   if (given.values['plan'] === true) {
-    const plan = await planOf(asking, place, target, io);
+    const { launch, place, target } = asked(given, io, placed);
+    const plan = await planOf(launch, place, target, io);
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
   }
+  let made: string | undefined;
+  const makeNew = (root: string, kind: TrainingKind) => {
+    made = makeNewRunFolder(root, kind);
+    return made;
+  };
+  try {
+    return await start(asked(given, io, placed, makeNew), io, isJson);
+  } finally {
+    if (made !== undefined) removeUnbegunRun(made);
+  }
+}
+
+async function start(
+  { request, place, target, lesson, launch: asking }: ReturnType<typeof asked>,
+  io: Io,
+  isJson: boolean,
+): Promise<ExitCode> {
   const inspected = await target.preflight(asking, io);
   const { launch } = inspected;
   const { run, config } = launch;
   io.err(planText({ ...inspected.plan, ...expectedOf(launch) }));
-  // Another command may have planned a run with the same name in the same second.
-  if (text(given, 'out') === undefined && existsSync(run))
-    throw new UsageError(`${run} belongs to a run that started in the same second. Run the command again`);
   makeRunFolder(run);
   const prepared = await inspected.prepare();
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
@@ -64,13 +78,18 @@ export async function preflightTraining(given: Given, io: Io, placed?: Launch['p
   await target.preflight(launch, io);
 }
 
+type NameFolder = (root: string, kind: TrainingKind) => string;
+
+/** Names the folder of a run that is only planned. */
+const planned: NameFolder = (root, kind) => join(root, runName(kind));
+
 /** What is to be trained, and where. Throws a `UsageError` for what can't be meant. */
-function asked(given: Given, io: Io, placed?: Launch['placed']) {
+function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = planned) {
   const named = text(given, 'config');
   const file = named === undefined ? null : readTrainingFile(named, io.cwd);
   const request = trainingRequest(given, io, file);
   const { kind } = request;
-  const run = runFolder(given, io, kind);
+  const run = runFolder(given, io, kind, newFolder);
   const { target: address } = placeOf(run, text(given, 'target'));
   const python = text(given, 'python') ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };
@@ -116,11 +135,12 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
     );
 }
 
-function runFolder(given: Given, io: Io, kind: TrainingKind): string {
+function runFolder(given: Given, io: Io, kind: TrainingKind, newFolder: NameFolder): string {
   const out = text(given, 'out');
-  if (out && statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
+  if (!out) return newFolder(resolve(io.cwd, workFolders.training), kind);
+  if (statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
-  const run = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
+  const run = resolve(io.cwd, out);
   if (sizeOf(join(run, runFiles.metrics)) > 0 || partsPlayed(run).length > 0)
     throw new UsageError(
       `--out ${out} holds a run already: go on with it (npx rehearsal train resume ${shellWord(run)}), or name a folder that is new`,

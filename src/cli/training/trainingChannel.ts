@@ -6,6 +6,7 @@ import { taskIn } from '../../engine/core/underPersona.ts';
 import { resultOf } from '../../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
+import { unfitFault } from '../../engine/shell/load/fitness.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
@@ -134,6 +135,11 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
+  const unfit = unfitFault(errorsOf(supervisor.loaded.diagnostics));
+  if (unfit) {
+    await supervisor.close();
+    throw unfit;
+  }
   return { supervisor, database: baseHashOf(supervisor.loaded) };
 }
 

@@ -42,9 +42,9 @@ export function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
-/** What is said of a domain that does not run for its errors: all of them, a line each. */
+/** Describes why something of a domain does not run: every error, a line each, so the first line names its place. */
 export function unfitness(diagnostics: readonly Diagnostic[]): string {
-  return ['the domain has errors:', ...errorsOf(diagnostics).map((each) => formatDiagnostic(each))].join('\n');
+  return [...new Set(errorsOf(diagnostics).map((each) => formatDiagnostic(each)))].join('\n');
 }
 
 /** Stable order: by file, then by place, then by code. */

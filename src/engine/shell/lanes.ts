@@ -2,10 +2,10 @@ import type { Domain, HostedEnvironment } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
 import type { GoldCache } from './checkedRollout.ts';
-import { errorsOf, unfitness } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import type { FromInspector, FromLane } from './lane/laneMessage.ts';
 import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lane/laneProcess.ts';
+import { fitnessOf, unfitFault } from './load/fitness.ts';
 import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
 /** One child process and the rollouts that it folds. */
@@ -128,9 +128,9 @@ export class Lanes<Rollout> {
   #prepare(lane: Lane<Rollout>, { tools, sync }: Described, refuse: (fault: Fault) => void): void {
     if (!this.#loaded) {
       const loaded = completeDomain(this.#static, tools, this.#outsideTools, { soundness: false });
-      const [first] = errorsOf(loaded.diagnostics);
-      if (first) {
-        refuse(new Fault({ who: 'environment', code: first.code, message: unfitness(loaded.diagnostics) }));
+      const unfit = unfitFault(fitnessOf(loaded).shared);
+      if (unfit) {
+        refuse(unfit);
         return;
       }
       const hosted = this.#hosted;

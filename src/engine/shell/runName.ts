@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeRunFolder, onDisk } from './disk.ts';
 
@@ -21,14 +21,19 @@ export function makeNewRunFolder(runs: string, about: string, now = new Date()):
   }
 }
 
-/** Removes the folder of a run that did not begin. A folder with a file in it stays. */
-export function removeEmptyRunFolder(folder: string): void {
+/** Removes the folder of a run that has no recording. A folder with any other file stays. */
+export function removeUnbegunRun(folder: string): void {
   try {
+    if (!readdirSync(folder).every((name) => madeFirst.includes(name))) return;
+    for (const name of madeFirst) rmSync(join(folder, name), { force: true });
     rmdirSync(folder);
   } catch {
     // It holds a run, or another process removed it.
   }
 }
+
+/** What a run has before its first recording. */
+const madeFirst: readonly string[] = ['run.json', 'ledger.jsonl'];
 
 function makeIfNew(folder: string): boolean {
   try {

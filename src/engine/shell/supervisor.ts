@@ -19,6 +19,7 @@ import type {
 } from './lane/laneMessage.ts';
 import type { Inspector } from './lane/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
+import { type Fitness, fitnessOf, unfitFault } from './load/fitness.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
@@ -154,6 +155,7 @@ class Supervision implements Supervisor {
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
   #knownSetting: Setting | null = null;
+  #fitness: Fitness | null = null;
 
   constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#options = options;
@@ -210,7 +212,7 @@ class Supervision implements Supervisor {
       gold: null,
     };
     this.#live.set(live.id, live);
-    const launched = request.recordedSources ? this.#launchRecorded(live) : this.#launch(live);
+    const launched = this.#launchIfFit(live);
     launched.catch((error: unknown) => this.#giveUp(live, error));
     return {
       closed: promise,
@@ -240,6 +242,14 @@ class Supervision implements Supervisor {
     this.#lanes.close();
     await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
     this.#tools.close();
+  }
+
+  /** A task with errors is not run, and others of its domain are. */
+  async #launchIfFit(live: Live): Promise<void> {
+    this.#fitness ??= fitnessOf(this.loaded);
+    const unfit = unfitFault(this.#fitness.ofTask(live.request.task));
+    if (unfit) throw unfit;
+    await (live.request.recordedSources ? this.#launchRecorded(live) : this.#launch(live));
   }
 
   async #launch(live: Live): Promise<void> {

@@ -1,3 +1,5 @@
+import { dirname, join, resolve, sep } from 'node:path';
+
 /** The folder that Rehearsal's own work lies in, of a workspace or of a domain that stands alone. */
 export const workFolder = '.rehearsal';
 
@@ -9,3 +11,32 @@ export const workFolders = {
   experiments: `${workFolder}/experiments`,
   synth: `${workFolder}/synth`,
 } as const;
+
+/** Returns where the runs of a workspace or of a domain are. */
+export function runsIn(folder: string): string {
+  return join(folder, workFolders.runs);
+}
+
+/**
+ * Returns where the runs of a domain are written: in the innermost of some folders that has the domain, else in the
+ * domain itself.
+ */
+export function runsOf(domain: string, roots: readonly string[]): string {
+  return runsIn(rootOf(resolve(domain), roots));
+}
+
+/** Returns where runs of a domain can be: in the domain, and in the folders around it up to where they are written. */
+export function runPlacesAround(domain: string, roots: readonly string[]): readonly string[] {
+  const folder = resolve(domain);
+  const root = rootOf(folder, roots);
+  const places: string[] = [];
+  for (let each = folder; each !== root; each = dirname(each)) places.push(runsIn(each));
+  return [...places, runsIn(root)];
+}
+
+function rootOf(folder: string, roots: readonly string[]): string {
+  const around = roots
+    .map((root) => resolve(root))
+    .filter((root) => folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep));
+  return around.toSorted((one, other) => other.length - one.length)[0] ?? folder;
+}

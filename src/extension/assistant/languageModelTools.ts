@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { answerOf, runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { runsOfDomain } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import { domainFolders, saveFilesOf } from '../workspaceDomains.ts';
 import { runArguments } from './runArguments.ts';
 
@@ -39,7 +39,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
     const folder = await folderOf(domain);
     await saveFilesOf(folder);
-    const args = runArguments({ folder, runs: runsOfDomain(folder), task, agent });
+    const args = runArguments({ folder, runs: writableRunsOf(folder), task, agent });
     const end = await runQuietly(context, args, { token });
     const { reward, recording } = end.answer as { readonly reward?: number | null; readonly recording?: string };
     if (recording === undefined) throw new Error(wordsOf(end, 'the rollout'));
@@ -107,7 +107,7 @@ async function printed(context: Context, args: readonly string[], token: vscode.
 /** The folder of a domain that is named by its folder or its name, or of the workspace's only one. */
 async function folderOf(named: string | undefined): Promise<string> {
   const folders = await domainFolders();
-  const found = named === undefined ? folders : folders.filter((folder) => isNamed(folder, named));
+  const found = named === undefined ? folders : foldersNamed(folders, named);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   const names = folders.map((folder) => vscode.workspace.asRelativePath(folder)).join(', ');
@@ -116,8 +116,11 @@ async function folderOf(named: string | undefined): Promise<string> {
   );
 }
 
-const isNamed = (folder: string, named: string) =>
-  folder === named || basename(folder) === basename(named) || vscode.workspace.asRelativePath(folder) === named;
+/** A path means one domain, also where another one has the same name. */
+function foldersNamed(folders: readonly string[], named: string): readonly string[] {
+  const exact = folders.filter((folder) => folder === named || vscode.workspace.asRelativePath(folder) === named);
+  return exact.length > 0 ? exact : folders.filter((folder) => basename(folder) === basename(named));
+}
 
 function pathOf(named: string): string {
   const [root] = vscode.workspace.workspaceFolders ?? [];

@@ -2,11 +2,11 @@ import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
 import type { ConversationsReport } from '../../engine/shell/import/importConversations.ts';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { openRecording } from '../runs/runCommands.ts';
-import { runsOfDomain } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { refreshRuns } from '../views/runsTree.ts';
 import { pickDomain } from '../workspaceDomains.ts';
@@ -23,14 +23,25 @@ export async function importChats(context: Context): Promise<string | undefined>
   if (!from || !domain) return undefined;
   const files = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
   if (!files) return undefined;
-  const out = join(runsOfDomain(domain), runName(from));
+  const out = newRunOf(domain, from);
+  if (!out) return undefined;
   const args = ['import', from, ...files, '--domain', domain, '--out', out];
   const end = await runOrTell(context, 'Rehearsal: importing conversations', args);
+  removeUnbegunRun(out);
   if (!end) return undefined;
   const report = end.answer as unknown as ConversationsReport;
   refreshRuns();
   void tellOf(context, report);
   return out;
+}
+
+/** Creates the folder of the run; undefined where it cannot be written, which the person was told. */
+function newRunOf(domain: string, about: string): string | undefined {
+  try {
+    return makeNewRunFolder(writableRunsOf(domain), about);
+  } catch {
+    return undefined;
+  }
 }
 
 async function tellOf(context: Context, { folder, recordings, problems, masked }: ConversationsReport): Promise<void> {

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Balance } from '../../engine/core/coldStart/balanceReport.ts';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { askNamedModel } from '../authoring/drafting.ts';
 import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -26,6 +26,7 @@ export async function synthesize(context: Context): Promise<string | undefined> 
   const plan = goneOn ? planOf(goneOn) : await newPlan(context, root);
   if (!plan) return undefined;
   const end = await runWithProgress(context, 'Rehearsal: synthesizing cold-start trajectories', plan.args);
+  removeUnbegunRun(plan.folder);
   void tellOf(context, plan.folder, end);
   return plan.folder;
 }
@@ -61,7 +62,7 @@ async function newPlan(context: Context, root: string): Promise<Plan | undefined
     validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'A whole number above 0'),
   });
   if (!count) return undefined;
-  const folder = join(root, runName('synth'));
+  const folder = makeNewRunFolder(root, 'synth');
   return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder], folder };
 }
 

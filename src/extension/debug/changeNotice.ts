@@ -4,13 +4,24 @@ import { debugType } from '../contributions.ts';
 
 type ChangeNews = { readonly files: readonly { readonly file: string }[]; readonly since: number };
 
-const offer = 'Fork with Changed Files';
 const changedKey = 'rehearsal.filesChanged';
 
-/** Says when files of the domain were edited that the paused rollout did not begin with, and offers a fork with them. */
+/**
+ * Shows in the status bar which files of the domain were edited since the paused rollout began, until a fork has them or
+ * the session ends. A restarted session begins with the files as they are.
+ */
 export function registerChangeNotice(): vscode.Disposable {
-  const mark = (isChanged: boolean) => void vscode.commands.executeCommand('setContext', changedKey, isChanged);
+  const item = vscode.window.createStatusBarItem('rehearsal.changed', vscode.StatusBarAlignment.Left);
+  item.name = 'Rehearsal: Changed Files';
+  item.command = 'rehearsal.rollout.swap';
+  item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
+  const mark = (isChanged: boolean) => {
+    void vscode.commands.executeCommand('setContext', changedKey, isChanged);
+    if (isChanged) item.show();
+    else item.hide();
+  };
   return vscode.Disposable.from(
+    item,
     vscode.workspace.onDidSaveTextDocument(() => {
       const session = vscode.debug.activeDebugSession;
       // What it finds comes back as an event; a session that has not begun yet, or is over, has nothing to find.
@@ -20,17 +31,12 @@ export function registerChangeNotice(): vscode.Disposable {
       if (session.type !== debugType) return;
       if (event === 'rehearsal/forked') mark(false);
       if (event !== 'rehearsal/filesChanged') return;
+      const { files, since } = body as ChangeNews;
+      const names = files.map(({ file }) => basename(file)).join(', ');
+      item.text = `$(repo-forked) ${names} changed since step ${since}`;
+      item.tooltip = 'The rollout continues with the files that it began with. Click to fork with the changed files.';
       mark(true);
-      void offerFork(session, body as ChangeNews);
     }),
     vscode.debug.onDidTerminateDebugSession(({ type }) => type === debugType && mark(false)),
   );
-}
-
-async function offerFork(session: vscode.DebugSession, { files, since }: ChangeNews): Promise<void> {
-  const names = files.map(({ file }) => basename(file)).join(', ');
-  const message = `${names} changed since step ${since}. The rollout goes on with what it began with.`;
-  if ((await vscode.window.showInformationMessage(message, offer)) !== offer) return;
-  if (vscode.debug.activeDebugSession?.id !== session.id) return;
-  await vscode.commands.executeCommand('rehearsal.rollout.swap');
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
-import { runsIn } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
 import {
   domainFolderOf,
@@ -38,13 +38,17 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     const task = await taskFor(domain, file);
     return task ? { ...configuration, name: task, domain, task } : undefined;
   },
-  resolveDebugConfigurationWithSubstitutedVariables: (folder, given) => {
+  resolveDebugConfigurationWithSubstitutedVariables: (_folder, given) => {
     const python = vscode.workspace.getConfiguration('rehearsal').get<NamedPython>('trainer.python');
     const configuration: Configuration = { token: standbyToken, ...(python?.length ? { python } : {}), ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
-    const workspace = folder ?? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain));
-    return workspace ? { ...configuration, runs: runsIn(workspace.uri.fsPath) } : configuration;
+    try {
+      return { ...configuration, runs: writableRunsOf(domain) };
+    } catch {
+      // The person was told, and starts again.
+      return undefined;
+    }
   },
 };
 
@@ -70,15 +74,12 @@ async function attached(configuration: Configuration): Promise<Configuration | u
 export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: async () => {
     const domains = await Promise.all((await domainFolders()).map((folder) => readDomain(folder)));
-    return domains.flatMap(({ folder, tasks }) =>
-      tasks.map(({ id }) => ({
-        type: debugType,
-        request: 'launch',
-        name: `Rehearse ${id}`,
-        domain: folder,
-        task: id,
-      })),
-    );
+    const all = domains.flatMap(({ folder, tasks }) => tasks.map(({ id }) => ({ domain: folder, task: id })));
+    const byTask = Map.groupBy(all, ({ task }) => task);
+    return all.map(({ domain, task }) => {
+      const place = byTask.get(task)?.length === 1 ? '' : ` (${vscode.workspace.asRelativePath(domain)})`;
+      return { type: debugType, request: 'launch', name: `Rehearse ${task}${place}`, domain, task };
+    });
   },
 };
 

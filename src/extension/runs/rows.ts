@@ -16,16 +16,19 @@ const failed = { icon: 'error', color: 'testing.iconFailed' } as const;
 const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as const;
 const open = { icon: 'circle-outline', color: null } as const;
 
-/** The row of a run: agent, mean reward, pass^k and time. */
+/** The row of a run: agent, mean reward, pass^k, the best fork and time. */
 export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
-  const { id, folder, file, problem, finished, meanReward, passHat, time } = run;
+  const { id, folder, file, problem, finished, passHat, bestFork, time } = run;
   const when = time ? timeText(time) : '';
   if (file === null || problem !== null)
     return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
+  const planned = file.planned?.length ?? finished;
   const facts = [
     file.agent,
-    meanReward === null ? 'no reward' : `reward ${meanReward.toFixed(2)}`,
+    rewardOf(run),
     passHat === null || passHat.k === 1 ? '' : `pass^${passHat.k} ${passHat.value.toFixed(2)}`,
+    bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
+    finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
     when,
   ];
   return {
@@ -43,18 +46,25 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   };
 }
 
+function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
+  if (meanReward !== null) return `reward ${meanReward.toFixed(2)}`;
+  if (finished > 0) return 'no reward';
+  return bestFork === null ? 'not finished' : '';
+}
+
 /** A run's name without its time, which stands behind it. */
 function aboutOf(id: string, domain: string): string {
   return id.replace(/^\d{8}-\d{6}-/, '') || domain;
 }
 
 /** The row of a task: how many of its trials were right. */
-export function taskRow({ task, successes, trials, finished, unfinished, forks }: RunTask): Row {
+export function taskRow({ task, successes, trials, finished, unfinished, forks, bestFork }: RunTask): Row {
   const facts = [
     trials === 0 ? (finished === 0 ? '' : 'not scored') : `${successes} of ${trials} right`,
     finished > trials && trials > 0 ? `${finished - trials} not scored` : '',
     unfinished === 0 ? '' : `${unfinished} unfinished`,
     forks === 0 ? '' : counted(forks, 'fork'),
+    bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
   ];
   const look = trials === 0 ? open : successes === trials ? passed : failed;
   return { label: task, description: facts.filter(Boolean).join(' · '), tooltip: task, ...look };

@@ -23,10 +23,17 @@ export type RunSummary = {
   readonly meanReward: number | null;
   /** pass^k of the most trials that some task has; null without a scored rollout. */
   readonly passHat: { readonly k: number; readonly value: number } | null;
+  /** Highest reward of a fork; null without a scored fork. */
+  readonly bestFork: number | null;
 };
 
-/** A task of a run: how often it was right, and what is not finished. */
-export type RunTask = TaskSuccess & { readonly finished: number; readonly unfinished: number; readonly forks: number };
+/** A task of a run: how often it was right, what is not finished, and how its forks came out. */
+export type RunTask = TaskSuccess & {
+  readonly finished: number;
+  readonly unfinished: number;
+  readonly forks: number;
+  readonly bestFork: number | null;
+};
 
 /** A recording in a run's folder. */
 export type RunRollout = {
@@ -72,10 +79,10 @@ async function timeOf(folder: string): Promise<Date | null> {
 export async function readRunSummary(folder: string): Promise<RunSummary> {
   const file = readRunFile(folder);
   const about = { id: basename(folder), folder, time: await timeOf(folder) };
-  const none = { finished: 0, meanReward: null, passHat: null };
+  const none = { finished: 0, meanReward: null, passHat: null, bestFork: null };
   if (typeof file === 'string') return { ...about, ...none, file: null, problem: file };
   try {
-    const { trials } = await receiptsOf(folder);
+    const { trials, forks } = await receiptsOf(folder);
     const scored = trials.map(scoredOf);
     const rewards = scored.flatMap(({ reward }) => reward ?? []);
     const most = passHats(successByTask(scored)).at(-1);
@@ -86,10 +93,17 @@ export async function readRunSummary(folder: string): Promise<RunSummary> {
       finished: trials.length,
       meanReward: rewards.length === 0 ? null : mean(rewards),
       passHat: most ? { k: most.k, value: most.value } : null,
+      bestFork: bestReward(forks),
     };
   } catch (error) {
     return { ...about, ...none, file, problem: messageOf(error) };
   }
+}
+
+/** Returns the highest reward of some rollouts; null where none has one. */
+function bestReward(receipts: readonly Receipt[]): number | null {
+  const rewards = receipts.flatMap(({ reward }) => reward ?? []);
+  return rewards.length === 0 ? null : Math.max(...rewards);
 }
 
 const scoredOf = ({ task, reward }: Receipt): Scored => ({ task: task.id, reward });
@@ -125,6 +139,7 @@ export async function readRunTasks({ folder, file }: RunSummary): Promise<readon
         finished: finished.get(task)?.length ?? 0,
         unfinished: begun.filter((name) => !isForkName(name)).length,
         forks: (forked.get(task)?.length ?? 0) + begun.filter(isForkName).length,
+        bestFork: bestReward(forked.get(task) ?? []),
       };
     })
     .filter((task) => task.finished + task.unfinished + task.forks > 0);

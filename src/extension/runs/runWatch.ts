@@ -57,6 +57,8 @@ export class RunWatch implements vscode.Disposable {
       domains.onDidCreate(elsewhere),
       domains.onDidDelete(elsewhere),
       vscode.workspace.onDidChangeWorkspaceFolders(elsewhere),
+      vscode.workspace.onDidOpenTextDocument(elsewhere),
+      vscode.workspace.onDidCloseTextDocument(elsewhere),
       new vscode.Disposable(() => clearInterval(timer)),
     );
   }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { affectedTasks } from './affectedTasks.ts';
 import { chosenTests } from './chosenTests.ts';
@@ -10,7 +11,7 @@ const quietMs = 400;
 
 /**
  * Runs tasks again whenever a file that they depend on is saved, until the token ends it. A later change ends what an
- * earlier one began, and takes on what that had not finished.
+ * earlier one began, and takes on what that had not finished. Tests that are gone are left out.
  */
 export function runContinuously(
   explorer: Explorer,
@@ -30,8 +31,11 @@ export function runContinuously(
     const own = new vscode.CancellationTokenSource();
     current = own;
     const again = new vscode.TestRunRequest([...waiting.keys()], request.exclude, request.profile, true);
-    const done = await runTests(explorer, again, own.token, { trials: 1 });
-    for (const item of done) if ((waiting.get(item) ?? 0) <= change) waiting.delete(item);
+    const done = new Set(await runTests(explorer, again, own.token, { trials: 1 }));
+    for (const [item, asked] of waiting) {
+      const tasks = await explorer.tree.tasksOf(item);
+      if (asked <= change && tasks.every((task) => done.has(task))) waiting.delete(item);
+    }
     own.dispose();
   };
   const rerun = async (): Promise<void> => {
@@ -42,7 +46,7 @@ export function runContinuously(
     changes += 1;
     for (const item of items) waiting.set(item, changes);
     current?.cancel();
-    under = under.then(play);
+    under = under.then(play).catch((error: unknown) => explorer.context.log.error(messageOf(error)));
   };
   const note = ({ scheme, fsPath }: vscode.Uri) => {
     if (scheme !== 'file') return;
@@ -65,6 +69,7 @@ async function affectedItems(
   request: vscode.TestRunRequest,
   files: readonly string[],
 ): Promise<readonly vscode.TestItem[]> {
+  await tree.findDomains();
   const folders = new Set(files.flatMap((file) => domainFolderOf(file) ?? []));
   for (const folder of folders) if (tree.folders.includes(folder)) await tree.read(folder);
   const items = await chosenTests(tree, controller, request);

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { debugType } from '../contributions.ts';
-import { runsOfDomain } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
@@ -42,11 +43,11 @@ async function debugTest(
     node.type === 'task'
       ? { domain: folder, task: node.row.id }
       : { domain: folder, task: node.task, trial: node.trial };
-  const runs = runsOfDomain(folder);
-  const before = new Set(namesIn(runs));
   run.started(item);
   explorer.debugged.add(item);
   try {
+    const runs = writableRunsOf(folder);
+    const before = new Set(namesIn(runs));
     const workspace = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder));
     const configuration = { type: debugType, request: 'launch', name: target.task, ...target, runs };
     const start = () => vscode.debug.startDebugging(workspace, configuration, { testRun: run });
@@ -56,6 +57,8 @@ async function debugTest(
       made.map((name) => publishRun(explorer, join(runs, name), { run, only: target.task })),
     );
     if (!told.includes(true)) run.skipped(item);
+  } catch (error) {
+    run.errored(item, new vscode.TestMessage(messageOf(error)));
   } finally {
     explorer.debugged.delete(item);
   }

@@ -143,7 +143,7 @@ export async function publishRun(
   });
   try {
     await runQuietly(context, ['report', folder, '--json', '--stream'], { onLine: (line) => take(results, line) });
-    if (!into) for (const task of tasks) if (!results.isDone(task)) results.tally(task);
+    if (!into) for (const { id } of tasks) if (!results.isDone(id)) results.tally(id);
     if (results.strange > 0)
       run.appendOutput(forTerminal(`${results.strange} rollouts of ${folder} are of tasks that this domain has not\n`));
   } finally {

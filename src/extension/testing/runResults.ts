@@ -1,9 +1,9 @@
 import type * as vscode from 'vscode';
 import { TestMessage } from 'vscode';
-import type { Coverage } from '../../engine/core/coverage.ts';
-import { joinedCoverage } from '../../engine/core/coverage.ts';
+import { type Coverage, joinedCoverage } from '../../engine/core/coverage.ts';
 import type { Outcome } from '../../engine/core/outcome.ts';
 import { terminalText } from '../../engine/core/terminalText.ts';
+import { rolloutName } from '../../engine/shell/recordingName.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
 import { type MessagePlaces, messagesOf } from './messages.ts';
 import type { TaskTree } from './taskTree.ts';
@@ -13,7 +13,12 @@ import { trialTally } from './trialTally.ts';
 /** Rollouts of a run whose conversations are all shown; of a larger one, those of the rollouts that did not pass. */
 const conversationsShown = 200;
 
-type Playing = { readonly since: number; text: string };
+type Playing = { readonly task: string; readonly trial: number; readonly since: number; text: string };
+
+/** A rollout that has ended, and the test that shows it. */
+type Finished = { readonly outcome: Outcome; readonly recording: string; readonly ms: number; item: vscode.TestItem };
+
+const playingNow = (task: string, trial: number): Playing => ({ task, trial, since: Date.now(), text: '' });
 
 /** Shows the rollouts of one domain's run as the results of a test run, as they come. */
 export class RunResults {
@@ -25,9 +30,10 @@ export class RunResults {
   readonly #isLarge: boolean;
   readonly #isPart: boolean;
   readonly #begun = new Set<vscode.TestItem>();
-  readonly #playing = new Map<vscode.TestItem, Playing>();
-  readonly #outcomes = new Map<vscode.TestItem, Map<number, Outcome['result']>>();
-  readonly #coverage = new Map<vscode.TestItem, Coverage>();
+  /** By the name of the rollout. */
+  readonly #playing = new Map<string, Playing>();
+  /** By task, and then by trial: while tests run, they may be grouped otherwise and get other items. */
+  readonly #finished = new Map<string, Map<number, Finished>>();
   #strange = 0;
 
   constructor(
@@ -60,7 +66,12 @@ export class RunResults {
 
   /** What the tests exercised, by task. */
   get coverage(): ReadonlyMap<vscode.TestItem, Coverage> {
-    return this.#coverage;
+    const byTask = [...this.#finished].flatMap(([task, finished]) => {
+      const item = this.#tree.task(this.#folder, task);
+      const all = [...finished.values()].map(({ outcome }) => outcome.coverage);
+      return item ? [[item, joinedCoverage(all)] as const] : [];
+    });
+    return new Map(byTask);
   }
 
   /** Rollouts of tasks that the tree does not have. */
@@ -69,8 +80,8 @@ export class RunResults {
   }
 
   /** Whether every trial of a task came out. */
-  isDone(task: vscode.TestItem): boolean {
-    return (this.#outcomes.get(task)?.size ?? 0) >= this.#trials;
+  isDone(task: string): boolean {
+    return (this.#finished.get(task)?.size ?? 0) >= this.#trials;
   }
 
   /** Takes a line of the command line over. */
@@ -79,7 +90,7 @@ export class RunResults {
       case 'rolloutBegan': {
         const item = this.#itemOf(line.task, line.trial);
         if (!item) return;
-        this.#playing.set(item, { since: Date.now(), text: '' });
+        this.#playing.set(rolloutName({ id: line.task }, line.trial), playingNow(line.task, line.trial));
         this.#run.started(item);
         return;
       }
@@ -126,59 +137,87 @@ export class RunResults {
       this.#run.appendOutput(forTerminal(text), undefined, item);
       return;
     }
-    const playing = this.#playing.get(item) ?? { since: Date.now(), text: '' };
+    const name = rolloutName({ id: task }, trial);
+    const playing = this.#playing.get(name) ?? playingNow(task, trial);
     playing.text += text;
-    this.#playing.set(item, playing);
+    this.#playing.set(name, playing);
   }
 
   #finish(outcome: Outcome, recording: string): void {
-    const item = this.#itemOf(outcome.task, outcome.trial);
-    const task = this.#tree.task(this.#folder, outcome.task);
-    if (!item || !task) {
+    const { task, trial } = outcome;
+    const item = this.#itemOf(task, trial);
+    if (!item) {
       this.#strange += 1;
       return;
     }
-    rememberRecording(item, { recording, step: outcome.pointers[0]?.step });
-    const playing = this.#playing.get(item);
-    this.#playing.delete(item);
+    const name = rolloutName({ id: task }, trial);
+    const playing = this.#playing.get(name);
+    this.#playing.delete(name);
     if (this.#isLarge && outcome.result !== 'passed' && playing)
       this.#run.appendOutput(forTerminal(playing.text), undefined, item);
     this.#run.appendOutput(forTerminal(`recording ${recording}\n\n`), undefined, item);
     const ms = playing && !this.#isLarge ? Date.now() - playing.since : outcome.seconds * 1000;
-    if (outcome.result === 'passed') this.#run.passed(item, ms);
-    else this.#run[outcome.result](item, messagesOf(outcome, recording, this.#places), ms);
-    const known = this.#coverage.get(task);
-    this.#coverage.set(task, known ? joinedCoverage([known, outcome.coverage]) : outcome.coverage);
-    const outcomes = this.#outcomes.get(task) ?? new Map<number, Outcome['result']>();
-    this.#outcomes.set(task, outcomes.set(outcome.trial, outcome.result));
-    if (this.#trials > 1 && !this.#isPart && this.isDone(task)) this.tally(task);
+    const finished = { outcome, recording, ms, item };
+    this.#show(finished);
+    const trials = this.#finished.get(task) ?? new Map<number, Finished>();
+    this.#finished.set(task, trials.set(trial, finished));
+    if (!this.#isPart && this.isDone(task)) this.tally(task);
   }
 
-  /** Says of a task how its trials came out together. */
-  tally(task: vscode.TestItem): void {
-    const outcomes = [...(this.#outcomes.get(task)?.values() ?? [])];
-    if (outcomes.length === 0 || this.#trials === 1) return;
-    const { result, short, message } = trialTally(outcomes);
+  #show({ outcome, recording, ms, item }: Finished): void {
+    rememberRecording(item, { recording, step: outcome.pointers[0]?.step });
+    if (outcome.result === 'passed') this.#run.passed(item, ms);
+    else this.#run[outcome.result](item, messagesOf(outcome, recording, this.#places), ms);
+  }
+
+  /** Shows on a task how its trials came out together. */
+  tally(task: string): void {
+    const item = this.#tree.task(this.#folder, task);
+    const results = [...(this.#finished.get(task)?.values() ?? [])].map(({ outcome }) => outcome.result);
+    if (!item || results.length === 0 || this.#trials === 1) return;
+    const { result, short, message } = trialTally(results);
     // A description would take the place of the name in what a screen reader says of the row.
-    task.label = `${task.id} (${short})`;
-    if (result === 'passed') this.#run.passed(task);
-    else this.#run[result](task, new TestMessage(message));
-    this.#run.appendOutput(forTerminal(`${message}\n`), undefined, task);
+    item.label = `${item.id} (${short})`;
+    if (result === 'passed') this.#run.passed(item);
+    else this.#run[result](item, new TestMessage(message));
+    this.#run.appendOutput(forTerminal(`${message}\n`), undefined, item);
   }
 
   /** What did not come out is skipped: it was cancelled, or never begun. */
-  skipRest(tasks: readonly vscode.TestItem[]): void {
+  skipRest(tasks: readonly string[]): void {
+    this.#showAgain();
     for (const task of tasks) {
-      if (this.isDone(task)) continue;
-      for (const [item] of this.#playing) if (item === task || item.parent === task) this.#run.skipped(item);
-      if ((this.#outcomes.get(task)?.size ?? 0) > 0) this.tally(task);
-      else this.#run.skipped(task);
+      const item = this.#tree.task(this.#folder, task);
+      if (!item || this.isDone(task)) continue;
+      for (const playing of this.#playing.values())
+        if (playing.task === task) this.#run.skipped(this.#itemOf(task, playing.trial) ?? item);
+      if ((this.#finished.get(task)?.size ?? 0) > 0) this.tally(task);
+      else this.#run.skipped(item);
     }
   }
 
   /** What did not come out could not be run. */
-  failRest(tasks: readonly vscode.TestItem[], message: string): void {
-    for (const task of tasks) if (!this.isDone(task)) this.#run.errored(task, new TestMessage(message));
+  failRest(tasks: readonly string[], message: string): void {
+    this.#showAgain();
+    for (const task of tasks) {
+      const item = this.#tree.task(this.#folder, task);
+      if (item && !this.isDone(task)) this.#run.errored(item, new TestMessage(message));
+    }
+  }
+
+  /** Shows results on the items that took the place of those which showed them. */
+  #showAgain(): void {
+    for (const [task, trials] of this.#finished) {
+      let isMoved = false;
+      for (const [trial, finished] of trials) {
+        const item = this.#itemOf(task, trial);
+        if (!item || item === finished.item) continue;
+        isMoved = true;
+        finished.item = item;
+        this.#show(finished);
+      }
+      if (isMoved && this.isDone(task)) this.tally(task);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { grouping } from './settings.ts';
 /** What an item of the Test Explorer stands for. */
 export type TestNode =
   | { readonly type: 'domain'; readonly folder: string }
-  | { readonly type: 'group'; readonly folder: string }
+  | { readonly type: 'group'; readonly folder: string; readonly rows: readonly TaskRow[] }
   | { readonly type: 'page'; readonly folder: string; readonly rows: readonly TaskRow[] }
   | { readonly type: 'task'; readonly folder: string; readonly row: TaskRow }
   | { readonly type: 'trial'; readonly folder: string; readonly task: string; readonly trial: number }
@@ -32,6 +32,8 @@ export class TaskTree {
   readonly #readRow: (folder: string, grouping: Grouping) => Promise<DomainRow | undefined>;
   readonly #nodes = new WeakMap<vscode.TestItem, TestNode>();
   readonly #tasks = new Map<string, ReadonlyMap<string, Listed>>();
+  /** Names of the domains that were read, by their folders. */
+  readonly #names = new Map<string, string>();
   readonly #reading = new Map<string, Promise<void>>();
 
   /**
@@ -58,6 +60,26 @@ export class TaskTree {
     if (!listed) return undefined;
     this.#open(listed.parent);
     return listed.parent.children.get(task);
+  }
+
+  /**
+   * The items of the tasks that an item means, as the tree has them now. The item itself may have left the tree since,
+   * for instance because tasks are grouped by something else.
+   */
+  async tasksOf(item: vscode.TestItem): Promise<readonly vscode.TestItem[]> {
+    const node = this.#nodes.get(item);
+    if (!node) return [];
+    const { folder } = node;
+    if (!this.#tasks.has(folder)) await this.read(folder);
+    const listed = this.#tasks.get(folder);
+    const found: vscode.TestItem[] = [];
+    for (const id of idsOf(node, listed)) {
+      const parent = listed?.get(id)?.parent;
+      if (parent && this.#open(parent)) await setImmediate();
+      const task = parent?.children.get(id);
+      if (task) found.push(task);
+    }
+    return found;
   }
 
   /** Domains that were read. */
@@ -96,6 +118,17 @@ export class TaskTree {
     const kept = folders.map((folder) => items.get(folder) ?? this.#domainItem(folder));
     items.replace(kept);
     for (const folder of this.#tasks.keys()) if (!folders.includes(folder)) this.#tasks.delete(folder);
+    this.#labelDomains();
+  }
+
+  /** Domains with one name are told apart by their folders. */
+  #labelDomains(): void {
+    const domains = [...this.#controller.items].map(([folder, item]) => {
+      return { item, folder, name: this.#names.get(folder) ?? basename(folder) };
+    });
+    const byName = Map.groupBy(domains, ({ name }) => name);
+    for (const { item, folder, name } of domains)
+      item.label = byName.get(name)?.length === 1 ? name : `${name} (${vscode.workspace.asRelativePath(folder)})`;
   }
 
   #domainItem(folder: string): vscode.TestItem {
@@ -137,12 +170,13 @@ export class TaskTree {
 
   async #show(item: vscode.TestItem, row: DomainRow): Promise<void> {
     const { folder } = row;
-    item.label = row.name;
+    this.#names.set(folder, row.name);
+    this.#labelDomains();
     item.error = row.error;
     const tasks = new Map<string, Listed>();
     const groups: vscode.TestItem[] = [];
     for (const { name, tasks: rows } of row.groups) {
-      const group = this.#groupItem(item, folder, name);
+      const group = this.#groupItem(item, folder, name, rows);
       const pages = rows.length > pageSize ? pagesOf(rows, ({ at }) => at?.file ?? '') : [];
       const parents: vscode.TestItem[] = [];
       for (const page of pages) {
@@ -183,14 +217,11 @@ export class TaskTree {
     return item;
   }
 
-  #groupItem(parent: vscode.TestItem, folder: string, name: string): vscode.TestItem {
-    const kind = grouping();
-    const id = `${kind}:${name}`;
-    const known = parent.children.get(id);
-    if (known) return known;
-    const group = this.#controller.createTestItem(id, name);
+  #groupItem(parent: vscode.TestItem, folder: string, name: string, rows: readonly TaskRow[]): vscode.TestItem {
+    const id = `${grouping()}:${name}`;
+    const group = parent.children.get(id) ?? this.#controller.createTestItem(id, name);
     group.tags = [new vscode.TestTag(id)];
-    this.#nodes.set(group, { type: 'group', folder });
+    this.#nodes.set(group, { type: 'group', folder, rows });
     return group;
   }
 
@@ -231,6 +262,25 @@ export class TaskTree {
     if (node?.type === 'task') this.#nodes.set(item, { type: 'trial', folder: node.folder, task: node.row.id, trial });
     task.children.add(item);
     return item;
+  }
+}
+
+/** The ids of the tasks that a node means. */
+function idsOf(node: TestNode, listed: ReadonlyMap<string, Listed> = new Map()): Iterable<string> {
+  switch (node.type) {
+    case 'domain':
+      return listed.keys();
+    case 'group':
+    case 'page':
+      return node.rows.map(({ id }) => id);
+    case 'task':
+      return [node.row.id];
+    case 'trial':
+      return [node.task];
+    case 'file':
+      return [];
+    default:
+      return node satisfies never;
   }
 }
 

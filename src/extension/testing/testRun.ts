@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
-import { makeNewRunFolder } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { answerOf, runCommand } from '../commandLine.ts';
-import { runsOfDomain } from '../runs/runPlaces.ts';
+import { writableRunsOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { readDomain } from '../workspaceDomains.ts';
 import { chosenTests } from './chosenTests.ts';
@@ -48,13 +48,15 @@ export async function runTests(
     stop.dispose();
     run.end();
   }
-  return played.flatMap(({ results, items: own }) => own.filter((item) => results.isDone(item)));
+  return played.flatMap(({ domain: { folder }, results, tasks }) =>
+    tasks.flatMap((task) => (results.isDone(task) ? (tree.task(folder, task) ?? []) : [])),
+  );
 }
 
 type Played = {
   readonly domain: LoadedDomain;
   readonly results: RunResults;
-  readonly items: readonly vscode.TestItem[];
+  readonly tasks: readonly string[];
 };
 
 /** The tasks of one domain may have been several runs, and a file of it is covered by all of them. */
@@ -71,10 +73,6 @@ function chosenIn({ tree }: Explorer, item: vscode.TestItem) {
   return node?.type === 'task' ? [{ folder: node.folder, task: node.row.id, agent: node.row.agent }] : [];
 }
 
-function itemsOf({ tree }: Explorer, { folder, tasks }: TaskBatch): readonly vscode.TestItem[] {
-  return tasks.flatMap((task) => tree.task(folder, task) ?? []);
-}
-
 async function playBatch(
   explorer: Explorer,
   run: vscode.TestRun,
@@ -83,43 +81,42 @@ async function playBatch(
   token: vscode.CancellationToken,
 ): Promise<Played> {
   const { folder, tasks, agent } = batch;
-  const items = itemsOf(explorer, batch);
   const domain = await readDomain(folder);
   const { locations } = domain;
   const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
   const name = domain.domain.name || basename(folder);
-  const out = makeNewRunFolder(runsOfDomain(folder), agent === undefined ? name : `${name}-${agent}`);
-  explorer.shown.set(out, tasks.length * trials);
-  const problem = await play(explorer, run, results, evalArguments(batch, { trials, out }), token);
-  if (problem !== undefined) results.failRest(items, problem);
-  else results.skipRest(items);
-  return { domain, results, items };
+  try {
+    const out = makeNewRunFolder(writableRunsOf(folder), agent === undefined ? name : `${name}-${agent}`);
+    explorer.shown.set(out, tasks.length * trials);
+    try {
+      await play(explorer, run, results, evalArguments(batch, { trials, out }), token);
+    } finally {
+      removeUnbegunRun(out);
+    }
+    results.skipRest(tasks);
+  } catch (error) {
+    results.failRest(tasks, messageOf(error));
+  }
+  return { domain, results, tasks };
 }
 
-/** Runs the command lines one after the other. Gives what kept one from doing its work; undefined when cancelled. */
+/** Runs the command lines one after the other. Throws what kept one from doing its work. */
 async function play(
   { context }: Explorer,
   run: vscode.TestRun,
   results: RunResults,
   commands: readonly (readonly string[])[],
   token: vscode.CancellationToken,
-): Promise<string | undefined> {
+): Promise<void> {
   const progress = {
     report: ({ message = '' }: { readonly message?: string }) => run.appendOutput(forTerminal(`${message}\n`)),
   };
   for (const args of commands) {
-    if (token.isCancellationRequested) return undefined;
-    try {
-      const end = await runCommand(context, args, progress, token, {
-        onLine: (line) => take(results, line),
-      });
-      if (end.isCancelled || end.isStopped) return undefined;
-      answerOf(end, 'The run', [0]);
-    } catch (error) {
-      return messageOf(error);
-    }
+    if (token.isCancellationRequested) return;
+    const end = await runCommand(context, args, progress, token, { onLine: (line) => take(results, line) });
+    if (end.isCancelled || end.isStopped) return;
+    answerOf(end, 'The run', [0]);
   }
-  return undefined;
 }
 
 /** Every line but the last one has a type; that one is the result of the whole command. */

@@ -2,9 +2,8 @@ import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
-import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
-import { runName } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, runName } from '../../engine/shell/runName.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { mayRun } from '../trust.ts';
@@ -113,14 +112,14 @@ async function beginTraining(
   const target = named ? namedTargets().find(({ name }) => name === named) : await pickTarget();
   const root = trainingRoot();
   if (!target || !root) return undefined;
-  const run = join(root, runName(about));
   const python = target === local ? pythonOption() : pythonArguments(target.python);
   const where = target === local ? '' : ` on ${target.name}`;
-  const command = ['train', ...args, '--out', run, '--target', target.target, ...python];
-  if (!(await confirmPlan(context, `${called[about]}${where}`, command))) return undefined;
-  makeRunFolder(run);
+  const command = (out: string) => ['train', ...args, '--out', out, '--target', target.target, ...python];
+  const planned = command(join(root, runName(about)));
+  if (!(await confirmPlan(context, `${called[about]}${where}`, planned))) return undefined;
+  const run = makeNewRunFolder(root, about);
   onFolder(run);
-  return starting(context, `starting ${called[about]}${where}`, [...command, '--detach'], run);
+  return starting(context, `starting ${called[about]}${where}`, [...command(run), '--detach'], run);
 }
 
 /**

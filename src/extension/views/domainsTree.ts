@@ -6,7 +6,12 @@ import { type Page, pageSize } from '../../engine/language/pages.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 
-export type DomainNode = { readonly type: 'domain'; readonly folder: string };
+export type DomainNode = {
+  readonly type: 'domain';
+  readonly folder: string;
+  /** The path in the workspace, where another domain's folder has the same name. */
+  readonly place?: string;
+};
 /** The tools or the personas of a domain, as a group. */
 type GroupNode = { readonly type: 'tools' | 'personas'; readonly folder: string };
 export type ToolNode = {
@@ -38,7 +43,7 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
-    if (!node) return (await domainFolders()).map((folder) => ({ type: 'domain', folder }));
+    if (!node) return domainNodes(await domainFolders());
     if (node.type === 'task' || node.type === 'tool' || node.type === 'persona') return [];
     const { folder } = node;
     if (node.type === 'page') return this.#tasks(folder, node.from, node.to);
@@ -92,10 +97,19 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
   }
 }
 
-function domainItem({ folder }: DomainNode): vscode.TreeItem {
+function domainNodes(folders: readonly string[]): DomainNode[] {
+  const byName = Map.groupBy(folders, (folder) => basename(folder));
+  return folders.map((folder) => {
+    const isOnly = byName.get(basename(folder))?.length === 1;
+    return { type: 'domain', folder, ...(isOnly ? {} : { place: vscode.workspace.asRelativePath(folder) }) };
+  });
+}
+
+function domainItem({ folder, place }: DomainNode): vscode.TreeItem {
   const item = new vscode.TreeItem(basename(folder), vscode.TreeItemCollapsibleState.Expanded);
   item.iconPath = new vscode.ThemeIcon('comment-discussion');
   item.contextValue = 'domain';
+  if (place !== undefined) item.description = place;
   item.tooltip = folder;
   return item;
 }

@@ -223,7 +223,7 @@ describe('the Test Explorer', () => {
     assert.equal(calls('end').length, 1);
   });
 
-  it('what keeps a domain from running is an error of its tests, and stands on the item', async () => {
+  it('an error in a file ends only the tasks that it concerns, and stands on the item', async () => {
     const file = join(folder, 'tasks', 'broken.task.yaml');
     writeFileSync(file, 'id: broken\npersona: [nobody\n');
     await tree.read(folder);
@@ -231,12 +231,18 @@ describe('the Test Explorer', () => {
     const broken = domain?.children.get(`file:${file}`);
     assert.match(String(broken?.error), /^broken\.task\.yaml:\d+: /);
     await run([task('new-address')], 1);
-    assert.deepEqual(calls('failed'), []);
-    const [errored] = calls('errored');
-    assert.match(String((errored?.rest[1] as vscode.TestMessage | undefined)?.message), /broken\.task\.yaml/);
+    assert.deepEqual([calls('passed').map(({ of }) => of), calls('errored')], [['new-address'], []]);
     writeFileSync(file, 'id: mended\npersona: nobody\nuser: { goal: None. }\n');
     await tree.read(folder);
     assert.match(String(task('mended').error), /nobody/);
+    told.length = 0;
+    await run([task('new-address'), task('mended')], 1);
+    assert.deepEqual(
+      ['passed', 'errored'].map((what) => calls(what).map(({ of }) => of)),
+      [['new-address'], ['mended']],
+    );
+    const [[message] = []] = calls('errored').map(({ rest }) => [rest[1]].flat() as vscode.TestMessage[]);
+    assert.match(String(message?.message).split('\n')[0] ?? '', /broken\.task\.yaml:2:\d+ error task\/unknown-persona/);
     await vscode.workspace.fs.delete(vscode.Uri.file(file));
     await tree.read(folder);
     assert.equal(tree.task(folder, 'mended'), undefined);

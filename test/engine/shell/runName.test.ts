@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeNewRunFolder, removeEmptyRunFolder } from '../../../src/engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../../src/engine/shell/runName.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const now = new Date('2026-11-21T10:15:30Z');
@@ -23,10 +23,24 @@ test.each([
   expect(makeNewRunFolder(runs, about, now)).toBe(join(runs, name));
 });
 
-test('a run that did not begin leaves no folder', () => {
+test('a run without a recording leaves no folder', () => {
   const runs = place();
-  const [begun, empty] = [makeNewRunFolder(runs, 'looks', now), makeNewRunFolder(runs, 'looks', now)];
-  writeFileSync(join(begun, 'run.json'), '{}');
-  for (const folder of [begun, empty, join(runs, 'nowhere')]) removeEmptyRunFolder(folder);
+  const [begun, described, empty] = [1, 2, 3].map(() => makeNewRunFolder(runs, 'looks', now)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const folder of [begun, described])
+    for (const name of ['run.json', 'ledger.jsonl']) writeFileSync(join(folder, name), '{}');
+  writeFileSync(join(begun, 'looks.0.traj.jsonl'), '');
+  for (const folder of [begun, described, empty, join(runs, 'nowhere')]) removeUnbegunRun(folder);
   expect(readdirSync(runs)).toEqual([basename(begun)]);
+});
+
+test('a folder that cannot be written says what to do, and does not claim that something was kept', () => {
+  const file = join(temporaryFolder('rehearsal-names'), '.rehearsal');
+  writeFileSync(file, '');
+  expect(() => makeNewRunFolder(join(file, 'runs'), 'looks', now)).toThrow(
+    /\/\.rehearsal\/runs: can't be written \(ENOTDIR: not a directory\)\. Choose a folder that you can write to, for example with --out$/,
+  );
 });

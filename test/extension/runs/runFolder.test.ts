@@ -1,6 +1,7 @@
-import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { openLedger, receiptsOfRun, signingKey } from '../../../src/engine/shell/ledger.ts';
 import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
 import {
   readRolloutEnd,
@@ -86,6 +87,42 @@ test('tasks and rollouts of a run, with what is unfinished and forks beside them
     ['wrong-card.1', 'finished'],
     ['wrong-card.10', 'unfinished'],
   ]);
+});
+
+test('a run that was cancelled says how much of it is finished', async () => {
+  const run = copied('20260101-000000-order-desk');
+  const ledger = join(run, 'ledger.jsonl');
+  const lines = readFileSync(ledger, 'utf8').split('\n');
+  const description = async (kept: number) => {
+    writeFileSync(ledger, `${lines.slice(0, 1 + kept).join('\n')}\n`);
+    return runRow(await readRunSummary(run), utc).description;
+  };
+  expect(await description(1)).toBe('scripted · reward 0.00 · 1 of 4 finished · 2026-01-01T00:00:00.000Z');
+  expect(await description(0)).toBe('scripted · not finished · 2026-01-01T00:00:00.000Z');
+});
+
+test('the best fork of a run and of a task shows on their rows', async () => {
+  const run = copied('20260101-000000-lamp-variant');
+  const ledger = join(run, 'ledger.jsonl');
+  const [receipt] = (await receiptsOfRun(run)).trials.filter(({ rollout }) => rollout === 'lamp-variant.0');
+  if (!receipt) throw new Error('no receipt');
+  // As where a rollout is left for a fork of it: the ledger has forks alone.
+  const started = readFileSync(ledger, 'utf8').split('\n').slice(0, 1);
+  writeFileSync(ledger, `${started}\n`);
+  for (const [fork, reward] of [0, 1].entries()) {
+    const rollout = `lamp-variant.0.fork-${fork + 1}`;
+    cpSync(join(run, 'lamp-variant.0.traj.jsonl'), join(run, `${rollout}.traj.jsonl`));
+    openLedger(ledger, signingKey(), undefined).receive({
+      ...receipt,
+      rollout,
+      recording: `${rollout}.traj.jsonl`,
+      reward,
+    });
+  }
+  const summary = await readRunSummary(run);
+  expect(runRow(summary, utc).description).toBe('scripted · best fork: reward 1.00 · 2026-01-01T00:00:00.000Z');
+  const rowsOfTasks = (await readRunTasks(summary)).map((task) => [task.task, taskRow(task).description]);
+  expect(rowsOfTasks[0]).toEqual(['lamp-variant', '2 unfinished · 2 forks · best fork: reward 1.00']);
 });
 
 test('the row of a rollout says its reward, who failed and why', async () => {

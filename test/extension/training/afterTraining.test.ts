@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
 import { compareEvaluations } from '../../../src/extension/training/evaluations.ts';
 import { runExperiment } from '../../../src/extension/training/experiments.ts';
@@ -142,6 +142,19 @@ test('a checkpoint of a run is evaluated with as many trials as were asked for',
   const checkpoint = join(of, 'checkpoints', 'final');
   expect(asked().args.slice(0, 7)).toEqual(['train', 'evaluate', '/desk', '--model', checkpoint, '--trials', '3']);
   expect(existsSync(folder ?? '')).toBe(true);
+});
+
+test('evaluations that two windows start in one second have folders of their own', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:15:30Z') });
+  onTestFinished(() => void vi.useRealTimers());
+  const of = run('20260101-000000-sft', 'sft');
+  const start = () => evaluateCheckpoint(context, { of, domain: '/desk', trials: 3 }, () => undefined);
+  const folders = await Promise.all([start(), start()]);
+  const training = join(editor.workspace, '.rehearsal', 'training');
+  expect(folders.toSorted()).toEqual([
+    join(training, '20261121-101530-evaluate'),
+    join(training, '20261121-101530-evaluate-2'),
+  ]);
 });
 
 test('evaluations are compared with the oldest; fewer than two are none', async () => {

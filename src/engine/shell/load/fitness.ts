@@ -1,0 +1,59 @@
+import type { Task } from '../../core/task.ts';
+import { baseTask } from '../../core/underPersona.ts';
+import { type Diagnostic, errorsOf, unfitness } from '../diagnostic.ts';
+import { Fault } from '../fault.ts';
+import { isWithin } from './drafts.ts';
+import type { Placed } from './items.ts';
+import type { LoadedDomain } from './loadedDomain.ts';
+
+/** What the errors of a domain keep from running. */
+export type Fitness = {
+  /** Errors of what every rollout uses, such as the policy, a rule or a tool: no task runs. */
+  readonly shared: readonly Diagnostic[];
+  /** Errors of files of tasks that concern no task which could be read. */
+  readonly unread: readonly Diagnostic[];
+  /** Returns the errors that keep one task from running: its own, and those of its persona. */
+  readonly ofTask: (task: Pick<Task, 'id' | 'persona' | 'under'>) => readonly Diagnostic[];
+};
+
+/** Divides the errors of a domain by what they keep from running. */
+export function fitnessOf({
+  parts,
+  domain,
+  diagnostics,
+}: Pick<LoadedDomain, 'parts' | 'domain' | 'diagnostics'>): Fitness {
+  const errors = errorsOf(diagnostics);
+  const byKind = Map.groupBy(errors, ({ file }) =>
+    file.endsWith('.task.yaml') ? 'task' : file.endsWith('.persona.yaml') ? 'persona' : 'shared',
+  );
+  const tasks = byId(byKind.get('task') ?? [], parts.tasks);
+  const personas = byId(byKind.get('persona') ?? [], parts.personas);
+  const read = new Set([...domain.personas.map(({ id }) => id), ...parts.personas.map(({ value }) => value.id)]);
+  const ofPersona = (id: string) => personas.get(id) ?? (read.has(id) ? [] : (personas.get(null) ?? []));
+  return {
+    shared: byKind.get('shared') ?? [],
+    unread: tasks.get(null) ?? [],
+    ofTask: ({ id, persona, under }) => [
+      ...(tasks.get(baseTask(id)) ?? []),
+      ...[persona, ...(under === undefined ? [] : [under])].flatMap(ofPersona),
+    ],
+  };
+}
+
+/** Errors by the id of the item that they are in; null where they are in none. */
+function byId(
+  errors: readonly Diagnostic[],
+  items: readonly Placed<{ readonly id: string }>[],
+): ReadonlyMap<string | null, readonly Diagnostic[]> {
+  const byFile = errors.length === 0 ? new Map() : Map.groupBy(items, ({ file }) => file);
+  const owner = ({ file, line }: Diagnostic): string | null =>
+    (byFile.get(file) ?? []).find((placed: Placed<{ readonly id: string }>) => isWithin(file, line, placed))?.value
+      .id ?? null;
+  return Map.groupBy(errors, owner);
+}
+
+/** Returns the fault that some errors are for what they keep from running; null without an error. */
+export function unfitFault(errors: readonly Diagnostic[]): Fault | null {
+  const [first] = errors;
+  return first ? new Fault({ who: 'environment', code: first.code, message: unfitness(errors) }) : null;
+}

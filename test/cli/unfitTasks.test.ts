@@ -1,0 +1,109 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RunLine } from '../../src/engine/shell/runLine.ts';
+import { smallDomain } from '../support/smallDomain.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+/** An error in a file of a domain ends what depends on that file, and nothing else. */
+const task = (id: string, persona = 'plain') =>
+  `id: ${id}\npersona: ${persona}\nuser: { goal: Look., opening: Hello. }\nactions: [{ tool: look, arguments: {} }]\nscript: [[{ tool: look, arguments: {} }], Done.]\n`;
+
+function domain(files: Readonly<Record<string, string>>): string {
+  const folder = smallDomain({ look: { effect: 'read', run: 'return "ok";' } }, task('one'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+async function evaluated(folder: string, ...more: readonly string[]) {
+  const out = join(temporaryFolder('unfit'), 'run');
+  const streamed = ['--agent', 'scripted', '--json', '--stream', '--out', out];
+  const { code, out: printed, err } = await rehearsal('eval', folder, ...streamed, ...more);
+  const lines = printed.split('\n').filter((line) => line.startsWith('{"type":"rolloutFinished"'));
+  const outcomes = lines.map((line) => (JSON.parse(line) as RunLine & { readonly type: 'rolloutFinished' }).outcome);
+  const results = Object.fromEntries(outcomes.map(({ task: id, result }) => [id, result]));
+  const { error } = JSON.parse(printed.trim().split('\n').at(-1) ?? '') as {
+    readonly error?: { readonly message: string };
+  };
+  const messages = outcomes.map(({ message }) => message.split('\n')[0]);
+  return { code, err, out, results, messages, refusal: error?.message ?? '' };
+}
+
+describe.each([
+  [
+    'a task that names no persona',
+    { 'tasks/two.task.yaml': task('two', 'nobody') },
+    /\/tasks\/two\.task\.yaml:2:\d+ error task\/unknown-persona There is no persona nobody\./,
+  ],
+  [
+    'a task whose persona cannot be read',
+    { 'tasks/two.task.yaml': task('two', 'rough'), 'personas/rough.persona.yaml': 'id: rough\ndescription: [\n' },
+    /\/personas\/rough\.persona\.yaml:\d+:\d+ error persona\//,
+  ],
+  [
+    'a task whose call the tool refuses, which only the running tool tells',
+    { 'tasks/two.task.yaml': task('two').replace('arguments: {} }]\nscript', 'arguments: { at: 1 } }]\nscript') },
+    /\/tasks\/two\.task\.yaml:4:\d+ error task\/bad-arguments look: /,
+  ],
+])('%s', (_what, files, place) => {
+  test('is the only one that eval cannot run, and its message begins with the place', async () => {
+    const { code, results, messages, err, out } = await evaluated(domain(files), '--tasks', 'one,two');
+    expect({ code, results }).toEqual({ code: 2, results: { one: 'passed', two: 'errored' } });
+    expect(messages.join('\n')).toMatch(place);
+    expect(err).toMatch(place);
+    expect(readdirSync(out)).toContain('one.0.traj.jsonl');
+    expect(readdirSync(out)).not.toContain('two.0.traj.jsonl');
+  });
+
+  test('does not keep run from playing another', async () => {
+    const folder = domain(files);
+    const out = join(temporaryFolder('unfit'), 'run');
+    expect(await rehearsal('run', folder, 'one', '--agent', 'scripted', '--out', out)).toMatchObject({ code: 0 });
+    const { code, err } = await rehearsal('run', folder, 'two', '--agent', 'scripted', '--out', join(out, 'two'));
+    expect(code).toBe(2);
+    expect(err.split('\n')[0]).toMatch(place);
+  });
+});
+
+const unreadable = { 'tasks/two.task.yaml': 'id: two\npersona: [plain\n' };
+
+test('a file of tasks that cannot be read keeps no other task from running', async () => {
+  const folder = domain(unreadable);
+  expect(await evaluated(folder, '--tasks', 'one')).toMatchObject({ code: 0, results: { one: 'passed' }, err: '' });
+  // All tasks were meant, and not all of them were run.
+  const all = await evaluated(folder);
+  expect(all).toMatchObject({ code: 2, results: { one: 'passed' } });
+  expect(all.err).toMatch(/not run: .*\/tasks\/two\.task\.yaml:\d+:\d+ error /);
+  const { code, err } = await rehearsal('run', folder, 'two', '--out', join(temporaryFolder('unfit'), 'run'));
+  expect(code).toBe(2);
+  expect(err).toMatch(/there is no task "two".*\n.*\/tasks\/two\.task\.yaml:\d+:\d+ error /);
+});
+
+test.each([
+  [
+    'a rule',
+    { 'rules.yaml': '- rule: nothing\n  check: oneCall\n' },
+    /^.*\/rules\.yaml:1:\d+ error rule\/unknown-rule/,
+  ],
+  ['a simulated tool', { 'tools/wait.tool.yaml': 'name: wait\n' }, /^.*\/tools\/wait\.tool\.yaml:1:\d+ error tool\//],
+])('%s concerns every rollout: nothing runs, and the first line names the place', async (_what, files, place) => {
+  const { code, refusal, results } = await evaluated(domain(files), '--tasks', 'one');
+  expect({ code, results }).toEqual({ code: 2, results: {} });
+  expect(refusal.split('\n')[0]).toMatch(place);
+});
+
+test('training uses all tasks, so it refuses a domain in which one has an error', async () => {
+  const folder = domain(unreadable);
+  for (const argv of [
+    ['train', 'sft', folder, '--model', 'tiny', '--plan'],
+    ['synth', folder, '--count', '1', '--out', join(temporaryFolder('unfit'), 'synth')],
+  ]) {
+    const { code, err } = await rehearsal(...argv);
+    expect(code).toBe(2);
+    expect(err).toMatch(/\/tasks\/two\.task\.yaml:\d+:\d+ error /);
+  }
+});

@@ -1,0 +1,64 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { configurationProvider } from '../../../src/extension/debug/configurationProvider.ts';
+import { runPlacesOf } from '../../../src/extension/runs/runPlaces.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+const editor = vi.hoisted(() => ({ folders: [] as string[], file: '' }));
+
+vi.mock('vscode', () => {
+  class Tab {
+    readonly uri: { readonly fsPath: string };
+    constructor(fsPath: string) {
+      this.uri = { fsPath };
+    }
+  }
+  return {
+    EventEmitter: class {},
+    TabInputText: Tab,
+    TabInputCustom: class {},
+    Uri: { file: (fsPath: string) => ({ fsPath }) },
+    window: {
+      visibleTextEditors: [],
+      get tabGroups() {
+        return { activeTabGroup: { activeTab: { input: new Tab(editor.file) } } };
+      },
+    },
+    workspace: {
+      textDocuments: [],
+      get workspaceFolders() {
+        return editor.folders.map((fsPath) => ({ uri: { fsPath } }));
+      },
+      getConfiguration: () => ({ get: () => undefined }),
+    },
+  };
+});
+
+const work = temporaryFolder('folders');
+const domain = (...path: readonly string[]) => {
+  const folder = join(work, ...path);
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  writeFileSync(join(folder, 'domain.yaml'), 'name: desk\n');
+  writeFileSync(
+    join(folder, 'tasks', 'one.task.yaml'),
+    'id: one\npersona: plain\nuser: { goal: Go., opening: Hello. }\n',
+  );
+  return folder;
+};
+
+test.each([
+  ['of the second workspace folder', domain('second', 'desk'), join(work, 'second')],
+  ['of a workspace folder inside another', domain('first', 'inner', 'desk'), join(work, 'first', 'inner')],
+  ['that is a workspace folder', domain('alone'), join(work, 'alone')],
+  ['outside of the workspace', domain('elsewhere', 'desk'), join(work, 'elsewhere', 'desk')],
+])('F5 on a task of a domain %s writes the run where its results are looked for', async (_which, folder, root) => {
+  editor.folders = ['first', 'second', 'alone', join('first', 'inner')].map((name) => join(work, name));
+  editor.file = join(folder, 'tasks', 'one.task.yaml');
+  // VS Code hands over the first workspace folder where the configuration names none.
+  const first = { uri: { fsPath: join(work, 'first') }, name: 'first', index: 0 } as never;
+  const filled = await configurationProvider.resolveDebugConfiguration?.(first, {} as never);
+  const whole = await configurationProvider.resolveDebugConfigurationWithSubstitutedVariables?.(first, filled as never);
+  expect(whole).toMatchObject({ domain: folder, task: 'one', runs: join(root, '.rehearsal', 'runs') });
+  expect(runPlacesOf(folder)).toContain(whole?.['runs']);
+});

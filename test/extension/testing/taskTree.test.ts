@@ -1,0 +1,107 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { TestItem } from 'vscode';
+import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
+import type { DomainRow, Grouping, TaskRow } from '../../../src/extension/testing/domainRow.ts';
+import { RunResults } from '../../../src/extension/testing/runResults.ts';
+import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
+import { testController } from './testController.ts';
+
+const editor = vi.hoisted(() => ({ groupBy: 'split' }));
+
+vi.mock('vscode', () => ({
+  Range: class {},
+  TestTag: class {},
+  TestMessage: class {},
+  Uri: { file: (fsPath: string) => ({ fsPath }) },
+  workspace: {
+    asRelativePath: (path: string) => path.replace('/work/', ''),
+    getConfiguration: () => ({ get: () => editor.groupBy }),
+  },
+}));
+
+beforeEach(() => {
+  editor.groupBy = 'split';
+});
+
+const row = (id: string): TaskRow => ({
+  id,
+  split: 'test',
+  persona: 'plain',
+  agent: undefined,
+  at: undefined,
+  error: undefined,
+});
+
+/** A tree over domains whose tasks a test changes. */
+function treeOf(domains: Map<string, readonly string[]>) {
+  const { controller, states } = testController();
+  const read = async (folder: string, grouping: Grouping): Promise<DomainRow> => {
+    const tasks = (domains.get(folder) ?? []).map(row);
+    const groups = [{ name: grouping === 'split' ? 'test' : 'plain', tasks }];
+    return { folder, name: 'desk', error: undefined, groups, broken: [] };
+  };
+  return { controller, states, tree: new TaskTree(controller, async () => [...domains.keys()], read) };
+}
+
+const ids = (items: readonly TestItem[]) => items.map(({ id }) => id);
+
+test('a task that was renamed or deleted is not chosen any more, and is again once it is back', async () => {
+  const domains = new Map([['/work/desk', ['one', 'two'] as readonly string[]]]);
+  const { controller, tree } = treeOf(domains);
+  const include = await chosenTests(tree, controller, {});
+  expect(ids(include)).toEqual(['one', 'two']);
+  domains.set('/work/desk', ['one', 'two-renamed']);
+  await tree.read('/work/desk');
+  expect(ids(await chosenTests(tree, controller, { include }))).toEqual(['one']);
+  domains.delete('/work/desk');
+  await tree.findDomains();
+  expect(await chosenTests(tree, controller, { include })).toEqual([]);
+  domains.set('/work/desk', ['one', 'two']);
+  await tree.findDomains();
+  expect(ids(await chosenTests(tree, controller, { include }))).toEqual(['one', 'two']);
+});
+
+test('a group that was chosen means its tasks, also where they are grouped by something else since', async () => {
+  const { controller, tree } = treeOf(new Map([['/work/desk', ['one', 'two']]]));
+  const [one] = await chosenTests(tree, controller, {});
+  const group = controller.items.get('/work/desk')?.children.get('split:test');
+  if (!group || !one) throw new Error('there is no group');
+  editor.groupBy = 'persona';
+  await tree.read('/work/desk');
+  const chosen = await chosenTests(tree, controller, { include: [group] });
+  expect(ids(chosen)).toEqual(['one', 'two']);
+  expect(chosen).not.toContain(one);
+  expect(ids(await chosenTests(tree, controller, { include: [group], exclude: [one] }))).toEqual(['two']);
+});
+
+test('domains with one name are told apart by their folders', async () => {
+  const { controller, tree } = treeOf(new Map(['/work/a/desk', '/work/b/desk'].map((folder) => [folder, ['one']])));
+  const labels = () => [...controller.items].map(([, { label }]) => label);
+  await tree.findDomains();
+  expect(labels()).toEqual(['desk (a/desk)', 'desk (b/desk)']);
+  await tree.read('/work/a/desk');
+  expect(labels()).toEqual(['desk (a/desk)', 'desk (b/desk)']);
+});
+
+test('results stay where tests are grouped by something else during their run', async () => {
+  const folder = '/work/desk';
+  const { controller, tree, states } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
+  await chosenTests(tree, controller, {});
+  const run = controller.createTestRun({} as never);
+  const places = { tasks: new Map(), policyRules: new Map() } as never;
+  const results = new RunResults(run, tree, { folder, tasks: 3, trials: 1, places });
+  const finish = (task: string, result: 'passed' | 'failed') => {
+    const outcome = { task, trial: 0, result, message: '', rows: null, pointers: [], seconds: 0, coverage: {} };
+    results.take({ type: 'rolloutFinished', outcome, recording: `/runs/${task}.0.traj.jsonl` } as never);
+  };
+  finish('one', 'passed');
+  editor.groupBy = 'persona';
+  await tree.read(folder);
+  finish('two', 'failed');
+  results.skipRest(['one', 'two', 'three']);
+  const shown = ['one', 'two', 'three'].map((task) => states.get(tree.task(folder, task)));
+  expect(shown).toEqual(['passed', 'failed', 'skipped']);
+  expect(ids([...states].flatMap(([item, state]) => (state === 'skipped' ? [item as TestItem] : [])))).toEqual([
+    'three',
+  ]);
+});
