@@ -18,7 +18,12 @@ export type Speaker =
   | 'note'
   | 'reward';
 
-export type TranscriptLine = { readonly speaker: Speaker; readonly text: string };
+export type TranscriptLine = {
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** The rule that the line is about, the first of several. */
+  readonly rule?: string;
+};
 
 const colours: Readonly<Record<Speaker, number>> = {
   user: 36,
@@ -154,11 +159,12 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
   );
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
-    ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),
-    ...unknown.map(({ rule, reason }) => line('rule', `${rule} unknown: ${reason}`)),
-    ...violated.map(({ rule, gate, reason }) =>
-      line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
-    ),
+    ...[...held].slice(0, 1).map((rule) => ({ ...line('rule', `${[...held].join(', ')} held`), rule })),
+    ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
+    ...violated.map(({ rule, gate, reason }) => ({
+      ...line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
+      rule,
+    })),
   ];
 }
 

@@ -114,8 +114,8 @@ export class Narrator {
 
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
   #say(debuggee: Debuggee, step: Step): void {
-    const { file, line } = placeOf(debuggee.domain, step, undefined);
-    for (const { text, whole } of consoleLines(step.event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
+    for (const { text, whole, rule } of consoleLines(step.event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
+      const { file, line } = placeOf(debuggee.domain, step, rule);
       const event = this.#linked(text, 'stdout', file, line);
       if (whole) event.body.variablesReference = this.#references.keep(() => [whole]);
       this.#send(event);
