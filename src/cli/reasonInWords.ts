@@ -10,6 +10,9 @@ export type ReasonInWords = {
   readonly check?: Location;
 };
 
+/** Puts the reason of a rule's verdict on one line as people read it. */
+export type InWords = (rule: string, reason: string) => string;
+
 /** Returns the sentence of the policy that states a rule, on one line; null where the policy does not have the rule. */
 export function sentenceOf({ domain }: LoadedDomain, rule: string): string | null {
   const stated = domain.policy.rules.find(({ id }) => id === rule);

@@ -6,8 +6,10 @@ import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
+import type { InWords } from '../reasonInWords.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
+import { ruleReasons } from './ruleReasons.ts';
 
 /** What a breakpoint stops on. */
 export type Target =
@@ -182,13 +184,11 @@ function isReadBy({ n, event }: Step, { side, path }: DataTarget, readsAt: Reads
 }
 
 /** Why a breakpoint stops at a step, in words. */
-export function reasonOf({ event, state }: Step, target: Target): string {
+export function reasonOf(step: Step, target: Target, inWords: InWords): string {
+  const { event, state } = step;
   switch (target.type) {
-    case 'rule': {
-      const verdicts = event.type === 'rulesChecked' ? event.verdicts : [];
-      const verdict = verdicts.find(({ rule }) => rule === target.id);
-      return `rule ${target.id} ${verdict?.verdict}: ${verdict?.reason}`;
-    }
+    case 'rule':
+      return ruleReasons(step, inWords).find(({ rule }) => rule === target.id)?.text ?? '';
     case 'tool':
       return `tool ${target.name} is called`;
     case 'task':
