@@ -19,7 +19,8 @@ export type Hit = {
 /** A breakpoint: what it stops on, and when. */
 export type Breakpoint = { readonly target: Target; readonly condition: StopCondition };
 
-type Numbered = Breakpoint & { readonly id: number };
+/** One that can't be made has a number too: it may be made later. */
+type Numbered = { readonly id: number; readonly breakpoint: Breakpoint | null };
 
 /** The breakpoints of a session, of every kind. A client sends each kind whole, so setting one replaces it. */
 export class Breakpoints {
@@ -34,13 +35,20 @@ export class Breakpoints {
   inWords: InWords = (_, reason) => reason;
 
   /** @param kind a source file's path, or another kind of breakpoint. Gives each its number, in order. */
-  set(kind: string, given: readonly (Breakpoint | null)[]): readonly (number | null)[] {
-    const numbered = given.map((each) => each && { id: this.#next++, ...each });
-    this.#sets.set(
-      kind,
-      numbered.filter((each) => each !== null),
-    );
-    return numbered.map((each) => each?.id ?? null);
+  set(kind: string, given: readonly (Breakpoint | null)[]): readonly number[] {
+    const numbered = given.map((breakpoint) => ({ id: this.#next++, breakpoint }));
+    this.#sets.set(kind, numbered);
+    return numbered.map(({ id }) => id);
+  }
+
+  /** Puts another breakpoint in the place of the one with a number. */
+  change(id: number, breakpoint: Breakpoint | null): void {
+    this.#reached.delete(id);
+    for (const [kind, all] of this.#sets)
+      this.#sets.set(
+        kind,
+        all.map((each) => (each.id === id ? { id, breakpoint } : each)),
+      );
   }
 
   stopOn(names: readonly string[]): void {
@@ -82,7 +90,10 @@ export class Breakpoints {
   }
 
   #reachedAt(step: Step, steps: readonly Step[], isAsked: (condition: StopCondition) => boolean) {
-    return [...this.#sets.values()].flat().flatMap((each) => {
+    const all = [...this.#sets.values()]
+      .flat()
+      .flatMap(({ id, breakpoint }) => (breakpoint ? [{ id, ...breakpoint }] : []));
+    return all.flatMap((each) => {
       if (!isAsked(each.condition) || !stopsAt(step, each.target, this.readsAt)) return [];
       const holds = holdsAt(each.condition, step);
       const problem = typeof holds === 'string' ? holds : null;
@@ -93,7 +104,11 @@ export class Breakpoints {
   }
 
   /** Counted once a step: what was counted stands as long as the rollout is the one that it was counted in. */
-  #timesReached({ id, target, condition }: Numbered, { n }: Step, steps: readonly Step[]): number {
+  #timesReached(
+    { id, target, condition }: Breakpoint & { readonly id: number },
+    { n }: Step,
+    steps: readonly Step[],
+  ): number {
     const known = this.#reached.get(id) ?? [];
     const counted = steps[known.length - 1] === known.at(-1)?.step ? known : [];
     for (const step of steps.slice(counted.length, n + 1)) {

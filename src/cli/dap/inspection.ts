@@ -194,14 +194,21 @@ export class Inspection {
     return meaning === undefined ? this.evaluated(debuggee, frame, text) : this.#evaluated(meaning);
   }
 
-  /** What stands beside the lines of a file. */
+  /**
+   * Returns what is shown next to the lines of a file.
+   * @param unsaved the text that an editor has of it, where it is not saved
+   */
   inlineValues(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
     file: string,
+    unsaved: string | undefined,
   ): { readonly values: readonly InlineValue[] } {
     const step = stepOf(debuggee, frame);
-    const values = debuggee && step ? inlineValuesAt(debuggee.domain, step, file) : [];
+    if (!debuggee || !step) return { values: [] };
+    debuggee.places.look(file);
+    const domain = unsaved === undefined ? debuggee.domain : debuggee.places.withUnsaved(file, unsaved);
+    const values = inlineValuesAt(domain, step, file);
     return { values: values.map(({ line, text }) => ({ line: this.#lines.toClient(line), text })) };
   }
 

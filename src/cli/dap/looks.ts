@@ -92,7 +92,9 @@ export const looks: ReadonlyMap<string, Look> = new Map<string, Look>([
   ],
   [
     'rehearsal/inlineValues',
-    ({ inspection, playback }, { frameId, file }: { readonly frameId?: number; readonly file: string }) =>
-      inspection.inlineValues(playback?.debuggee, frameId, file),
+    (
+      { inspection, playback },
+      { frameId, file, text }: { readonly frameId?: number; readonly file: string; readonly text?: string },
+    ) => inspection.inlineValues(playback?.debuggee, frameId, file, text),
   ],
 ]);

@@ -95,8 +95,7 @@ function ruleLines(
 ): readonly ChainLine[] {
   const stated = domain.domain.policy.rules.find(({ id }) => id === rule);
   const said = [...new Set([...evidence, step])].toSorted((a, b) => a - b);
-  const { policyFile } = domain.parts;
-  const place = stated && { file: policyFile, line: stated.line };
+  const place = domain.locations.policyRules.get(rule);
   const { text, check } = reasonInWords(domain, rule, reason);
   return [
     {

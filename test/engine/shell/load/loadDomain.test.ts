@@ -25,8 +25,8 @@ describe('a domain without faults', () => {
     expect(lines(locations.policyRules)).toEqual({ 'look-up': 3, confirm: 4 });
     expect(lines(locations.tools)).toEqual({ find_order: 4, cancel_order: 5 });
     expect(lines(locations.tasks)).toEqual({ cancel: 1 });
-    expect(locations.tasks.get('cancel')?.actions.map(({ line }) => line)).toEqual([7, 8]);
-    expect(locations.rules.map(({ line }) => line)).toEqual([1]);
+    expect(locations.tasks.get('cancel')?.actions.map((at) => at?.line)).toEqual([7, 8]);
+    expect(locations.rules.map((at) => at?.line)).toEqual([1]);
   });
 
   it('names its code tools without running code', () => {
@@ -44,7 +44,7 @@ describe('a domain without faults', () => {
     const loaded = load(windows);
     expect(shown(loaded)).toEqual([]);
     expect(loaded.domain).toEqual(plain.domain);
-    expect(loaded.locations.tasks.get('cancel')?.actions.map(({ line }) => line)).toEqual([7, 8]);
+    expect(loaded.locations.tasks.get('cancel')?.actions.map((at) => at?.line)).toEqual([7, 8]);
   });
 
   it('reads lists and single values alike', () => {
