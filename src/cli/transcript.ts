@@ -1,4 +1,5 @@
 import { brokenEndText } from '../engine/core/answerEnd.ts';
+import { endReasonText } from '../engine/core/endReason.ts';
 import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
@@ -101,7 +102,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [
         line(
           'note',
-          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${failureText(event.failure)})` : ''}`,
+          `ended: ${event.failure ? `${event.reason} (${event.failure.who}: ${failureText(event.failure)})` : endReasonText(event.reason)}`,
         ),
       ];
     case 'sourceRead':
@@ -162,7 +163,7 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
     ...[...held].slice(0, 1).map((rule) => ({ ...line('rule', `${[...held].join(', ')} held`), rule })),
     ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
     ...violated.map(({ rule, gate, reason }) => ({
-      ...line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
+      ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),
       rule,
     })),
   ];

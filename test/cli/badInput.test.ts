@@ -95,7 +95,7 @@ describe('a file of the domain', () => {
       {
         'tools.ts': `${tools}export const press = tool({ description: 'Press.', effect: 'read', owner: 'user', handsOff: true, input, run: () => 'ok' });\n`,
       },
-      /the domain has errors:\n.*\/tools\.ts:6:14 error tool\/user-hands-off press belongs to the user and hands off/,
+      /the domain cannot run: .*\/tools\.ts:6:14 error tool\/user-hands-off press belongs to the user and hands off/,
     ],
     [
       'a database without a bottom',

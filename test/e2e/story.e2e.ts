@@ -43,7 +43,7 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
   await arrangeDebugView(workbench);
   await waitForStack('before change_item: confirm-before-write, change-once violated');
   await waitForReason('rule confirm-before-write violated');
-  await debug.waitForConsole('confirm-before-write violated (gates the reward)');
+  await debug.waitForConsole('confirm-before-write (makes the reward 0)');
   await debug.expand('Messages');
   await picture(workbench, 'breakpoint');
 });
@@ -110,7 +110,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await waitForReason('rule confirm-before-write violated');
   await debug.press('continue');
   await waitForStack('reward 0');
-  await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
+  await debug.waitForConsole(/rule confirm-before-write.*makes the reward 0/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
   await workbench.screenshot('reward-0');

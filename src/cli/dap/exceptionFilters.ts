@@ -1,3 +1,4 @@
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';
@@ -68,7 +69,7 @@ const all: readonly Filter[] = [
     description: 'Stop when turns, messages or tool errors reach their cap',
     default: false,
     reason: ({ event }) =>
-      event.type === 'rolloutEnded' && /Cap$/.test(event.reason) ? `ended: ${event.reason}` : null,
+      event.type === 'rolloutEnded' && /Cap$/.test(event.reason) ? endReasonText(event.reason) : null,
   },
   {
     filter: 'reward0',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { type Failure, verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
@@ -81,7 +82,7 @@ export function nameOf({ event, state }: Step): string {
     case 'worldEdited':
       return 'the database was edited';
     case 'rolloutEnded':
-      return `ended: ${event.reason}`;
+      return endReasonText(event.reason);
     case 'sourceRead':
       return `the state of ${event.source} is read`;
     case 'judged':

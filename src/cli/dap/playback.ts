@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Step } from '../../engine/shell/driver.ts';
 import { UsageError } from '../io.ts';
+import { rewardInWords } from '../reasonInWords.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -309,7 +310,8 @@ export class Playback {
     this.#isToldTheEnd = true;
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;
-    const text = reward ? `reward ${reward.value ?? 'none'}: ${reward.reason}` : 'the end of the recording';
+    const why = reward && rewardInWords(this.debuggee.domain, reward.reason);
+    const text = reward ? `reward ${reward.value ?? 'none'}: ${why}` : 'the end of the recording';
     this.#stopAt({ reason: 'end', text: failure ?? text });
   }
 

@@ -99,7 +99,7 @@ function ruleLines(
   const { text, check } = reasonInWords(domain, rule, reason);
   return [
     {
-      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${text}`,
+      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}`,
       ...(place ? { at: place } : {}),
     },
     ...(stated && isFirst ? [{ text: `${indent}"${sentenceOf(domain, rule)}"` }] : []),

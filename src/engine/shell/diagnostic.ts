@@ -42,9 +42,10 @@ export function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
-/** What is said of a domain that does not run for its errors: all of them, a line each. */
+/** Returns why a domain can't run: all of its errors, a line each, the first one in the first line. */
 export function unfitness(diagnostics: readonly Diagnostic[]): string {
-  return ['the domain has errors:', ...errorsOf(diagnostics).map((each) => formatDiagnostic(each))].join('\n');
+  const [first = 'it has errors', ...more] = errorsOf(diagnostics).map((each) => formatDiagnostic(each));
+  return [`the domain cannot run: ${first}`, ...more].join('\n');
 }
 
 /** Stable order: by file, then by place, then by code. */

@@ -137,7 +137,7 @@ describe('exception filters stop at', () => {
       'invalid call',
     ],
     ['toolError', (nth) => order(`W${nth}`), /./, 'tool error'],
-    ['budget', (nth) => order(`W${nth}`), /^ended: toolErrorCap$/, 'budget used up'],
+    ['budget', (nth) => order(`W${nth}`), /^the limit of tool errors was reached$/, 'budget used up'],
   ])('%s', async (filter, answer, words, exceptionId) => {
     const { url } = await modelServer((_, nth) => answer(nth));
     const { stop, run } = await begun([], { agent: `openai:m@${url}`, filters: [filter] });

@@ -190,7 +190,7 @@ test.each([
     what: 'a policy with two rules of one name',
     file: policy,
     change: (before: string) => `${before}\n- Twice. {#small-talk}\n`,
-    says: /^refused: the domain has errors:\n.*policy\.md:\d+:\d+ error policy\/duplicate-rule/s,
+    says: /^refused: the domain cannot run: .*policy\.md:\d+:\d+ error policy\/duplicate-rule/s,
   },
   {
     what: 'a tools file that is no program',

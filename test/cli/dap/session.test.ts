@@ -225,7 +225,9 @@ test('a rollout stops at its reward; only to continue from there ends the sessio
   expect(reason(await run.step('next'))).toBe('exit');
   await run.step('stepBack');
   expect(await run.top()).not.toMatch(/reward 0$/);
-  expect(await run.type('/why')).toMatch(/^no reward yet: it is being decided\n {2}ended by handedOff/);
+  expect(await run.type('/why')).toMatch(
+    /^no reward yet: it is being decided\n {2}the agent handed the conversation over after 7 turns/,
+  );
   expect(text(await run.step('continue'))).toMatch(/^reward 0/);
   expect((await run.step('continue')).event).toBe('terminated');
 });

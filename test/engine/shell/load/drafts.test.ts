@@ -167,7 +167,7 @@ describe('the gate', () => {
       'rules.yaml': '- rule: nothing\n  check: oneCall\n',
       'tasks/drill.task.yaml': extend('drill', 'L2'),
     });
-    await expect(gate(folder, { signal })).rejects.toThrow(/the domain has errors:\n.*rule\/unknown-rule/);
+    await expect(gate(folder, { signal })).rejects.toThrow(/the domain cannot run: .*rule\/unknown-rule/);
   });
 });
 
