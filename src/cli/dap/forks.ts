@@ -62,7 +62,7 @@ export class Forks {
     const step = stepIn(at);
     const words = `a person took the ${seat}'s seat at step ${step}`;
     const make = () => this.#debuggee.fork({ type: 'none', step, words }, { [seat]: { type: 'human' } });
-    return this.#playback.claim((playback) => playback.branch(make, true));
+    return this.#playback.claim((playback) => playback.branch(make, { goesOn: true }));
   }
 
   /** Goes on live from a step under the domain as its files are now. Throws what a person can read. */

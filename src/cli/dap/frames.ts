@@ -121,7 +121,7 @@ export function placeOf(
       if (call) return locations.tools.get(call.name) ?? task;
       const isScripted = started.seats.agent === 'scripted' && event.origin === undefined;
       const line = isScripted ? ownTask?.script[state.turn - 1] : undefined;
-      return line ?? locations.policyRules.get(ruleOf(domain, event.content ?? '')) ?? policy;
+      return line ?? locations.policyRules.get(focus ?? ruleOf(domain, event.content ?? '')) ?? policy;
     }
     case 'toolCalled':
       return locations.tools.get(event.call.name) ?? task;

@@ -81,6 +81,11 @@ export const looks: ReadonlyMap<string, Look> = new Map<string, Look>([
     ) => inspection.whole(playback?.debuggee, variablesReference, name),
   ],
   [
+    'rehearsal/reply',
+    ({ inspection, playback }, { frameId }: { readonly frameId?: number }) =>
+      inspection.reply(playback?.debuggee, frameId),
+  ],
+  [
     'rehearsal/recording',
     ({ playback }) => ({ path: playback?.debuggee.recording ?? '', step: playback?.debuggee.cursor ?? 0 }),
   ],
