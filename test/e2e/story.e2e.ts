@@ -43,7 +43,16 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
   await arrangeDebugView(workbench);
   await waitForStack('before change_item: confirm-before-write, change-once violated');
   await waitForReason('rule confirm-before-write violated');
+  await waitForReason('rule change-once violated');
   await debug.waitForConsole('confirm-before-write (makes the reward 0)');
+  const places = {
+    'confirm-before-write (': rule,
+    'change-once:': domain.lineOf('policy.md', 'The items of an order can'),
+  };
+  for (const [text, line] of Object.entries(places)) {
+    const row = workbench.page.locator('.repl .monaco-list-row', { hasText: text });
+    expect(await row.locator('.source').first().textContent()).toBe(`policy.md:${line}`);
+  }
   await debug.expand('Messages');
   await picture(workbench, 'breakpoint');
 });
