@@ -1,3 +1,4 @@
+import type { RolloutEvent } from '../engine/core/event.ts';
 import type { Location } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
@@ -9,6 +10,31 @@ export type ReasonInWords = {
   /** The check that has the expression. */
   readonly check?: Location;
 };
+
+/** Puts the reason of a rule's verdict on one line as people read it. */
+export type InWords = (rule: string, reason: string) => string;
+
+/** Returns what puts reasons of verdicts in the words of a domain's policy. */
+export function inWordsOf(loaded: LoadedDomain): InWords {
+  return (rule, reason) => {
+    const { text, quote } = reasonInWords(loaded, rule, reason);
+    return `${text}${quote}`;
+  };
+}
+
+/** Returns the same event, with the reasons of its verdicts and of its reward in the words of the policy. */
+export function eventInWords(loaded: LoadedDomain, event: RolloutEvent): RolloutEvent {
+  const inWords = inWordsOf(loaded);
+  if (event.type === 'rewarded') return { ...event, reason: rewardInWords(loaded, event.reason) };
+  if (event.type !== 'rulesChecked') return event;
+  return { ...event, verdicts: event.verdicts.map((each) => ({ ...each, reason: inWords(each.rule, each.reason) })) };
+}
+
+/** Returns the reason of a reward in the words of the policy, where a rule decided the reward. */
+export function rewardInWords(loaded: LoadedDomain, reason: string): string {
+  const [, before = '', rule = '', why = ''] = /^(.*?\brule (\S+) .*? at step \d+: )(.*)$/s.exec(reason) ?? [];
+  return before === '' ? reason : `${before}${inWordsOf(loaded)(rule, why)}`;
+}
 
 /** Returns the sentence of the policy that states a rule, on one line; null where the policy does not have the rule. */
 export function sentenceOf({ domain }: LoadedDomain, rule: string): string | null {

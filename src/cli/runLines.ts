@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RolloutEvent } from '../engine/core/event.ts';
 import { byRole } from '../engine/core/measure.ts';
 import { moneyOf, type Prices } from '../engine/core/metrics.ts';
 import { crashOutcome, outcomeOf } from '../engine/core/outcome.ts';
@@ -6,10 +7,12 @@ import { sum } from '../engine/core/statistics.ts';
 import type { Task } from '../engine/core/task.ts';
 import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
 import { type GuardReader, guardReader } from '../engine/shell/guardNotes.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { readRecording, readSidecar, sidecarPath } from '../engine/shell/recording.ts';
 import { recordingName, rolloutName } from '../engine/shell/recordingName.ts';
 import type { RunLine } from '../engine/shell/runLine.ts';
 import type { Io } from './io.ts';
+import { eventInWords } from './reasonInWords.ts';
 import { spoken } from './transcript.ts';
 
 /** Prints rollouts as JSON lines while they happen. */
@@ -18,9 +21,10 @@ export type RunLines = Required<Pick<BatchOptions, 'onEvents' | 'onFinished' | '
 /**
  * Lines for the rollouts of a batch.
  * @param folder of the run
+ * @param domain whose policy puts reasons in words
  * @param prices of its models, where they were given
  */
-export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {}): RunLines {
+export function runLines(io: Pick<Io, 'out'>, folder: string, domain: LoadedDomain, prices: Prices = {}): RunLines {
   const guards = new Map<string, GuardReader>();
   const recordingOf = (name: string) => join(folder, recordingName(name));
   const begin = (task: Task, trial: number): GuardReader => {
@@ -33,7 +37,7 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {
   return {
     onEvents: (task, trial, events) => {
       const guard = guards.get(recordingOf(rolloutName(task, trial))) ?? begin(task, trial);
-      const said = events.flatMap((each) => spoken(each.event, guard(each), true));
+      const said = events.flatMap((each) => spoken(eventInWords(domain, each.event), guard(each), true));
       if (said.length > 0) print(io, { type: 'rolloutSpoke', task: task.id, trial, text: text(said) });
     },
     onModel: (notice) => {
@@ -54,24 +58,29 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {
         return;
       }
       // What was cancelled goes on with the next run, and has not come out yet.
-      if (endReason !== 'cancelled') print(io, finished(recording));
+      if (endReason !== 'cancelled') print(io, finished(recording, domain));
     },
   };
 }
 
-/** The lines of a rollout that has ended: all that was said, and how it came out. */
-export function printRollout(io: Pick<Io, 'out'>, recording: string): void {
+/**
+ * Prints the lines of a rollout that has ended: all that was said, and how it came out.
+ * @param domain whose policy puts reasons in words; null where it is not there
+ */
+export function printRollout(io: Pick<Io, 'out'>, recording: string, domain: LoadedDomain | null): void {
   const guard = guardReader(recording);
   const { lines } = readRecording(recording);
-  const line = finished(recording);
+  const line = finished(recording, domain);
   const { task, trial } = line.outcome;
-  const said = lines.flatMap((each) => spoken(each.event, guard(each), true));
+  const said = lines.flatMap((each) => spoken(worded(domain, each.event), guard(each), true));
   print(io, { type: 'rolloutSpoke', task, trial, text: text(said) });
   print(io, line);
 }
 
-function finished(recording: string): RunLine & { readonly type: 'rolloutFinished' } {
-  const events = readRecording(recording).lines.map(({ event }) => event);
+const worded = (domain: LoadedDomain | null, event: RolloutEvent) => (domain ? eventInWords(domain, event) : event);
+
+function finished(recording: string, domain: LoadedDomain | null): RunLine & { readonly type: 'rolloutFinished' } {
+  const events = readRecording(recording).lines.map(({ event }) => worded(domain, event));
   const ms = sum(readSidecar(sidecarPath(recording)).lines.map((line) => line.ms ?? 0));
   return { type: 'rolloutFinished', outcome: outcomeOf(events, ms / 1000), recording };
 }

@@ -1,4 +1,5 @@
 import { brokenEndText } from '../engine/core/answerEnd.ts';
+import { endReasonText } from '../engine/core/endReason.ts';
 import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
@@ -18,7 +19,12 @@ export type Speaker =
   | 'note'
   | 'reward';
 
-export type TranscriptLine = { readonly speaker: Speaker; readonly text: string };
+export type TranscriptLine = {
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** The rule that the line is about, the first of several. */
+  readonly rule?: string;
+};
 
 const colours: Readonly<Record<Speaker, number>> = {
   user: 36,
@@ -96,7 +102,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [
         line(
           'note',
-          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${failureText(event.failure)})` : ''}`,
+          `ended: ${event.failure ? `${event.reason} (${event.failure.who}: ${failureText(event.failure)})` : endReasonText(event.reason)}`,
         ),
       ];
     case 'sourceRead':
@@ -154,11 +160,12 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
   );
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
-    ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),
-    ...unknown.map(({ rule, reason }) => line('rule', `${rule} unknown: ${reason}`)),
-    ...violated.map(({ rule, gate, reason }) =>
-      line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
-    ),
+    ...[...held].slice(0, 1).map((rule) => ({ ...line('rule', `${[...held].join(', ')} held`), rule })),
+    ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
+    ...violated.map(({ rule, gate, reason }) => ({
+      ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),
+      rule,
+    })),
   ];
 }
 

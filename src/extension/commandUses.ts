@@ -27,6 +27,7 @@ export const commandUses: Readonly<Record<CommandId, string>> = {
   'rehearsal.rollout.replay': 'Plays the recording of what is debugged again from its start; no model is called.',
   'rehearsal.rollout.takeUser': 'Forks at this step with you in the user’s seat.',
   'rehearsal.rollout.takeAgent': 'Forks at this step with you in the agent’s seat.',
+  'rehearsal.reply.edit': 'Asks for other words in place of the agent’s last message, and forks with them.',
   'rehearsal.value.edit': 'Opens a value of VARIABLES in a tab; saving it makes a fork with the new one.',
   'rehearsal.forks.compare': 'Compares two recordings of the Forks view.',
   'rehearsal.tests.group': 'Groups the tests by persona where they are grouped by split, and back.',

@@ -13,6 +13,7 @@ import { showIntents } from './chats/intentsTree.ts';
 import { decideRollout, editByFork, startSpotCheck } from './coldStart/spotCheck.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
+import { editReply } from './debug/editReply.ts';
 import { showRequest } from './debug/exactRequest.ts';
 import type { ForkNode } from './debug/forkTree.ts';
 import { forkHere, forkWithChangedFiles, replay, resample, takeOver } from './debug/rolloutActions.ts';
@@ -87,6 +88,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.rollout.replay': () => replay(),
     'rehearsal.rollout.takeUser': (target) => takeOver(target, 'user'),
     'rehearsal.rollout.takeAgent': (target) => takeOver(target, 'agent'),
+    'rehearsal.reply.edit': (target) => editReply(context.extension, target),
     'rehearsal.value.edit': (target) => editValue(context.extension, target),
     'rehearsal.forks.compare': (node, selected) => compareForks(node, selected),
     'rehearsal.tests.group': () => toggleGrouping(),

@@ -25,6 +25,7 @@ export const commandIds = [
   'rehearsal.rollout.replay',
   'rehearsal.rollout.takeUser',
   'rehearsal.rollout.takeAgent',
+  'rehearsal.reply.edit',
   'rehearsal.value.edit',
   'rehearsal.forks.compare',
   'rehearsal.tests.group',

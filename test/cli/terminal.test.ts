@@ -55,7 +55,7 @@ test.skipIf(!hasScript)(
     expect(await code).toBe(0);
     for (const [speaker, colour] of Object.entries(colours))
       expect(text()).toMatch(new RegExp(`${esc}\\[${colour}m${speaker} +${esc}\\[0m\\S`));
-    expect(text()).toContain(`${esc}[31mVIOLATED  ${esc}[0mconfirm-before-write violated`);
+    expect(text()).toContain(`${esc}[31mVIOLATED  ${esc}[0mconfirm-before-write (makes the reward 0)`);
     const lines = shownBy(text());
     expect(lines.find((line) => line.startsWith('reward'))).toMatch(/^reward {4}reward 0 \(evaluate\)/);
     expect(lines.at(-2)).toMatch(/^recording \S+lamp-variant\.0\.traj\.jsonl$/);

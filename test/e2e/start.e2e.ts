@@ -77,7 +77,7 @@ test('F5 on the sample rehearses it there', async () => {
     await workbench.openFile('tasks/lamp-variant.task.yaml');
     await workbench.waitForText('.codelens-decoration', 'Debug');
     await workbench.debug.start();
-    await workbench.debug.waitForConsole('confirm-before-write violated (gates the reward)', minutes);
+    await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);
     await workbench.screenshot('start');
     await workbench.debug.press('stop');
     await workbench.debug.ended();

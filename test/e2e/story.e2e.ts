@@ -43,7 +43,16 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
   await arrangeDebugView(workbench);
   await waitForStack('before change_item: confirm-before-write, change-once violated');
   await waitForReason('rule confirm-before-write violated');
-  await debug.waitForConsole('confirm-before-write violated (gates the reward)');
+  await waitForReason('rule change-once violated');
+  await debug.waitForConsole('confirm-before-write (makes the reward 0)');
+  const places = {
+    'confirm-before-write (': rule,
+    'change-once:': domain.lineOf('policy.md', 'The items of an order can'),
+  };
+  for (const [text, line] of Object.entries(places)) {
+    const row = workbench.page.locator('.repl .monaco-list-row', { hasText: text });
+    expect(await row.locator('.source').first().textContent()).toBe(`policy.md:${line}`);
+  }
   await debug.expand('Messages');
   await picture(workbench, 'breakpoint');
 });
@@ -110,10 +119,30 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await waitForReason('rule confirm-before-write violated');
   await debug.press('continue');
   await waitForStack('reward 0');
-  await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
+  await debug.waitForConsole(/rule confirm-before-write.*makes the reward 0/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
   await workbench.screenshot('reward-0');
+  await debug.press('stop');
+  await debug.ended();
+});
+
+test('Edit What the Agent Says…, above the line of the stop, forks with the message and keeps the rule in view', async () => {
+  const { debug, page } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await page.locator('.codelens-decoration a', { hasText: 'Edit What the Agent Says' }).click();
+  await until('an empty box', async () => expect(await page.locator('.quick-input-box input').inputValue()).toBe(''));
+  await workbench.screenshot('edit-what-the-agent-says');
+  await workbench.answer(asking);
+  await debug.waitForConsole('--- fork:');
+  await waitForStack('agent: I can change the desk lamp');
+  await debug.stoppedAt(rule);
+  await debug.press('continue');
+  await waitForReason('rule confirm-before-write held');
+  await debug.press('continue');
+  await waitForStack('reward 1');
   await debug.press('stop');
   await debug.ended();
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './support/until.ts';
@@ -10,9 +10,28 @@ const path = 'tasks/cancellations.task.yaml';
 const original = readFileSync(join(domain.folder, path), 'utf8');
 const lamp = 'tasks/lamp-variant.task.yaml';
 const lampText = readFileSync(join(domain.folder, lamp), 'utf8');
+/** Two tasks, of which the second merges what it does not say itself. */
+const shared = 'tasks/shared.task.yaml';
+const sharedText = `- &first
+  id: shared-first
+  description: The customer wants an order cancelled.
+  split: train
+  persona: patient
+  user:
+    goal: You want to cancel order W1014.
+    known: { order_id: W1014, email: femi.lindqvist@example.com, reason: ordered by mistake }
+  actions:
+    - { tool: find_customer_by_email, arguments: { email: femi.lindqvist@example.com } }
+    - { tool: get_order, arguments: { order_id: W1014 } }
+    - { tool: cancel_order, arguments: { order_id: W1014, reason: ordered by mistake } }
+- <<: *first
+  id: shared-second
+  persona: hurried
+`;
 let workbench: Workbench;
 
 beforeAll(async () => {
+  writeFileSync(join(domain.folder, shared), sharedText);
   workbench = await Workbench.open(domain.folder);
 });
 
@@ -121,4 +140,18 @@ test('what is typed while earlier words are on their way into the file is kept',
   }
   expect(await field.inputValue()).toBe(known + words.join(''));
   await saved(lampText.replace(/(?<=description: .*)$/m, words.join('')), lamp);
+});
+
+test('a value behind an anchor is changed where it is, and a warning names its other user', async () => {
+  await workbench.runCommand('View: Close All Editors');
+  await workbench.openFile(shared);
+  await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
+  await frame().getByLabel('Task (2 in this file)').selectOption({ label: 'shared-second' });
+  await until('the merged goal', async () =>
+    expect(await frame().getByLabel('Goal').inputValue()).toBe('You want to cancel order W1014.'),
+  );
+  await frame().getByLabel('Goal').fill('You want your money back for order W1014.');
+  await saved(sharedText.replace('to cancel order W1014.', 'your money back for order W1014.'), shared);
+  await workbench.notification(/shared through a YAML anchor. The change also applies to shared-first \(line \d+\)/);
+  await workbench.screenshot('shared-value');
 });

@@ -37,13 +37,13 @@ test('the conversation pairs calls with results, and says of each seat who it is
     'Step 10, Agent calls get_order',
     'Step 12, Agent',
     'Step 14, User, ends: done',
-    'Step 15, Rollout ended: userStopped',
+    'Step 15, Rollout ended: the user ended the conversation',
     'Step 16, Verifier database, something went wrong',
     'Step 17, Reward 0, something went wrong',
   ]);
   const call = view.page.getByLabel('Step 6, Agent calls cancel');
   expect(await call.textContent()).toMatch(/✕ violated confirm/);
-  for (const text of ['gates the reward', 'too late', "Agent's database", 'W1'])
+  for (const text of ['makes the reward 0', 'too late', "Agent's database", 'W1'])
     expect(await call.textContent()).toContain(text);
   await view.close();
 });

@@ -28,6 +28,7 @@ test('without a breakpoint, F5 stops where a rule of the policy is violated, and
   await arrangeDebugView(workbench);
   await page.locator('.exception-widget').waitFor();
   await workbench.waitForText('.exception-widget', 'rule confirm-before-write violated');
+  await workbench.waitForText('.exception-widget', 'rule change-once violated');
   await workbench.waitForText('.exception-widget', 'policy violation');
   await debug.expand('Messages');
   await picture(workbench, 'violation');

@@ -181,7 +181,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
     );
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
-  const lines = given.values['stream'] === true && isQuiet ? runLines(io, plan.folder, plan.prices) : undefined;
+  const lines = given.values['stream'] === true && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;
   const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   // With tools in one Python process a second lane would only wait for it.

@@ -12,6 +12,7 @@ import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { eventInWords } from '../reasonInWords.ts';
 import { noRecording } from '../requireRecording.ts';
 import { openDomain, unknownDomain } from '../rolloutOptions.ts';
 import { shellWord } from '../shellWord.ts';
@@ -56,7 +57,8 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
     const { steps, problems } = replayRecording(domain, path);
     const guard = guardReader(path);
     if (!json && given.values['quiet'] !== true)
-      for (const step of steps) for (const line of spoken(step.event, guard(step), io.terminal)) io.out(`${line}\n`);
+      for (const step of steps)
+        for (const line of spoken(eventInWords(domain, step.event), guard(step), io.terminal)) io.out(`${line}\n`);
     const isRecomputed = problems.length === 0 && given.values['static'] !== true;
     if (isRecomputed && text(given, 'domain') === undefined) throwIfProgramsRun(path, domain);
     const found = isRecomputed ? await recomputedProblems(io, domain, read) : problems;

@@ -43,7 +43,9 @@ Measures the finished rollouts of a run again from their recordings and prints w
     if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics, domainOf(record)));
     if (junit) writeFileSync(resolve(io.cwd, junit), junitText(record));
     if (given.values['json'] === true) {
-      if (given.values['stream'] === true) for (const { recording } of record.rollouts) printRollout(io, recording);
+      const domain = domainOf(record);
+      if (given.values['stream'] === true)
+        for (const { recording } of record.rollouts) printRollout(io, recording, domain);
       const { folder, file, rollouts, unfinished, problems } = record;
       io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems })}\n`);
     } else {

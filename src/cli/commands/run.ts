@@ -15,6 +15,7 @@ import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
+import { eventInWords } from '../reasonInWords.ts';
 import {
   inRunFolder,
   openDomain,
@@ -78,7 +79,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
         for (const { event } of events) failures.note(event);
         if (!json)
           for (const each of events)
-            for (const line of spoken(each.event, guard(each), io.terminal)) io.out(`${line}\n`);
+            for (const line of spoken(eventInWords(domain, each.event), guard(each), io.terminal)) io.out(`${line}\n`);
       },
     });
     if (result) throwCrash([result]);

@@ -1,4 +1,5 @@
 import {
+  BreakpointEvent,
   ContinuedEvent,
   Event,
   InitializedEvent,
@@ -10,7 +11,6 @@ import {
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { canInspectSafely } from '../../engine/shell/lane/laneChild.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { isSameToken } from '../../engine/shell/loopback.ts';
 import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { UsageError } from '../io.ts';
@@ -35,6 +35,7 @@ import { Narrator } from './narrator.ts';
 import { attached, launched } from './opening.ts';
 import { Person } from './person.ts';
 import { Playback, type Stop } from './playback.ts';
+import type { PresentPlaces } from './presentPlaces.ts';
 import { unseenReads } from './unseenReads.ts';
 
 export type SessionOptions = {
@@ -75,7 +76,9 @@ export class RehearsalSession extends AnsweringSession {
     fromClient: (line) => this.convertClientLineToDebugger(line),
   };
   #forks: Forks | null = null;
-  readonly #breakpoints = new BreakpointRequests(this.#lines);
+  readonly #breakpoints = new BreakpointRequests(this.#lines, (breakpoint) =>
+    this.sendEvent(new BreakpointEvent('changed', breakpoint)),
+  );
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
   readonly #person = new Person((text) => this.#narrator.print(text));
@@ -270,8 +273,8 @@ export class RehearsalSession extends AnsweringSession {
         onModel: (notice) => this.#heard(notice),
         inspectable,
         engine: this.#engine,
-        onDomain: (domain: LoadedDomain) => {
-          this.#breakpoints.domain = domain;
+        onDomain: (places: PresentPlaces) => {
+          this.#breakpoints.open(places);
           this.sendEvent(new InitializedEvent());
         },
       });
@@ -302,9 +305,7 @@ export class RehearsalSession extends AnsweringSession {
         onAwaited: (seat) => this.#tellAwaited(seat),
       });
       this.#forks = new Forks(this.#playback, {
-        onDomain: (domain) => {
-          this.#breakpoints.domain = domain;
-        },
+        onPlaces: (places) => this.#breakpoints.open(places),
         onChanged: (news) => {
           this.#narrator.tellChanged(news);
           this.sendEvent(new Event('rehearsal/filesChanged', news));

@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { showPath } from '../../engine/core/json.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { inWordsOf } from '../reasonInWords.ts';
 import { type Breakpoint, Breakpoints } from './breakpoints.ts';
 import { filters } from './exceptionFilters.ts';
+import type { PresentPlaces } from './presentPlaces.ts';
 import { type Asked, parseStopCondition } from './stopCondition.ts';
-import { accesses, dataIdOf, lines, parseDataId, parseTarget, place, type Target } from './target.ts';
+import { accesses, dataIdOf, lines, parseDataId, parseTarget, place, placeAgain, type Target } from './target.ts';
 import { isInsideCode } from './toolBody.ts';
 import type { UnseenReads } from './unseenReads.ts';
 import type { Variable } from './variables.ts';
@@ -17,6 +20,12 @@ export type ClientLines = {
 
 type Placed = { readonly breakpoints: DebugProtocol.Breakpoint[] };
 
+/** A breakpoint as it is now, or why it can't be set; the line counts as the client counts. */
+type Made = { readonly line?: number; readonly made: Breakpoint | string };
+
+/** A breakpoint that was asked for. It is made again when parts of the domain move or the rollout gets another domain. */
+type Kept = { readonly id: number; readonly make: () => Made; shown: DebugProtocol.Breakpoint };
+
 /**
  * Answers the requests about breakpoints. Every answer is a list, also to a request without arguments: VS Code gives
  * the whole session up over an empty answer.
@@ -24,7 +33,7 @@ type Placed = { readonly breakpoints: DebugProtocol.Breakpoint[] };
 export class BreakpointRequests {
   readonly breakpoints = new Breakpoints();
   /** Breakpoints can be placed from when the domain is read. */
-  domain: LoadedDomain | null = null;
+  #places: PresentPlaces | null = null;
   /** Whether the client's JavaScript debugger stops inside the domain's code. */
   stepsInside = false;
   /** Files with breakpoints that are its own. */
@@ -32,23 +41,67 @@ export class BreakpointRequests {
   /** What can't be told of reads; null where all can. */
   unseenReads: () => UnseenReads | null = () => null;
   readonly #lines: ClientLines;
+  readonly #onChanged: (breakpoint: DebugProtocol.Breakpoint) => void;
+  /** By their kinds. */
+  readonly #kept = new Map<string, readonly Kept[]>();
 
-  constructor(lines: ClientLines) {
+  /** @param onChanged receives a breakpoint that is not what the client was told any more */
+  constructor(lines: ClientLines, onChanged: (breakpoint: DebugProtocol.Breakpoint) => void) {
     this.#lines = lines;
+    this.#onChanged = onChanged;
+  }
+
+  get #domain(): LoadedDomain | null {
+    return this.#places?.domain ?? null;
+  }
+
+  /** Takes the domain that the rollout is played on. */
+  open(places: PresentPlaces): void {
+    this.#places = places;
+    places.onMoved = () => this.#placeAgain();
+    this.breakpoints.inWords = inWordsOf(places.domain);
+    this.#placeAgain();
+  }
+
+  /** Places every breakpoint on the rule, tool or task that it was on. */
+  #placeAgain(): void {
+    for (const kept of [...this.#kept.values()].flat()) {
+      const made = kept.make();
+      const shown = this.#shown(kept.id, made);
+      if (isDeepStrictEqual(shown, kept.shown)) continue;
+      this.breakpoints.change(kept.id, typeof made.made === 'string' ? null : made.made);
+      kept.shown = shown;
+      this.#onChanged(shown);
+    }
   }
 
   set(args: DebugProtocol.SetBreakpointsArguments): Placed {
     const path = args.source?.path ?? '';
     const asked = args.breakpoints ?? [];
+    this.#places?.look(path);
     const isInside = (each: DebugProtocol.SourceBreakpoint) => this.#isInside(path, each);
     this.#inside.set(path, asked.filter(isInside).length);
-    const placed = asked.map((asked) => {
-      if (isInside(asked)) return { line: asked.line, made: null };
-      const line = this.#lines.fromClient(asked.line);
-      const at = this.domain ? place(this.domain, path, line) : { line, problem: 'no domain is open' };
-      return { line: this.#lines.toClient(at.line), made: made('target' in at ? at.target : at.problem, asked) };
-    });
-    return this.#placed(path, placed);
+    return this.#placed(
+      path,
+      asked.map((each) => (isInside(each) ? each : this.#source(path, each))),
+    );
+  }
+
+  /** What makes a breakpoint of a line: first of what the line has, then of what that was, wherever it moves. */
+  #source(path: string, asked: DebugProtocol.SourceBreakpoint): () => Made {
+    let target: Target | null = null;
+    let line = this.#lines.fromClient(asked.line);
+    return () => {
+      const domain = this.#domain;
+      const at = !domain
+        ? { line, problem: 'no domain is open' }
+        : target
+          ? placeAgain(domain, target, line)
+          : place(domain, path, line);
+      if ('target' in at) target = at.target;
+      line = at.line;
+      return { line: this.#lines.toClient(line), made: made('target' in at ? at.target : at.problem, asked) };
+    };
   }
 
   /** Whether a breakpoint stands in code that only a JavaScript debugger stops in. */
@@ -57,12 +110,15 @@ export class BreakpointRequests {
   }
 
   #isInside(path: string, { line }: DebugProtocol.SourceBreakpoint): boolean {
-    return this.stepsInside && this.domain !== null && isInsideCode(this.domain, path, this.#lines.fromClient(line));
+    const domain = this.#domain;
+    return this.stepsInside && domain !== null && isInsideCode(domain, path, this.#lines.fromClient(line));
   }
 
   locations(args: DebugProtocol.BreakpointLocationsArguments): { breakpoints: DebugProtocol.BreakpointLocation[] } {
     const { line = 1, endLine = line } = args;
-    const all = this.domain ? lines(this.domain, args.source?.path ?? '') : [];
+    const path = args.source?.path ?? '';
+    this.#places?.look(path);
+    const all = this.#domain ? lines(this.#domain, path) : [];
     const shown = all.map((each) => this.#lines.toClient(each));
     return { breakpoints: shown.filter((each) => each >= line && each <= endLine).map((each) => ({ line: each })) };
   }
@@ -70,8 +126,8 @@ export class BreakpointRequests {
   setFunctions(args: DebugProtocol.SetFunctionBreakpointsArguments): Placed {
     return this.#placed(
       'functions',
-      (args.breakpoints ?? []).map((asked) => ({
-        made: made(parseTarget(this.domain, String(asked.name ?? '')), asked),
+      (args.breakpoints ?? []).map((asked) => () => ({
+        made: made(parseTarget(this.#domain, String(asked.name ?? '')), asked),
       })),
     );
   }
@@ -79,7 +135,9 @@ export class BreakpointRequests {
   setData(args: DebugProtocol.SetDataBreakpointsArguments): Placed {
     return this.#placed(
       'data',
-      (args.breakpoints ?? []).map((asked) => ({ made: made(parseDataId(asked.dataId, asked.accessType), asked) })),
+      (args.breakpoints ?? []).map((asked) => () => ({
+        made: made(parseDataId(asked.dataId, asked.accessType), asked),
+      })),
     );
   }
 
@@ -114,19 +172,29 @@ export class BreakpointRequests {
     return { message: unseen.message, ...(isBlind ? { verified: false } : {}) };
   }
 
-  /** Sets the breakpoints of a kind; one that can't be made says why. */
-  #placed(kind: string, all: readonly { readonly line?: number; readonly made: Breakpoint | string | null }[]): Placed {
+  /**
+   * Sets the breakpoints of a kind; one that can't be made says why.
+   * @param asked what makes each; one in code that the JavaScript debugger stops in is left to that debugger
+   */
+  #placed(kind: string, asked: readonly ((() => Made) | DebugProtocol.SourceBreakpoint)[]): Placed {
+    const all = asked.map((make) => (typeof make === 'function' ? { make, ...make() } : { line: make.line }));
     const ids = this.breakpoints.set(
       kind,
-      all.map(({ made: each }) => (typeof each === 'string' ? null : each)),
+      all.map((each) => ('made' in each && typeof each.made !== 'string' ? each.made : null)),
     );
-    return {
-      breakpoints: all.map(({ made: each, line }, index) => {
-        const at = line === undefined ? {} : { line };
-        if (typeof each === 'string') return { verified: false, ...at, message: each };
-        return verified(ids[index], { ...at, ...(each === null ? {} : this.#missed(each.target)) });
-      }),
-    };
+    const shown = all.map((each, index): Kept | DebugProtocol.Breakpoint => {
+      const id = ids[index] ?? 0;
+      return 'make' in each ? { id, make: each.make, shown: this.#shown(id, each) } : { verified: true, ...each };
+    });
+    const isKept = (each: Kept | DebugProtocol.Breakpoint): each is Kept => 'make' in each;
+    this.#kept.set(kind, shown.filter(isKept));
+    return { breakpoints: shown.map((each) => (isKept(each) ? each.shown : each)) };
+  }
+
+  #shown(id: number, { line, made: each }: Made): DebugProtocol.Breakpoint {
+    const at = line === undefined ? {} : { line };
+    if (typeof each === 'string') return { verified: false, id, ...at, message: each };
+    return { verified: true, id, ...at, ...this.#missed(each.target) };
   }
 }
 
@@ -135,11 +203,4 @@ function made(target: Target | string, asked: Asked): Breakpoint | string {
   if (typeof target === 'string') return target;
   const condition = parseStopCondition(asked);
   return typeof condition === 'string' ? condition : { target, condition };
-}
-
-function verified(
-  id: number | null | undefined,
-  more: Partial<DebugProtocol.Breakpoint> = {},
-): DebugProtocol.Breakpoint {
-  return { verified: true, ...(typeof id === 'number' ? { id } : {}), ...more };
 }

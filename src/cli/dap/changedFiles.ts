@@ -63,12 +63,17 @@ export function newInDomain(
   return started.domain.hash === domain.hash ? null : 'files of the domain';
 }
 
-function filesOf({ parts, locations, folder, pythonFile, toolsFile }: LoadedDomain, task: string): readonly string[] {
+/** Returns the files that a rollout of a task goes by; without a task, those that every rollout goes by. */
+export function filesOf(
+  { parts, locations, folder, pythonFile, toolsFile }: LoadedDomain,
+  task?: string,
+): readonly string[] {
   const places = [
     locations.domain,
     ...locations.personas.values(),
-    ...locations.rules,
-    ...[locations.tasks.get(baseTask(task))].filter((each) => each !== undefined),
+    ...[...locations.rules, task === undefined ? undefined : locations.tasks.get(baseTask(task))].filter(
+      (each) => each !== undefined,
+    ),
   ];
   const tools = [toolsFile, pythonFile].filter((each) => each !== null);
   const sources = parts.scan.sources.map(({ file }) => file);
@@ -78,7 +83,8 @@ function filesOf({ parts, locations, folder, pythonFile, toolsFile }: LoadedDoma
   return [...new Set([parts.policyFile, ...placed, ...tools, ...sources, ...phrases, ...verifiers])];
 }
 
-function stampOf(file: string): string {
+/** Returns what differs between two versions of a file, without reading it. */
+export function stampOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : 'missing';
 }

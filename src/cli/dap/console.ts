@@ -71,8 +71,8 @@ function takeover(text: string): Command {
   return { type: 'take', seat: seat === 'agent' || seat === 'user' ? seat : null };
 }
 
-/** A line of the Debug Console, and the whole of what it says to be opened below it. */
-export type ConsoleLine = { readonly text: string; readonly whole: Variable | null };
+/** A line of the Debug Console, the whole of what it says to be opened below it, and the rule that it is about. */
+export type ConsoleLine = Pick<TranscriptLine, 'text' | 'rule'> & { readonly whole: Variable | null };
 
 const longestLine = 240;
 
@@ -83,6 +83,7 @@ export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boo
     ...guardTranscript(guard).map((line, index) => ({ text: shownLine(line, colours), whole: refused[index] ?? null })),
     ...transcriptOf(event).map((line, index) => ({
       text: shownLine(line, colours),
+      ...(line.rule === undefined ? {} : { rule: line.rule }),
       whole:
         index === 0 && line.speaker !== 'note'
           ? { name: event.type, value: line.text, children: () => wholeOf(event) }

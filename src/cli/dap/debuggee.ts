@@ -5,6 +5,7 @@ import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/e
 import type { ModelSettings } from '../../engine/core/modelSettings.ts';
 import type { Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { baseTask } from '../../engine/core/underPersona.ts';
 import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
@@ -24,6 +25,7 @@ import { Course } from './course.ts';
 import { type Edit, type Edited, edited } from './edit.ts';
 import type { Engine } from './engine.ts';
 import { Ground } from './ground.ts';
+import type { PresentPlaces } from './presentPlaces.ts';
 
 /** Who takes both seats. */
 export type Seats = { readonly agent: SeatSpec; readonly user: SeatSpec };
@@ -99,8 +101,19 @@ export class Debuggee {
     return this.#recording;
   }
 
+  /** The domain that the rollout is played on, with its parts where the files had them at the last look. */
   get domain(): LoadedDomain {
-    return this.#ground.domain;
+    return this.#ground.places.domain;
+  }
+
+  get places(): PresentPlaces {
+    return this.#ground.places;
+  }
+
+  /** Looks where the files have the parts of the domain now. */
+  look(): void {
+    const task = this.#ground.domain.locations.tasks.get(baseTask(this.#started.task.id));
+    this.places.look(task?.file);
   }
 
   /** The domain as states are folded over it. Its tools are described once `describe` was waited for. */

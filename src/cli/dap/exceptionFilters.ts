@@ -1,6 +1,9 @@
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';
+import type { InWords } from '../reasonInWords.ts';
+import { violationsAt } from './ruleReasons.ts';
 
 type Filter = {
   readonly filter: string;
@@ -8,7 +11,7 @@ type Filter = {
   readonly description: string;
   readonly default: boolean;
   /** Why a step stops, in words, or null. */
-  readonly reason: (step: Step) => string | null;
+  readonly reason: (step: Step, inWords: InWords) => string | null;
 };
 
 /** Calls with the same arguments, one after the other, that are taken for a loop. */
@@ -20,11 +23,10 @@ const all: readonly Filter[] = [
     label: 'Policy violation',
     description: 'Stop when a rule of the policy is violated',
     default: true,
-    reason: ({ event }) => {
-      const verdicts = event.type === 'rulesChecked' ? event.verdicts : [];
-      const violated = verdicts.find(({ verdict }) => verdict === 'violated');
-      return violated ? `rule ${violated.rule} violated: ${violated.reason}` : null;
-    },
+    reason: (step, inWords) =>
+      violationsAt(step, inWords)
+        .map(({ text }) => text)
+        .join('; ') || null,
   },
   {
     filter: 'toolError',
@@ -67,7 +69,7 @@ const all: readonly Filter[] = [
     description: 'Stop when turns, messages or tool errors reach their cap',
     default: false,
     reason: ({ event }) =>
-      event.type === 'rolloutEnded' && /Cap$/.test(event.reason) ? `ended: ${event.reason}` : null,
+      event.type === 'rolloutEnded' && /Cap$/.test(event.reason) ? endReasonText(event.reason) : null,
   },
   {
     filter: 'reward0',
@@ -85,9 +87,10 @@ export const filters = all.map(({ reason: _, ...filter }) => filter);
 export function exceptionAt(
   step: Step,
   active: ReadonlySet<string>,
+  inWords: InWords,
 ): { readonly label: string; readonly text: string } | null {
   for (const { filter, label, reason } of all) {
-    const text = active.has(filter) ? reason(step) : null;
+    const text = active.has(filter) ? reason(step, inWords) : null;
     if (text !== null) return { label, text };
   }
   return null;

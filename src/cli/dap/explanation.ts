@@ -1,10 +1,12 @@
+import { counted } from '../../engine/core/counted.ts';
 import { diffDatabases, readView } from '../../engine/core/database.ts';
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { reasonInWords } from '../reasonInWords.ts';
+import { reasonInWords, rewardInWords } from '../reasonInWords.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
@@ -23,7 +25,7 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
     }),
     ...open.map(({ rule, verdict, reason, step, gate, evidence }) => {
       const { text, quote } = reasonInWords(domain, rule, reason);
-      return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${text}${quote}${seen(evidence)}`;
+      return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}${quote}${seen(evidence)}`;
     }),
     ...(open.some(({ verdict }) => verdict === 'violated')
       ? []
@@ -35,21 +37,14 @@ export function explanationOf(steps: readonly Step[], domain: LoadedDomain): str
 /** The reward, or that there is none yet, and how the rollout ended or how far it came. */
 export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly string[] {
   const { reward, ended, turn, started } = state;
-  const end = ended ? `ended by ${ended.reason} after ${turn} turns` : `turn ${turn} of at most ${started.turnCap}`;
+  const end = ended
+    ? `${endReasonText(ended.reason)} after ${counted(turn, 'turn')}`
+    : `turn ${turn} of at most ${started.turnCap}`;
   const open = ended ? 'it is being decided' : 'the rollout goes on';
   return [
-    reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(state, domain)}` : `no reward yet: ${open}`,
+    reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(domain, reward.reason)}` : `no reward yet: ${open}`,
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
   ];
-}
-
-/** The reason of the reward, which ends in that of the rule which decided it. */
-function rewardInWords({ reward, ruleVerdicts }: RolloutState, domain: LoadedDomain): string {
-  const whole = reward?.reason ?? '';
-  const decided = ruleVerdicts.find(({ reason, gate }) => gate && whole.endsWith(`: ${reason}`));
-  if (!decided) return whole;
-  const { text, quote } = reasonInWords(domain, decided.rule, decided.reason);
-  return `${whole.slice(0, -decided.reason.length)}${text}${quote}`;
 }
 
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');

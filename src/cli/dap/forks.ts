@@ -9,6 +9,7 @@ import { headlineOf } from './explanation.ts';
 import type { Then } from './moves.ts';
 import { seatNext } from './nextRequest.ts';
 import type { Playback } from './playback.ts';
+import type { PresentPlaces } from './presentPlaces.ts';
 import { type ChainLine, chainOf } from './why.ts';
 
 /** Files that were edited while the rollout went on without them. */
@@ -19,8 +20,8 @@ export type ChangeNews = {
 };
 
 type Watcher = {
-  /** A fork goes by another reading of the domain's files. */
-  readonly onDomain: (domain: LoadedDomain) => void;
+  /** A fork is played on another reading of the domain's files. */
+  readonly onPlaces: (places: PresentPlaces) => void;
   readonly onChanged: (news: ChangeNews) => void;
 };
 
@@ -61,7 +62,7 @@ export class Forks {
     const step = stepIn(at);
     const words = `a person took the ${seat}'s seat at step ${step}`;
     const make = () => this.#debuggee.fork({ type: 'none', step, words }, { [seat]: { type: 'human' } });
-    return this.#playback.claim((playback) => playback.branch(make, true));
+    return this.#playback.claim((playback) => playback.branch(make, { goesOn: true }));
   }
 
   /** Goes on live from a step under the domain as its files are now. Throws what a person can read. */
@@ -71,7 +72,7 @@ export class Forks {
       const { domain, words } = this.#present(step);
       const then = await playback.branch(() => this.#debuggee.swap(step, domain, words));
       this.#files = this.#filesNow();
-      this.#watcher.onDomain(domain);
+      this.#watcher.onPlaces(this.#debuggee.places);
       return then;
     });
   }
@@ -102,6 +103,7 @@ export class Forks {
 
   /** Every file that changed; of those that were not told yet the watcher is. */
   changed(): readonly ChangedFile[] {
+    this.#debuggee.look();
     const news = this.#files.news(this.#debuggee.steps.length - 1);
     if (news.files.length > 0) this.#watcher.onChanged(news);
     return this.#files.changed();

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { type Failure, verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
@@ -81,7 +82,7 @@ export function nameOf({ event, state }: Step): string {
     case 'worldEdited':
       return 'the database was edited';
     case 'rolloutEnded':
-      return `ended: ${event.reason}`;
+      return endReasonText(event.reason);
     case 'sourceRead':
       return `the state of ${event.source} is read`;
     case 'judged':
@@ -120,7 +121,7 @@ export function placeOf(
       if (call) return locations.tools.get(call.name) ?? task;
       const isScripted = started.seats.agent === 'scripted' && event.origin === undefined;
       const line = isScripted ? ownTask?.script[state.turn - 1] : undefined;
-      return line ?? locations.policyRules.get(ruleOf(domain, event.content ?? '')) ?? policy;
+      return line ?? locations.policyRules.get(focus ?? ruleOf(domain, event.content ?? '')) ?? policy;
     }
     case 'toolCalled':
       return locations.tools.get(event.call.name) ?? task;

@@ -12,6 +12,7 @@ import { type AskPerson, outsideOf } from '../../engine/shell/outside.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import type { Supervisor } from '../../engine/shell/supervisor.ts';
 import { type Engine, ownEngine } from './engine.ts';
+import { PresentPlaces } from './presentPlaces.ts';
 
 type GroundOptions = {
   readonly log: (text: string) => void;
@@ -25,6 +26,8 @@ const nobody: AskPerson = () => Promise.reject(new Error('a rollout that has end
 /** The domain that rollouts are played on, as its files were when it was read; its code starts when it is needed. */
 export class Ground {
   readonly domain: LoadedDomain;
+  /** The lines where the files have the parts of the domain now. */
+  readonly places: PresentPlaces;
   readonly #options: GroundOptions;
   #supervisor: Promise<Supervisor> | null = null;
   #setting: Setting;
@@ -32,6 +35,7 @@ export class Ground {
 
   constructor(domain: LoadedDomain, options: GroundOptions) {
     this.domain = domain;
+    this.places = new PresentPlaces(domain);
     this.#options = options;
     this.#setting = settingOf(domain);
   }

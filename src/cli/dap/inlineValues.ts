@@ -6,6 +6,7 @@ import { callsOf, type MadeCall } from '../../engine/core/rules/calls.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { inWordsOf, rewardInWords } from '../reasonInWords.ts';
 
 /** What stands beside a line (from 1) of a file while the rollout stands at a step. */
 export type InlineValue = { readonly line: number; readonly text: string };
@@ -27,16 +28,18 @@ export function inlineValuesAt(domain: LoadedDomain, step: Step, file: string): 
 
 type Note = { readonly at: { readonly file: string; readonly line: number }; readonly text: string };
 
-function ofRules({ locations, domain }: LoadedDomain, { state }: Step): readonly Note[] {
+function ofRules(loaded: LoadedDomain, { state }: Step): readonly Note[] {
+  const { locations, domain } = loaded;
+  const inWords = inWordsOf(loaded);
   const byRule = Map.groupBy(state.ruleVerdicts, ({ rule }) => rule);
   return [...byRule].flatMap(([rule, verdicts]) => {
     const last = verdicts.at(-1);
     if (!last) return [];
     const times = verdicts.length > 1 ? `, decided ${verdicts.length} times` : '';
-    const text = `${last.verdict}${times}: ${last.reason}`;
+    const text = `${last.verdict}${times}: ${inWords(rule, last.reason)}`;
     const checks = locations.rules.filter((_, index) => domain.rules[index]?.rule === rule);
-    const policy = locations.policyRules.get(rule);
-    return [...checks, ...(policy ? [policy] : [])].map((at) => ({ at, text }));
+    const places = [...checks, locations.policyRules.get(rule)];
+    return places.flatMap((at) => (at ? [{ at, text }] : []));
   });
 }
 
@@ -56,12 +59,15 @@ const madeText = ({ args, result, failed }: MadeCall) =>
 const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The task that is played: its turn or its reward, and which of its gold actions were made. */
-function ofTask({ locations, domain }: LoadedDomain, { state }: Step): readonly Note[] {
+function ofTask(loaded: LoadedDomain, { state }: Step): readonly Note[] {
+  const { locations, domain } = loaded;
   const id = baseTask(state.started.task.id);
   const at = locations.tasks.get(id);
   if (!at) return [];
   const { reward, turn } = state;
-  const standing = reward ? `reward ${reward.value ?? 'none'}: ${reward.reason}` : `turn ${turn}`;
+  const standing = reward
+    ? `reward ${reward.value ?? 'none'}: ${rewardInWords(loaded, reward.reason)}`
+    : `turn ${turn}`;
   const made = new Set(callsOf(state.messages).flatMap((call) => (call.failed ? [] : keyOf(call.tool, call.args))));
   const actions = domain.tasks.find((task) => task.id === id)?.actions ?? [];
   const notes = actions.flatMap(({ tool, arguments: args }, index): readonly Note[] => {

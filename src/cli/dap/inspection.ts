@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { Json } from '../../engine/core/json.ts';
+import { callsIn } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { UsageError } from '../io.ts';
@@ -18,7 +19,7 @@ import type { Stop } from './playback.ts';
 import { References } from './references.ts';
 import { pageSize, type Rows, shownRows } from './rows.ts';
 import { scopesAt } from './scopes.ts';
-import { jsonContents, shortened, type Variable } from './variables.ts';
+import { jsonContents, messageValue, shortened, type Variable } from './variables.ts';
 
 export const thread = 1;
 
@@ -194,14 +195,21 @@ export class Inspection {
     return meaning === undefined ? this.evaluated(debuggee, frame, text) : this.#evaluated(meaning);
   }
 
-  /** What stands beside the lines of a file. */
+  /**
+   * Returns what is shown next to the lines of a file.
+   * @param unsaved the text that an editor has of it, where it is not saved
+   */
   inlineValues(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
     file: string,
+    unsaved: string | undefined,
   ): { readonly values: readonly InlineValue[] } {
     const step = stepOf(debuggee, frame);
-    const values = debuggee && step ? inlineValuesAt(debuggee.domain, step, file) : [];
+    if (!debuggee || !step) return { values: [] };
+    debuggee.places.look(file);
+    const domain = unsaved === undefined ? debuggee.domain : debuggee.places.withUnsaved(file, unsaved);
+    const values = inlineValuesAt(domain, step, file);
     return { values: values.map(({ line, text }) => ({ line: this.#lines.toClient(line), text })) };
   }
 
@@ -246,6 +254,26 @@ export class Inspection {
     if (!opened) throw new UsageError(`${name} has no text of its own: edit it in VARIABLES`);
     const { text, language, variable: row } = opened;
     return { name, text, language, isReadOnly: !row.edit, variablesReference: this.references.keep(() => [row]) };
+  }
+
+  /**
+   * Returns the agent's last message up to the step of a frame, and what edits it; null where the agent has said nothing.
+   * A call has no text: in its place the agent says something else.
+   */
+  reply(
+    debuggee: Debuggee | undefined,
+    frame: number | undefined,
+  ): { readonly reply: (WholeText & { readonly isCall: boolean }) | null } {
+    const messages = stepOf(debuggee, frame)?.state.messages ?? [];
+    const index = messages.findLastIndex(({ role }) => role === 'agent');
+    const message = messages[index];
+    if (!debuggee || !message) return { reply: null };
+    const variable = messageValue(message, index);
+    const row = openedValue(debuggee, variable)?.variable ?? variable;
+    const isCall = callsIn(message).length > 0;
+    const text = isCall ? '' : variable.value;
+    const variablesReference = this.references.keep(() => [row]);
+    return { reply: { name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference } };
   }
 
   /** Whether a variable stands in an editor tab. */

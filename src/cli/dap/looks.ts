@@ -81,6 +81,11 @@ export const looks: ReadonlyMap<string, Look> = new Map<string, Look>([
     ) => inspection.whole(playback?.debuggee, variablesReference, name),
   ],
   [
+    'rehearsal/reply',
+    ({ inspection, playback }, { frameId }: { readonly frameId?: number }) =>
+      inspection.reply(playback?.debuggee, frameId),
+  ],
+  [
     'rehearsal/recording',
     ({ playback }) => ({ path: playback?.debuggee.recording ?? '', step: playback?.debuggee.cursor ?? 0 }),
   ],
@@ -92,7 +97,9 @@ export const looks: ReadonlyMap<string, Look> = new Map<string, Look>([
   ],
   [
     'rehearsal/inlineValues',
-    ({ inspection, playback }, { frameId, file }: { readonly frameId?: number; readonly file: string }) =>
-      inspection.inlineValues(playback?.debuggee, frameId, file),
+    (
+      { inspection, playback },
+      { frameId, file, text }: { readonly frameId?: number; readonly file: string; readonly text?: string },
+    ) => inspection.inlineValues(playback?.debuggee, frameId, file, text),
   ],
 ]);

@@ -3,6 +3,7 @@ import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/terminalText.ts';
 import type { Step } from '../../engine/shell/driver.ts';
+import { eventInWords } from '../reasonInWords.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -114,11 +115,12 @@ export class Narrator {
 
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
   #say(debuggee: Debuggee, step: Step): void {
-    const { file, line } = placeOf(debuggee.domain, step, undefined);
-    for (const { text, whole } of consoleLines(step.event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
-      const event = this.#linked(text, 'stdout', file, line);
-      if (whole) event.body.variablesReference = this.#references.keep(() => [whole]);
-      this.#send(event);
+    const event = eventInWords(debuggee.domain, step.event);
+    for (const { text, whole, rule } of consoleLines(event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
+      const { file, line } = placeOf(debuggee.domain, step, rule);
+      const output = this.#linked(text, 'stdout', file, line);
+      if (whole) output.body.variablesReference = this.#references.keep(() => [whole]);
+      this.#send(output);
     }
   }
 }

@@ -18,6 +18,7 @@ import type { CheckpointSeat } from './checkpointSeat.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
 import type { Engine } from './engine.ts';
+import type { PresentPlaces } from './presentPlaces.ts';
 import { receiptOfClosed, signFork } from './receipts.ts';
 
 /** What a debuggee needs of the session around it. */
@@ -29,7 +30,7 @@ export type Host = {
   /** Told of every call to a model. */
   readonly onModel: OnModel;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
-  readonly onDomain: (domain: LoadedDomain) => void;
+  readonly onDomain: (places: PresentPlaces) => void;
   /** Whether a JavaScript debugger may look into the lane. */
   readonly inspectable: boolean;
   readonly engine: Engine;
@@ -59,8 +60,8 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
-  host.onDomain(domain);
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, toolSettings: configuration.models?.tools, ...host });
+  host.onDomain(debuggee.places);
   const runs = configuration.runs ?? runsIn(domain.folder);
   const run = configuration.run ?? makeNewRunFolder(runs, task.id);
   const recording = join(run, recordingName(rolloutName(task, trial)));
@@ -121,7 +122,7 @@ export async function attached(configuration: Configuration, host: Host): Promis
     if (why) host.log(`${basename(fork)} gets no receipt: ${why}`);
   };
   debuggee.attach(recording, configuration.step);
-  host.onDomain(domain);
+  host.onDomain(debuggee.places);
   return debuggee;
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Step } from '../../engine/shell/driver.ts';
 import { UsageError } from '../io.ts';
+import { rewardInWords } from '../reasonInWords.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -209,19 +210,30 @@ export class Playback {
 
   /** Forks and stands after the edit. What it gives tells the watcher, once the edit itself is answered. */
   fork(edit: Edit): Promise<Then> {
-    return this.branch(() => this.debuggee.fork(edit));
+    return this.branch(() => this.debuggee.fork(edit), { rule: this.#ruleInView });
+  }
+
+  /** The rule where the session stands. */
+  get #ruleInView(): string | undefined {
+    const event = this.debuggee.current?.event;
+    if (event?.type !== 'rulesChecked') return undefined;
+    return this.#stop.rule ?? event.verdicts.find(({ verdict }) => verdict === 'violated')?.rule;
   }
 
   /**
    * Makes a fork and stands where it begins. What it gives tells the watcher, once the request itself is answered.
    * @param goesOn whether it goes on at once, to the next breakpoint or to the turn of a person
+   * @param rule the one that a person looks at, which stays in view
    */
-  async branch(make: MakeFork, goesOn = false): Promise<Then> {
+  async branch(
+    make: MakeFork,
+    { goesOn = false, rule }: { goesOn?: boolean; rule?: string | undefined } = {},
+  ): Promise<Then> {
     const { words, from } = await this.#leaveFor(make);
     return async () => {
       this.#watcher.onFork(words);
       if (goesOn) await this.#run(() => null);
-      else this.#stopAt({ reason: 'fork', text: `forked: continues from ${from}` });
+      else this.#stopAt({ reason: 'fork', text: `forked: continues from ${from}`, ...(rule ? { rule } : {}) });
     };
   }
 
@@ -309,7 +321,8 @@ export class Playback {
     this.#isToldTheEnd = true;
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;
-    const text = reward ? `reward ${reward.value ?? 'none'}: ${reward.reason}` : 'the end of the recording';
+    const why = reward && rewardInWords(this.debuggee.domain, reward.reason);
+    const text = reward ? `reward ${reward.value ?? 'none'}: ${why}` : 'the end of the recording';
     this.#stopAt({ reason: 'end', text: failure ?? text });
   }
 

@@ -1,9 +1,11 @@
 import { keysAt } from '../../engine/core/database.ts';
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
 import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { inWordsOf } from '../reasonInWords.ts';
 import { changed, databaseVariables } from './databaseRows.ts';
 import type { Debuggee } from './debuggee.ts';
 import { marksOf } from './marks.ts';
@@ -38,7 +40,7 @@ export function scopesAt(debuggee: Debuggee, step: Step): readonly Scope[] {
     scope('Database', () => database('agent')),
     ...(hasUserSide ? [scope("User's database", () => database('user'))] : []),
     ...(changes.length > 0 ? [scope('Changed in this step', () => changes)] : []),
-    scope('Rules', () => state.ruleVerdicts.map(ruleVariable)),
+    scope('Rules', () => state.ruleVerdicts.map((verdict) => ruleVariable(verdict, inWordsOf(debuggee.domain)))),
     verifiers(debuggee, state),
     scope('Agent sees', () => agentSees(step)),
     scope(
@@ -112,7 +114,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
       ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
       : []),
     ...(started.imported ? [leaf('imported', importedFrom(started.imported))] : []),
-    ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
+    ...(state.ended ? [leaf('ended', endReasonText(state.ended.reason))] : []),
     ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];

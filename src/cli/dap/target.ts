@@ -6,8 +6,10 @@ import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
+import type { InWords } from '../reasonInWords.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
+import { ruleReasons } from './ruleReasons.ts';
 
 /** What a breakpoint stops on. */
 export type Target =
@@ -39,40 +41,84 @@ export function place(domain: LoadedDomain, file: string, line: number): Placed 
   const path = resolve(file);
   if (path === resolve(parts.policyFile)) return placeRule(domain, line);
   const tool = nearest([...locations.tools], path, line);
-  if (tool) return { line: tool.line, target: { type: 'tool', name: tool.id } };
+  if (tool) return placeKnown({ type: 'tool', name: tool.id }, tool.line, domain.toolNames.includes(tool.id));
   const [persona] = [...locations.personas].filter(([, at]) => resolve(at.file) === path);
-  if (persona) return { line: persona[1].line, target: personaTarget(domain, persona[0]) };
+  if (persona) {
+    const [id, at] = persona;
+    return placeKnown(personaTarget(domain, id), at.line, isAmong(parts.personas, id));
+  }
   const task =
     nearest([...locations.tasks], path, line) ?? nearest([...locations.tasks], path, Number.POSITIVE_INFINITY);
-  if (task) return { line: task.line, target: { type: 'task', id: task.id } };
+  if (task) return placeKnown({ type: 'task', id: task.id }, task.line, isAmong(parts.tasks, task.id));
   return {
     line,
     problem: 'nothing of this domain stops here: set breakpoints on rules of the policy, on tools, personas and tasks',
   };
 }
 
+/** Places a breakpoint again after its file has changed: on what it was on, which may have moved. */
+export function placeAgain(domain: LoadedDomain, target: Target, line: number): Placed {
+  const { policyRules, tools, personas, tasks } = domain.locations;
+  const at =
+    target.type === 'rule'
+      ? policyRules.get(target.id)
+      : target.type === 'tool'
+        ? tools.get(target.name)
+        : target.type === 'persona'
+          ? personas.get(target.id)
+          : target.type === 'task'
+            ? tasks.get(target.id)
+            : undefined;
+  if (at) return place(domain, at.file, at.line);
+  const name = 'name' in target ? target.name : 'id' in target ? target.id : '';
+  return { line, problem: `${target.type} ${name} is not in the files of the domain any more` };
+}
+
+/** A part that the rollout does not know was added after it began. */
+function placeKnown(
+  target: Target & ({ readonly id: string } | { readonly name: string }),
+  line: number,
+  isKnown: boolean,
+): Placed {
+  if (isKnown) return { line, target };
+  return { line, problem: addedLater(target.type, 'id' in target ? target.id : target.name) };
+}
+
+const addedLater = (type: string, name: string) =>
+  `${type} ${name} was added after this rollout began, so nothing can stop here. Use "Fork with Changed Files" (/swap)`;
+
+const isAmong = (parts: readonly { readonly value: { readonly id: string } }[], id: string) =>
+  parts.some(({ value }) => value.id === id);
+
 /** Lines of a file (from 1) where a breakpoint can stand. */
 export function lines(domain: LoadedDomain, file: string): readonly number[] {
   const path = resolve(file);
   const { locations, parts } = domain;
   if (path === resolve(parts.policyFile))
-    return domain.domain.policy.rules.filter(({ id }) => isChecked(domain, id)).map(({ line }) => line);
+    return [...locations.policyRules].filter(([id]) => isChecked(domain, id)).map(([, { line }]) => line);
   const all = [...locations.tools.values(), ...locations.personas.values(), ...locations.tasks.values()];
   return all.filter((at) => resolve(at.file) === path).map(({ line }) => line);
 }
 
 function placeRule(domain: LoadedDomain, line: number): Placed {
-  const rule = domain.domain.policy.rules.findLast((each) => each.line <= line && line <= each.endLine);
-  if (!rule)
+  const found = [...domain.locations.policyRules].findLast(([, each]) => each.line <= line && line <= each.endLine);
+  if (!found)
     return {
       line,
       problem: 'there is no rule on this line: a rule is a list item or heading with an id mark such as {#confirm}',
     };
-  if (isChecked(domain, rule.id)) return { line: rule.line, target: { type: 'rule', id: rule.id } };
-  return { line: rule.line, problem: `rule ${rule.id} has no machine check in rules.yaml, so nothing can stop here` };
+  const [id, at] = found;
+  if (isChecked(domain, id)) return { line: at.line, target: { type: 'rule', id } };
+  const isKnown = domain.domain.policy.rules.some((each) => each.id === id);
+  return {
+    line: at.line,
+    problem: isKnown
+      ? `rule ${id} has no machine check in rules.yaml, so nothing can stop here`
+      : addedLater('rule', id),
+  };
 }
 
-function personaTarget({ tasks }: LoadedDomain, id: string): Target {
+function personaTarget({ tasks }: LoadedDomain, id: string): Extract<Target, { type: 'persona' }> {
   return { type: 'persona', id, tasks: new Set(tasks.filter(({ persona }) => persona === id).map((task) => task.id)) };
 }
 
@@ -182,13 +228,11 @@ function isReadBy({ n, event }: Step, { side, path }: DataTarget, readsAt: Reads
 }
 
 /** Why a breakpoint stops at a step, in words. */
-export function reasonOf({ event, state }: Step, target: Target): string {
+export function reasonOf(step: Step, target: Target, inWords: InWords): string {
+  const { event, state } = step;
   switch (target.type) {
-    case 'rule': {
-      const verdicts = event.type === 'rulesChecked' ? event.verdicts : [];
-      const verdict = verdicts.find(({ rule }) => rule === target.id);
-      return `rule ${target.id} ${verdict?.verdict}: ${verdict?.reason}`;
-    }
+    case 'rule':
+      return ruleReasons(step, inWords).find(({ rule }) => rule === target.id)?.text ?? '';
     case 'tool':
       return `tool ${target.name} is called`;
     case 'task':

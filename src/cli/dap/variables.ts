@@ -4,6 +4,7 @@ import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { GuardNote } from '../../engine/shell/guardNotes.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import type { InWords } from '../reasonInWords.ts';
 import type { Edit } from './edit.ts';
 import { pageSize, type Rows, rowsOf } from './rows.ts';
 
@@ -41,19 +42,14 @@ export type WholeValue = {
 export type GuardAt = (step: number) => GuardNote | undefined;
 
 /** A verdict of a rule, with its evidence. */
-export function ruleVariable({
-  rule,
-  verdict,
-  reason,
-  step,
-  gate,
-  check,
-  evidence,
-}: RolloutState['ruleVerdicts'][number]): Variable {
-  const value = `${verdict} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}`;
+export function ruleVariable(
+  { rule, verdict, reason, step, gate, check, evidence }: RolloutState['ruleVerdicts'][number],
+  inWords: InWords,
+): Variable {
+  const value = `${verdict} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${inWords(rule, reason)}`;
   const children = () => [
     leaf('check', check),
-    leaf('gates the reward', gate ? 'yes' : 'no'),
+    leaf('a violation makes the reward 0', gate ? 'yes' : 'no'),
     leaf('evidence', evidence.length > 0 ? `step ${evidence.join(', ')}` : 'none'),
   ];
   return { name: rule, value, children };

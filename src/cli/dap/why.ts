@@ -95,12 +95,11 @@ function ruleLines(
 ): readonly ChainLine[] {
   const stated = domain.domain.policy.rules.find(({ id }) => id === rule);
   const said = [...new Set([...evidence, step])].toSorted((a, b) => a - b);
-  const { policyFile } = domain.parts;
-  const place = stated && { file: policyFile, line: stated.line };
+  const place = domain.locations.policyRules.get(rule);
   const { text, check } = reasonInWords(domain, rule, reason);
   return [
     {
-      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${text}`,
+      text: `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}`,
       ...(place ? { at: place } : {}),
     },
     ...(stated && isFirst ? [{ text: `${indent}"${sentenceOf(domain, rule)}"` }] : []),

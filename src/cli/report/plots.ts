@@ -1,3 +1,4 @@
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { type Estimate, mean } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
@@ -102,7 +103,7 @@ export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
 
 /** Draws how rollouts ended. */
 export function endPlot({ endReasons }: RunMetrics): Plot {
-  const rows = Object.entries(endReasons).map(([name, count]) => ({ name, count }));
+  const rows = Object.entries(endReasons).map(([reason, count]) => ({ name: endReasonText(reason), count }));
   const most = Math.max(0, ...rows.map(({ count }) => count));
   return {
     title: 'How rollouts ended',

@@ -1,4 +1,5 @@
 import { brokenEnds, brokenEndText } from '../../engine/core/answerEnd.ts';
+import { endReasonText } from '../../engine/core/endReason.ts';
 import { modelRoles } from '../../engine/core/measure.ts';
 import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';
@@ -186,7 +187,7 @@ function providers({ providers: counts }: RunMetrics): Section {
 }
 
 function ends({ endReasons }: RunMetrics): Section {
-  const rows = Object.entries(endReasons).map(([reason, count]) => [reason, String(count)]);
+  const rows = Object.entries(endReasons).map(([reason, count]) => [endReasonText(reason), String(count)]);
   return { id: 'ends', title: 'How rollouts ended', columns: ['end', 'rollouts'], rows };
 }
 

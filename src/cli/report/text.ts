@@ -30,7 +30,7 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
 /** What a run was, in a line. */
 export function headline({ file, rollouts }: RunRecord): string {
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, basis ${file.basis}, ${rollouts.length} rollouts${regraded}`;
+  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {

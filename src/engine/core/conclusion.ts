@@ -1,6 +1,7 @@
 import { brokenEnds, brokenEndText } from './answerEnd.ts';
 import { counted } from './counted.ts';
 import type { Domain } from './domain.ts';
+import { endReasonText } from './endReason.ts';
 import { type EventOf, type Failure, type Verdict, verdictWord } from './event.ts';
 import { recoveryItems } from './recovery.ts';
 import type { CardItem, LayerName, ReportCard } from './reportCard.ts';
@@ -93,7 +94,7 @@ function outcomeItems({ ended, verdicts, next }: RolloutState): readonly CardIte
   const end: CardItem = {
     name: 'end',
     verdict: isUntold ? 'unknown' : isProperEnd(reason) ? 'held' : 'violated',
-    reason: ended?.failure?.message ?? `the rollout ended by ${reason}`,
+    reason: ended?.failure?.message ?? endReasonText(reason),
     evidence: [next - 1],
   };
   return [end, ...verdicts.filter(({ verifier }) => verifier !== 'communicate').map(itemOf)];

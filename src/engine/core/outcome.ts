@@ -1,5 +1,7 @@
 import { type ChangedRows, changedRows } from './changedRows.ts';
+import { counted } from './counted.ts';
 import { type Coverage, coverageOf } from './coverage.ts';
+import { endReasonText } from './endReason.ts';
 import type { Failure, RolloutEvent, Verdict } from './event.ts';
 import { type Measure, measureOf } from './measure.ts';
 import { excerpt } from './rules/finding.ts';
@@ -85,9 +87,14 @@ function messageOf(measure: Measure, verdicts: readonly Verdict[], events: reado
     .filter(({ rule, step }) => !reason.includes(`rule ${rule} was violated at step ${step}`))
     .map(
       ({ rule, step, reason: why, gate }) =>
-        `rule ${rule} violated at step ${step}${gate ? ' (gates the reward)' : ''}: ${why}`,
+        `rule ${rule} violated at step ${step}${gate ? ' (makes the reward 0)' : ''}: ${why}`,
     );
-  return [`${lost}${whose}: ${because}`, ...more, ...broken, `Ended by ${endReason} after ${turns} turns.`].join('\n');
+  return [
+    `${lost}${whose}: ${because}`,
+    ...more,
+    ...broken,
+    `The rollout ended after ${counted(turns, 'turn')}: ${endReasonText(endReason)}.`,
+  ].join('\n');
 }
 
 type Violation = { readonly rule: string; readonly step: number; readonly reason: string; readonly gate: boolean };
@@ -127,7 +134,7 @@ function pointersOf(
       label: at(step, `${subjectOf(events, step)} failed: ${content}`),
     })),
     ...violations.filter(({ gate }) => !gate).map(({ pointer }) => pointer),
-    ...(end < 0 ? [] : [{ step: end, label: at(end, `ended by ${endReason}`) }]),
+    ...(end < 0 ? [] : [{ step: end, label: at(end, endReasonText(endReason)) }]),
   ];
 }
 

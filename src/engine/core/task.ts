@@ -125,7 +125,7 @@ export const taskSchema = z.strictObject({
     .describe('The date and time at which this task happens, ISO 8601. Defaults to that of the domain.'),
   user: z
     .strictObject({
-      goal: z.string().describe("What the user wants, told to the user's seat in the second person."),
+      goal: z.string().describe('What the user wants, written in the second person: "You want to return your lamp."'),
       opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
       known: z
         .record(z.string(), factSchema)

@@ -4,6 +4,7 @@ import { type FilePart, partsOf, placeInFile } from '../shell/load/fileParts.ts'
 import type { DomainText } from '../shell/load/loadedDomain.ts';
 import { remembered, type Source } from '../shell/load/source.ts';
 import { documentOf } from '../shell/load/yaml.ts';
+import { keyText } from '../shell/load/yamlMerge.ts';
 import { type LanguageDomain, textOf } from './languageDomain.ts';
 import { isYaml, type YamlKind } from './roles.ts';
 import { placeOfSpan } from './text.ts';
@@ -118,7 +119,7 @@ function ofPair({ key, value }: Pair, source: Source): readonly OutlineItem[] {
   const node = value as Node | null;
   const to = node?.range ? trimmed(source, node.range[1]) : key.range[1];
   const at = placeOfSpan(source, { from: key.range[0], to: Math.max(to, key.range[1]) });
-  const base = { name: String(key.value), at, nameAt };
+  const base = { name: keyText(key), at, nameAt };
   if (isMap(node))
     return [{ ...base, detail: '', type: 'map', children: node.items.flatMap((pair) => ofPair(pair, source)) }];
   if (isSeq(node)) {

@@ -3,17 +3,21 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
   type Node,
   type Pair,
   parseDocument,
+  visit,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
 import type { Json, Path } from '../core/json.ts';
 import { yamlScalar } from '../shell/load/edit.ts';
+import { hasAnchors } from '../shell/load/fileParts.ts';
+import { isMergeKey, keyText, mergedPair, mergeSources, ownPair, yamlOptions } from '../shell/load/yamlMerge.ts';
 import { type TextEdit, type TextEdits, withEdits } from './textEdit.ts';
 import { changed, changesBetween, equalJson, type YamlChange } from './yamlChange.ts';
 import { gapBehind, withoutFlowItem } from './yamlFlow.ts';
@@ -30,11 +34,12 @@ export function yamlEdits(text: string, change: YamlChange): TextEdits {
   const part = focused(text, change.path);
   if (part) {
     const { edits } = { edits: [], ...yamlEdits(part.text, { ...change, path: [0, ...change.path.slice(1)] }) };
-    // An alias may lead out of the part; then the whole file is looked at.
     if (edits.length > 0) return { edits: edits.map((edit) => ({ ...edit, offset: edit.offset + part.offset })) };
   }
   try {
-    return { edits: minimal(text, changedText(text, change)) };
+    const { after, users } = changedText(text, change);
+    const edits = minimal(text, after);
+    return users.length > 0 && edits.length > 0 ? { edits, warning: warningOf(users) } : { edits };
   } catch (error) {
     if (error instanceof Refusal) return { problem: error.message };
     throw error;
@@ -45,31 +50,135 @@ export function yamlEdits(text: string, change: YamlChange): TextEdits {
 function focused(text: string, path: Path): { readonly text: string; readonly offset: number } | null {
   const [index] = path;
   if (typeof index !== 'number' || path.length < 2 || !/^(?:\s|#[^\n]*\n)*- /.test(text)) return null;
-  if (/^(?:---|\.\.\.)(?=\s|$)/m.test(text)) return null;
+  if (/^(?:---|\.\.\.)(?=\s|$)/m.test(text) || hasAnchors(text)) return null;
   const starts = [...text.matchAll(/^-(?=[ \r\n])/gm)].map(({ index: at }) => at);
   const [from, to = text.length] = [starts[index], starts[index + 1]];
   if (from === undefined || starts.length < 2) return null;
   return { text: text.slice(from, to), offset: from };
 }
 
-function changedText(text: string, change: YamlChange): string {
+/** The text after a change, and what else the change is visible in: the other users of an anchor. */
+function changedText(text: string, change: YamlChange): { readonly after: string; readonly users: readonly string[] } {
   const before = meaningOf(read(text));
   const wanted = changed(before, change);
   // What is not there need not be taken out.
-  if (wanted === undefined && change.type === 'remove') return text;
+  if (wanted === undefined && change.type === 'remove') return { after: text, users: [] };
   if (wanted === undefined) throw new Refusal(`there is no place ${change.path.join('.')} in this file`);
-  if (equalJson(before, wanted)) return text;
+  if (equalJson(before, wanted)) return { after: text, users: [] };
   const steps = change.type === 'set' ? changesBetween(before, wanted, []) : [change];
-  const after = steps.reduce((now, step) => withEdits(now, primitive(now, step)), text);
-  const { errors } = parseDocument(after, { logLevel: 'error' });
-  if (errors.length > 0 || !equalJson(meaningOf(read(after)), wanted))
+  let [after, meaning] = [text, before];
+  const users = new Set<string>();
+  for (const step of steps) {
+    const document = read(after);
+    const visible = visibleIn(document, step);
+    for (const place of visible) if (!isSamePath(place.path, step.path)) users.add(userOf(before, place, after));
+    meaning = visible.reduce((now, { path }) => changed(now, { ...step, path }) ?? now, meaning);
+    after = withEdits(after, primitive(after, step));
+  }
+  if (!isMeant(after, meaning))
     throw new Refusal('this place is written in a way that only a person can change; edit the text');
-  return after;
+  return { after, users: [...users] };
 }
+
+function isMeant(text: string, meaning: Json): boolean {
+  const document = parseDocument(text, { ...yamlOptions, logLevel: 'error' });
+  try {
+    return document.errors.length === 0 && equalJson(document.toJS({ maxAliasCount: 100 }) as Json, meaning);
+  } catch {
+    return false; // an alias whose anchor is gone
+  }
+}
+
+const isSamePath = (one: Path, other: Path) =>
+  one.length === other.length && one.every((key, index) => String(key) === String(other[index]));
+
+function warningOf(users: readonly string[]): string {
+  return `This value is shared through a YAML anchor. The change also applies to ${new Intl.ListFormat('en').format(users)}.`;
+}
+
+/** `lamp (line 12)`: the entry that uses a value, by its id where it has one, and the line of the anchor or alias. */
+function userOf(value: Json, { path, offset }: Visible, text: string): string {
+  const [first] = path;
+  const entry = Array.isArray(value) && typeof first === 'number' ? value[first] : undefined;
+  const { id } = (typeof entry === 'object' && entry !== null ? entry : {}) as { readonly id?: Json };
+  return `${typeof id === 'string' ? id : path.join('.')} (line ${text.slice(0, offset).split('\n').length})`;
+}
+
+/** A place where a change is visible, and where the text puts the value there: its anchor or an alias. */
+type Visible = { readonly path: Path; readonly offset: number };
+
+/** Every place where a change is visible: that of its path, and of the anchor around that every other user. */
+function visibleIn(document: Document.Parsed, { path }: YamlChange): readonly Visible[] {
+  const { node, rest } = targetOf(document, path);
+  return placesOf(document, node).flatMap(({ hidden, ...place }) => {
+    if (rest.length === 0 && place.isMerged)
+      throw new Refusal('other values merge this one (<<), so it can only be changed key by key; edit the text');
+    return hidden.has(String(rest[0])) ? [] : [{ path: [...place.path, ...rest], offset: place.offset }];
+  });
+}
+
+/**
+ * The node that a change is made in, and the rest of the path within it: a map or list that is there, or a value that has
+ * an anchor. A key that a map only merges is set in the map itself.
+ */
+function targetOf(document: Document.Parsed, path: Path): { readonly node: unknown; readonly rest: Path } {
+  let node: unknown = document.contents;
+  let target = { node: resolved(document, node), rest: path };
+  for (const [index, key] of path.entries()) {
+    const holder = resolved(document, node);
+    if (!isMap(holder) && !isSeq(holder)) return target;
+    target = { node: holder, rest: path.slice(index) };
+    const isLast = index === path.length - 1;
+    const pair = isMap(holder)
+      ? (ownPair(holder, key) ?? (isLast ? undefined : mergedPair(document, holder, key)))
+      : null;
+    node = isSeq(holder) ? holder.items[Number(key)] : pair?.value;
+    if (node === undefined || node === null) return target;
+  }
+  const isShared = isAlias(node) || (isNode(node) && !isAlias(node) && node.anchor !== undefined);
+  return isShared ? { node: resolved(document, node), rest: [] } : target;
+}
+
+const resolved = (document: Document.Parsed, node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+
+type NodePlace = Visible & {
+  /** Keys of the node that are not seen there, since a map that merges it has its own. */
+  readonly hidden: ReadonlySet<string>;
+  readonly isMerged: boolean;
+};
+
+/** Every path that leads to a node, through aliases and merge keys too. */
+function placesOf(document: Document.Parsed, wanted: unknown): readonly NodePlace[] {
+  const found: NodePlace[] = [];
+  const visit = (given: unknown, path: Path, offset: number, hidden: ReadonlySet<string>, isMerged: boolean): void => {
+    const node = resolved(document, given);
+    const from = isAlias(given) ? (given.range?.[0] ?? offset) : offset;
+    const own = isNode(node) && !isAlias(given) && !isMerged ? (node.range?.[0] ?? from) : from;
+    if (node === wanted) found.push({ path, offset: own, hidden, isMerged });
+    if (isSeq(node)) for (const [index, item] of node.items.entries()) visit(item, [...path, index], own, none, false);
+    if (!isMap(node)) return;
+    const taken = new Set([...hidden, ...node.items.flatMap(({ key }) => (isMergeKey(key) ? [] : [keyText(key)]))]);
+    for (const { key, value } of node.items) {
+      if (!isMergeKey(key)) {
+        if (!hidden.has(keyText(key))) visit(value, [...path, keyText(key)], own, none, false);
+        continue;
+      }
+      for (const source of mergeSources(document, value)) {
+        visit(source, path, own, new Set(taken), true);
+        const merged = resolved(document, source);
+        if (isMap(merged)) for (const each of merged.items) taken.add(keyText(each.key));
+      }
+    }
+  };
+  visit(document.contents, [], 0, none, false);
+  return found;
+}
+
+const none: ReadonlySet<string> = new Set();
 
 function read(text: string): Document.Parsed {
   // Not `silent`, which would hide that there are documents behind the first.
-  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'error' });
+  const document = parseDocument(text, { ...yamlOptions, keepSourceTokens: true, logLevel: 'error' });
   const [error] = document.errors;
   if (error?.code === 'MULTIPLE_DOCS') throw new Refusal('the file holds more than one document; edit the text');
   if (error) throw notYaml(error);
@@ -122,29 +231,56 @@ function primitive(text: string, change: YamlChange): readonly TextEdit[] {
 /** A node with the pair that holds it, and whether it stands between brackets. */
 type Found = { readonly node: Node | null; readonly pair: Pair | null; readonly isFlow: boolean };
 
+/** The node at a path. What is behind an alias or a merge key is found where its anchor is. */
 function find({ document }: Scene, path: Path): Found | null {
   let found: Found = { node: document.contents as Node | null, pair: null, isFlow: false };
-  for (const key of path) {
-    const { node } = found;
-    if (isAlias(node)) throw new Refusal(`*${node.source} stands there for a value elsewhere; edit the text`);
-    const isFlow = found.isFlow || Boolean((node as YAMLMap | null)?.flow);
+  for (const [index, key] of path.entries()) {
+    const { node, isFlow: isInFlow } = atAnchor(document, found);
+    const isFlow = isInFlow || Boolean((node as YAMLMap | null)?.flow);
     if (isSeq(node)) {
       const item = node.items[Number(key)] as Node | undefined;
       if (item === undefined || isPair(item)) return null;
       found = { node: item, pair: null, isFlow };
     } else if (isMap(node)) {
-      const pair = pairOf(node, key);
+      const own = ownPair(node, key);
+      const pair = own ?? (index < path.length - 1 ? mergedPair(document, node, key) : undefined);
       if (!pair) return null;
-      found = { node: pair.value as Node | null, pair, isFlow };
+      // Whether a merged value is in brackets is seen where its anchor is.
+      found = own ? { node: pair.value as Node | null, pair, isFlow } : heldBy(document, pair);
     } else return null;
   }
-  if (isAlias(found.node)) throw new Refusal(`*${found.node.source} stands there for a value elsewhere; edit the text`);
-  return found;
+  return atAnchor(document, found);
 }
 
-function pairOf(map: YAMLMap, key: string | number): Pair | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+function atAnchor(document: Document.Parsed, found: Found): Found {
+  if (!isAlias(found.node)) return found;
+  const node = found.node.resolve(document) as Node | undefined;
+  let holder: Found = { node: node ?? null, pair: null, isFlow: false };
+  visit(document, {
+    Node: (_, each, parents) => {
+      if (each !== node) return undefined;
+      const pair = parents.at(-1);
+      holder = { node, pair: isPair(pair) ? pair : null, isFlow: isWithinFlow(parents) };
+      return visit.BREAK;
+    },
+  });
+  return holder;
 }
+
+function heldBy(document: Document.Parsed, wanted: Pair): Found {
+  let isFlow = false;
+  visit(document, {
+    Pair: (_, each, parents) => {
+      if (each !== wanted) return undefined;
+      isFlow = isWithinFlow(parents);
+      return visit.BREAK;
+    },
+  });
+  return { node: wanted.value as Node | null, pair: wanted, isFlow };
+}
+
+const isWithinFlow = (parents: readonly unknown[]) =>
+  parents.some((each) => (isMap(each) || isSeq(each)) && each.flow === true);
 
 function set(scene: Scene, path: Path, value: Json): readonly TextEdit[] {
   const found = find(scene, path);
@@ -273,8 +409,10 @@ function remove(scene: Scene, path: Path): readonly TextEdit[] {
   const holder = found?.node;
   if (!found || !(isMap(holder) || isSeq(holder))) throw new Refusal('there is nothing to take out');
   const items: readonly unknown[] = holder.items;
-  const index = isMap(holder) ? holder.items.indexOf(pairOf(holder, path.at(-1) ?? '') as never) : Number(path.at(-1));
+  const index = isMap(holder) ? holder.items.indexOf(ownPair(holder, path.at(-1) ?? '') as never) : Number(path.at(-1));
   const item = items[index];
+  if (item === undefined && isMap(holder) && mergedPair(scene.document, holder, path.at(-1) ?? ''))
+    throw new Refusal(`${path.at(-1)} comes from a merge key (<<); remove it where its anchor is`);
   if (item === undefined) throw new Refusal('there is nothing to take out');
   const isFlow = found.isFlow || holder.flow === true;
   if (isFlow) {

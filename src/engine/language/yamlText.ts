@@ -3,6 +3,7 @@ import type { Path } from '../core/json.ts';
 import { type FilePart, partsOf } from '../shell/load/fileParts.ts';
 import { remembered, type Source } from '../shell/load/source.ts';
 import { documentOf } from '../shell/load/yaml.ts';
+import { isMergeKey, mergedPair, ownPair } from '../shell/load/yamlMerge.ts';
 import type { Span } from './text.ts';
 
 /** A key or a value of a YAML file: where its words stand, without quotes and without the header of a block. */
@@ -47,6 +48,11 @@ function collect(node: unknown, path: Path, source: Source, found: YamlScalar[])
 
 function collectPair({ key, value }: Pair, path: Path, source: Source, found: YamlScalar[]): void {
   if (!isScalar(key)) return;
+  // What is merged is read as if it were in the map itself.
+  if (isMergeKey(key)) {
+    collect(value, path, source, found);
+    return;
+  }
   const own = [...path, String(key.value)];
   add(key, own, true, source, found);
   collect(value, own, source, found);
@@ -95,8 +101,9 @@ export function valueAt(source: Source, path: Path): unknown {
     let node: unknown = document.contents;
     for (const part of path) {
       if (isAlias(node)) node = node.resolve(document);
-      if (!isMap(node) && !isSeq(node)) return undefined;
-      node = node.get(part, true);
+      if (isSeq(node)) node = node.get(part, true);
+      else if (isMap(node)) node = (ownPair(node, part) ?? mergedPair(document, node, part))?.value;
+      else return undefined;
     }
     return isMap(node) || isSeq(node) || isScalar(node) ? node.toJS(document) : undefined;
   } catch {

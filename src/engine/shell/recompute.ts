@@ -1,10 +1,12 @@
 import { patchesBetween } from '../core/difference.ts';
 import type { Effect } from '../core/effect.ts';
-import type { EventOf, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import { endReasonText } from '../core/endReason.ts';
+import { type EndReason, type EventOf, endReasons, type RolloutEvent, type RolloutStarted } from '../core/event.ts';
 import { type Json, showPath } from '../core/json.ts';
 import { nodeOf } from '../core/node.ts';
 import { isUnscorable } from '../core/reward.ts';
 import { advance, begin, type Setting } from '../core/rollout.ts';
+import { noJudge } from '../core/rules/judge.ts';
 import type { RolloutState } from '../core/state.ts';
 import { type Task, taskHash } from '../core/task.ts';
 import { taskIn } from '../core/underPersona.ts';
@@ -180,13 +182,23 @@ function verifierOf(event: RolloutEvent): string {
 function differing(recorded: RolloutEvent | undefined, recomputed: RolloutEvent | undefined): string | null {
   if (!recorded || !recomputed || recorded.type !== recomputed.type)
     return `${recorded?.type ?? 'no event'} is recorded, recomputed is ${recomputed?.type ?? 'no event'}`;
-  const plain = (event: RolloutEvent) => nodeOf(JSON.parse(JSON.stringify(event)));
-  const [patch] = patchesBetween(plain(recorded), plain(recomputed));
+  const plain = (text: string) => nodeOf(JSON.parse(text));
+  const now = plain(JSON.stringify(recomputed));
+  const [patch] = patchesBetween(plain(inPresentWords(JSON.stringify(recorded))), now);
   if (!patch) return null;
   const [before, after] = [shown(patch.old), shown(patch.value)];
   const what = recorded.type === 'verdictReached' ? ` of ${verifierOf(recorded)}` : '';
   return `${recorded.type}${what}: ${showPath(patch.path)} is recorded as ${before}, recomputed as ${after}`;
 }
+
+/** Returns a recorded event with the texts that earlier versions wrote otherwise as they are written now. */
+function inPresentWords(event: string): string {
+  return event
+    .replaceAll('only a judge can tell, and this rollout has none', noJudge)
+    .replaceAll(/the rollout ended by (\w+)/g, (text, reason) => (isEndReason(reason) ? endReasonText(reason) : text));
+}
+
+const isEndReason = (word: string): word is EndReason => endReasons.some((reason) => reason === word);
 
 function shown(value: Json | undefined): string {
   if (value === undefined) return 'absent';

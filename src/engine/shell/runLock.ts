@@ -105,10 +105,10 @@ function isHeld({ pid, host, start }: Owner): boolean {
 function inUse(folder: string, path: string, { pid, host }: Owner, own: Owner): Fault {
   const isHere = host === own.host;
   const where = isHere ? '' : ` on ${host}`;
-  const advice = isHere ? '' : `; if that process has ended, delete ${path}`;
+  const advice = isHere ? '' : `. If that process has ended, delete ${path}`;
   return new Fault({
     who: 'infrastructure',
     code: 'run/in-use',
-    message: `${folder} is being written by process ${pid}${where}. Wait until that has ended, or choose another --out${advice}`,
+    message: `another process (${pid}${where}) writes the run in ${folder}. Wait until it ends, or choose another run folder with --out${advice}`,
   });
 }

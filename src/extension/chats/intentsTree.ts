@@ -49,6 +49,7 @@ function conversationItem({ recording }: ConversationNode): vscode.TreeItem {
   const item = new vscode.TreeItem(basename(recording).replace(/\.\d+\.traj\.jsonl$/, ''));
   item.iconPath = new vscode.ThemeIcon('comment-discussion');
   item.tooltip = recording;
+  item.accessibilityInformation = { label: String(item.label) };
   item.contextValue = 'conversation';
   item.command = { command: 'rehearsal.recording.open', title: 'Open Recording', arguments: [recording] };
   return item;

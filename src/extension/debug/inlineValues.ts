@@ -34,13 +34,18 @@ export function registerInlineValues(): vscode.Disposable {
 
 /** The adapter knows what there is to say of each line: of the file in which the chosen frame stands. */
 const inlineValues: vscode.InlineValuesProvider = {
-  provideInlineValues: async ({ uri, lineCount, lineAt }, _viewPort, { frameId }) => {
+  provideInlineValues: async (document, _viewPort, { frameId }) => {
+    const { uri, lineCount, isDirty } = document;
     const session = vscode.debug.activeDebugSession;
     if (session?.type !== debugType || !domainFolderOf(uri.fsPath)) return [];
-    const { values }: Shown = await session.customRequest('rehearsal/inlineValues', { frameId, file: uri.fsPath });
+    const { values }: Shown = await session.customRequest('rehearsal/inlineValues', {
+      frameId,
+      file: uri.fsPath,
+      ...(isDirty ? { text: document.getText() } : {}),
+    });
     return values
       .filter(({ line }) => line <= lineCount)
-      .map(({ line, text }) => new vscode.InlineValueText(lineAt(line - 1).range, ` ${text}`));
+      .map(({ line, text }) => new vscode.InlineValueText(document.lineAt(line - 1).range, ` ${text}`));
   },
 };
 

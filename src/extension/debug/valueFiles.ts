@@ -12,7 +12,7 @@ type ChosenRow = {
 };
 
 /** What the adapter says of a value; the reference and the name edit it. */
-type WholeText = {
+export type WholeText = {
   readonly name: string;
   readonly text: string;
   readonly language: 'markdown' | 'json' | 'plaintext';
@@ -31,10 +31,6 @@ export async function editValue(extension: vscode.ExtensionContext, target: unkn
   const { container, variable } = (target ?? {}) as ChosenRow;
   const session = debuggedSession();
   if (!session || !variable || container?.variablesReference === undefined) return undefined;
-  if (!files) {
-    files = new ValueFiles();
-    extension.subscriptions.push(vscode.workspace.registerFileSystemProvider(valueScheme, files));
-  }
   const { variablesReference } = container;
   const asked = session.customRequest('rehearsal/value', { variablesReference, name: variable.name });
   // What the session refuses, VS Code says by itself.
@@ -42,7 +38,19 @@ export async function editValue(extension: vscode.ExtensionContext, target: unkn
     (found: WholeText) => found,
     () => undefined,
   );
-  if (!whole) return undefined;
+  return whole && openWhole(extension, session, whole);
+}
+
+/** Opens a value in an editor tab: to save it makes a fork. Returns where it is. */
+export async function openWhole(
+  extension: vscode.ExtensionContext,
+  session: vscode.DebugSession,
+  whole: WholeText,
+): Promise<string> {
+  if (!files) {
+    files = new ValueFiles();
+    extension.subscriptions.push(vscode.workspace.registerFileSystemProvider(valueScheme, files));
+  }
   const document = await vscode.workspace.openTextDocument(files.open(session, whole));
   await vscode.window.showTextDocument(document, { preview: false });
   return document.uri.toString();

@@ -110,6 +110,8 @@ class EditorSession<Seen extends Scene> {
   /** Changes are made one after the other, each on the text that the one before left. */
   #changes: Promise<void> = Promise.resolve();
   #refusal: Shown['refusal'] = null;
+  /** What the last change was warned of: typing on in one value warns once. */
+  #warning = '';
   #ran: Ran | null = null;
   #running: vscode.CancellationTokenSource | undefined;
 
@@ -251,6 +253,9 @@ class EditorSession<Seen extends Scene> {
       return;
     }
     await this.#apply(result.edits);
+    const { warning = '' } = result;
+    if (warning !== '' && warning !== this.#warning) void vscode.window.showWarningMessage(warning);
+    this.#warning = warning;
   }
 
   /** Edits of the one document, so that its undo is shared with the text. */

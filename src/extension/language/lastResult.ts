@@ -30,11 +30,18 @@ export function taskText({ passed, scored, time }: TaskResult): string {
   return `${icon} ${scored === 0 ? 'no reward' : `${passed}/${scored} passed`} · ${ago(time)}`;
 }
 
-/** `$(error) held 3, violated 1 in the last run` */
+/** `$(error) Last run: violated once, held 3 times` */
 export function ruleText({ held, violated, unknown, sample }: RuleResult): string {
-  const counts = [`held ${held}`, `violated ${violated}`, ...(unknown > 0 ? [`unknown ${unknown}`] : [])];
-  return `${violated > 0 ? '$(error)' : '$(pass)'} ${counts.join(', ')} in ${sample === null ? '' : `${sample} rollouts of `}the last run`;
+  const counts = [
+    `violated ${times(violated)}`,
+    `held ${times(held)}`,
+    ...(unknown > 0 ? [`not decided ${times(unknown)}`] : []),
+  ];
+  const which = sample === null ? 'Last run' : `${sample} rollouts of the last run`;
+  return `${violated > 0 ? '$(error)' : '$(pass)'} ${which}: ${counts.join(', ')}`;
 }
+
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function ago(time: number): string {
   const minutes = Math.floor((Date.now() - time) / minuteMs);

@@ -37,7 +37,7 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     tooltip: [
       `${file.domain}: ${file.agent} against ${file.user}`,
       `${counted(finished, 'finished rollout')} of ${counted(file.tasks.length, 'task')} with ${counted(file.trials, 'trial')} each`,
-      `seed ${file.seed}, basis ${file.basis}`,
+      `seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}`,
       ...(file.regraded ? [`regraded from ${file.regraded.run}`] : []),
       folder,
     ].join('\n'),

@@ -49,7 +49,11 @@ async function newConfiguration(): Promise<void> {
   const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What does a run of it do?' }))?.does;
   if (!kind) return;
   const file = freeName(domain, kind);
-  const text = firstConfiguration(kind, modelOfSettings(), kind === 'evaluate' ? null : await firstSteps(kind));
+  const text = firstConfiguration(
+    kind,
+    modelOfSettings() ?? 'smollm2',
+    kind === 'evaluate' ? null : await firstSteps(kind),
+  );
   await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(text));
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }

@@ -10,9 +10,10 @@ export async function firstSteps(kind: LearningKind): Promise<number> {
   return Number(trainingKeys(kind).find(({ name }) => name === 'steps')?.defaults['cpu']);
 }
 
-/** The model of the settings. */
-export function modelOfSettings(): string {
-  return vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
+/** Returns the model that a person set; undefined where the setting has its default. */
+export function modelOfSettings(): string | undefined {
+  const set = vscode.workspace.getConfiguration('rehearsal').inspect<string>('trainer.model');
+  return set?.workspaceFolderValue ?? set?.workspaceValue ?? set?.globalValue;
 }
 
 /** An interpreter as the settings name one: a path, or the argument list that starts it. */

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { readBoundedText } from '../../engine/shell/boundedFile.ts';
@@ -40,11 +41,7 @@ export async function pickModel(kind: TrainingKind): Promise<string | undefined>
 
 async function modelItems(kind: TrainingKind): Promise<readonly ModelItem[]> {
   const checkpoints = await checkpointItems();
-  const standard = modelOfSettings();
-  const own = [
-    { label: standard, description: 'from the settings', model: standard },
-    { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
-  ];
+  const own = ownModels(modelOfSettings());
   const known = new Set([...own, ...checkpoints].map(({ model }) => model));
   const recent = modelsOf((await trainingRuns()).map(({ folder }) => folder)).filter((model) => !known.has(model));
   const first = kind === 'sft' ? [...own, ...checkpoints] : [...checkpoints, ...own];
@@ -53,6 +50,23 @@ async function modelItems(kind: TrainingKind): Promise<readonly ModelItem[]> {
     ...recent.slice(0, recentModels).map((model) => ({ label: model, description: 'used before', model })),
     { label: '$(folder) Choose a Folder…', description: 'a model or an adapter', alwaysShow: true },
   ];
+}
+
+/**
+ * Returns the models of the settings and of the trainer. A folder that is not there is not offered.
+ * @param set the model that a person set; undefined where nobody did
+ */
+export function ownModels(
+  set: string | undefined,
+  isThere: (folder: string) => boolean = existsSync,
+): readonly { readonly label: string; readonly description: string; readonly model: string }[] {
+  const trainers = [
+    { label: 'smollm2', description: 'SmolLM2 135M Instruct, comes with the trainer', model: 'smollm2' },
+    { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
+  ];
+  if (set === undefined || (isAbsolute(set) && !isThere(set))) return trainers;
+  const own = { label: set, description: 'from the settings', model: set };
+  return [own, ...trainers.filter(({ model }) => model !== set)];
 }
 
 /** Returns the models that runs started from, each once, in the order of the runs. */

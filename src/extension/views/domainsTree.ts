@@ -75,25 +75,32 @@ export class DomainsTree implements vscode.TreeDataProvider<Node> {
     return tasks.map(({ id, ...item }) => ({ type: 'task', folder, task: id, ...item }));
   }
 
+  /** Without a name of its own a screen reader reads the tooltip of a row. */
   getTreeItem(node: Node): vscode.TreeItem {
-    switch (node.type) {
-      case 'domain':
-        return domainItem(node);
-      case 'task':
-        return placedItem(node, node.task, 'checklist');
-      case 'persona':
-        return placedItem(node, node.id, 'account');
-      case 'tools':
-        return groupItem(node, 'Tools', 'tools');
-      case 'personas':
-        return groupItem(node, 'Personas', 'organization');
-      case 'page':
-        return pageItem(node);
-      case 'tool':
-        return toolItem(node);
-      default:
-        return node satisfies never;
-    }
+    const item = itemOf(node);
+    item.accessibilityInformation = { label: [item.label, item.description].filter(Boolean).join(', ') };
+    return item;
+  }
+}
+
+function itemOf(node: Node): vscode.TreeItem {
+  switch (node.type) {
+    case 'domain':
+      return domainItem(node);
+    case 'task':
+      return placedItem(node, node.task, 'checklist');
+    case 'persona':
+      return placedItem(node, node.id, 'account');
+    case 'tools':
+      return groupItem(node, 'Tools', 'tools');
+    case 'personas':
+      return groupItem(node, 'Personas', 'organization');
+    case 'page':
+      return pageItem(node);
+    case 'tool':
+      return toolItem(node);
+    default:
+      return node satisfies never;
   }
 }
 

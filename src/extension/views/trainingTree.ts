@@ -39,6 +39,7 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
     item.description = `${run.kind ?? 'preparing'}${run.running ? ', running' : ''}`;
     item.iconPath = new vscode.ThemeIcon(run.running ? 'sync~spin' : 'graph-line');
     item.contextValue = run.running ? 'trainingRun.running' : 'trainingRun';
+    item.accessibilityInformation = { label: `${run.id}, ${item.description}` };
     item.command = { command: 'rehearsal.training.dashboard', title: 'Open', arguments: [run.folder] };
     return item;
   }

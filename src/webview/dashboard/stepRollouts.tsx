@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { Button, DataGrid, ProgressRing } from '../controls.ts';
 import type { OpenedStep } from '../models/dashboard.ts';
+import { endReasonText } from '../models/endReason.ts';
 import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {
@@ -83,7 +84,7 @@ function turnsOf({ turns }: Rollout): string {
 }
 
 function endOf({ endReason, failure, file }: Rollout): JSX.Element {
-  const text = failure ?? endReason ?? '–';
+  const text = failure ?? (endReason === null ? '–' : endReasonText(endReason));
   return (
     <span class="end muted" title={text}>
       {file === null ? `${text} (no recording was kept)` : text}

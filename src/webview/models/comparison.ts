@@ -55,7 +55,7 @@ export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly st
     `agent: ${run.agent}`,
     `user: ${run.user}`,
     `seed ${run.seed}`,
-    `basis ${run.basis}`,
+    `scored for ${run.basis === 'train' ? 'training' : 'evaluation'}`,
     `${metrics.rollouts} rollouts of ${metrics.tasks} tasks`,
     ...(unfinished > 0 ? [`${unfinished} unfinished`] : []),
   ];

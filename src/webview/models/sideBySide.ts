@@ -1,5 +1,6 @@
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../compared.ts';
 import { duration } from './duration.ts';
+import { endReasonText } from './endReason.ts';
 
 /** Rows before the first difference that are shown for their context. */
 const context = 3;
@@ -70,7 +71,7 @@ export function factsOf({ recordings }: RecordingsCompared): readonly Fact[] {
     fact('Reward', ({ measure }) => String(measure.reward ?? 'none')),
     fact('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
     fact('Who failed', ({ measure }) => measure.failedBy ?? 'nobody'),
-    fact('Ended by', ({ measure }) => measure.endReason),
+    fact('How it ended', ({ measure }) => endReasonText(measure.endReason)),
     fact('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
     fact('Seats', ({ started }) => `${started.agent} against ${started.user}`),
     fact('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),

@@ -3,6 +3,7 @@ import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/eve
 import type { Media } from '../../engine/core/media.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
 import type { Numbered } from '../protocol.ts';
+import { endReasonText } from './endReason.ts';
 import type { Trajectory } from './entries.ts';
 
 /** One changed place of a side's database, as text. */
@@ -72,7 +73,7 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
           `agent: ${seats.agent}`,
           `user: ${seats.user}`,
           `seed ${seed}, trial ${trial}`,
-          `basis ${basis}`,
+          `scored for ${basis === 'train' ? 'training' : 'evaluation'}`,
         ],
     forkOf: parent ? `Fork of ${parent.recording} after step ${parent.event}: ${parent.edit}` : null,
     reward: rewarded && {
@@ -178,7 +179,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'rolloutEnded':
       return {
         speaker: 'engine',
-        title: `Rollout ended: ${event.reason}`,
+        title: `Rollout ended: ${endReasonText(event.reason)}`,
         tone: event.failure ? 'bad' : 'plain',
         ...(event.failure && { text: `${event.failure.who}: ${event.failure.message}` }),
       };

@@ -65,6 +65,36 @@ describe('a breakpoint stops when its condition says so', () => {
   });
 });
 
+describe('a stop where several rules are decided', () => {
+  const stopped = (run: Session) => run.client.events.findLast(({ event }) => event === 'stopped')?.body;
+  const both = [
+    /rule confirm-before-write violated: change_item was called before anything was proposed to the user/,
+    /rule change-once violated: change_item was called before the agent said "only once"/,
+  ];
+
+  test('names every rule that is violated', async () => {
+    const { run, stop } = await begun([], { filters: ['violation'] });
+    for (const each of both) expect(stop).toMatch(each);
+    expect(stopped(run)).toMatchObject({ reason: 'exception' });
+  });
+
+  test('is one at a violation, also where a breakpoint is on a rule that held', async () => {
+    const { run, stop, placed } = await begun([{ name: 'rule:pending-only' }], { filters: ['violation'] });
+    for (const each of [...both, /rule pending-only held: /]) expect(stop).toMatch(each);
+    expect(stopped(run)).toMatchObject({ reason: 'exception', hitBreakpointIds: [placed[0]?.id] });
+    const top = await run.top();
+    expect(top).toMatch(`policy.md:${lineOf(join(domain, 'policy.md'), 'Before any call that changes something')} `);
+  });
+
+  test('is one at a breakpoint, where that is on a rule that is violated', async () => {
+    const { run, stop } = await begun([{ name: 'rule:change-once' }], { filters: ['violation'] });
+    for (const each of both) expect(stop).toMatch(each);
+    expect(stopped(run)).toMatchObject({ reason: 'breakpoint' });
+    const top = await run.top();
+    expect(top).toMatch(`policy.md:${lineOf(join(domain, 'policy.md'), 'The items of an order can be changed only')} `);
+  });
+});
+
 test('a log breakpoint prints, and stops nothing', async () => {
   const { run, stop } = await begun([
     { name: 'role:agent', logMessage: 'turn {turn} calls {event.toolCalls[0].name}, {x.y}' },
@@ -107,7 +137,7 @@ describe('exception filters stop at', () => {
       'invalid call',
     ],
     ['toolError', (nth) => order(`W${nth}`), /./, 'tool error'],
-    ['budget', (nth) => order(`W${nth}`), /^ended: toolErrorCap$/, 'budget used up'],
+    ['budget', (nth) => order(`W${nth}`), /^the limit of tool errors was reached$/, 'budget used up'],
   ])('%s', async (filter, answer, words, exceptionId) => {
     const { url } = await modelServer((_, nth) => answer(nth));
     const { stop, run } = await begun([], { agent: `openai:m@${url}`, filters: [filter] });

@@ -1,7 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { Narrator } from '../../../src/cli/dap/narrator.ts';
-import { policy, reason, ruleLine, sharedSession as session, text } from './harness.ts';
+import { lineOf, policy, reason, ruleLine, sharedSession as session, text } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 
@@ -20,6 +20,23 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   expect(await run.type('/help')).toMatch(/\/say TEXT/);
   expect(await run.type('/fly')).toMatch(/refused: there is no command \/fly/);
   expect(await run.type('/stop')).toMatch(/refused: only a user that you play/);
+});
+
+test('each line about a rule leads to that rule', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const lineIn = (pattern: RegExp) =>
+    run.client.events.flatMap(({ event, body }) => {
+      const { output, line } = (body ?? {}) as Partial<DebugProtocol.OutputEvent['body']>;
+      return event === 'output' && pattern.test(output ?? '') ? [line] : [];
+    })[0];
+  await run.shows(/change-once/);
+  const places = {
+    confirm: [lineIn(/confirm-before-write/), ruleLine()],
+    once: [lineIn(/change-once/), lineOf(policy, 'The items of an order can be changed only once')],
+    held: [lineIn(/authenticate, own-data/), lineOf(policy, 'Authenticate the customer before')],
+  };
+  for (const [found, wanted] of Object.values(places)) expect(found).toBe(wanted);
 });
 
 type Item = DebugProtocol.CompletionItem;

@@ -76,6 +76,24 @@ test('/fork goes on live from the frame that is looked at, also of a finished re
   expect(readFileSync(recording, 'utf8')).toBe(before);
 });
 
+test('what the agent says is edited where the rollout stopped, and the rule stays in view', async () => {
+  type Answer = { readonly reply: { name: string; text: string; isCall: boolean; variablesReference: number } | null };
+  const replyOf = async (run: Session) =>
+    (await run.client.request<Answer>('rehearsal/reply', { frameId: 0 })).body.reply;
+  const entry = sharedSession();
+  await entry.begin({ task: 'lamp-variant', stopOnEntry: true });
+  expect(await replyOf(entry)).toBeNull();
+  const run = sharedSession();
+  await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
+  const { variablesReference, name, ...call } = (await replyOf(run)) ?? { variablesReference: 0, name: '' };
+  expect(call).toMatchObject({ text: '', isCall: true });
+  const value = 'Let me look at that order.';
+  const stop = await run.client.stop(() => run.client.request('setVariable', { variablesReference, name, value }));
+  expect(text(stop)).toBe('forked: continues from the edited message');
+  expect(await run.top()).toBe(`policy.md:${ruleLine()} agent: ${value}`);
+  expect(await replyOf(run)).toMatchObject({ text: value, isCall: false });
+});
+
 test('a fork in the middle of a call makes the call again', async () => {
   const run = sharedSession();
   await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: lineOf(tools, 'export const change_item') } });

@@ -99,7 +99,7 @@ test('a tool that never ends is stepped through to the reward, back, and left fo
   }
   const [called, ended] = places.slice(places.findIndex((each) => each.endsWith('broken is called')));
   expect(called).toMatch(/^tools\.ts:6 /);
-  expect(ended).toBe('tools.ts:6 ended: environmentFailed');
+  expect(ended).toBe('tools.ts:6 the environment failed');
   await expectKept(run);
   while (!/the tool returns$/.test(await run.top())) await run.step('stepBack');
   expect(await run.type('/say Nothing else to do.')).toBe('');

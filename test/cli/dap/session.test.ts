@@ -12,6 +12,10 @@ const events = (path: string) =>
     .split('\n')
     .map((line) => JSON.parse(line).event as { type: string; reward?: number; parent?: object });
 
+/** Both rules that the first change breaks. */
+const violations =
+  'rule confirm-before-write violated: change_item was called before anything was proposed to the user; rule change-once violated: change_item was called before the agent said "only once"';
+
 test('the well-known failure stops on the rule, and an edit leads to reward 1', async () => {
   const run = session();
   const { stop, breakpoints } = await run.begin({ task: 'lamp-variant' }, atRule());
@@ -19,7 +23,7 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
   expect(stop.body).toMatchObject({
     reason: 'breakpoint',
     hitBreakpointIds: [1],
-    text: 'rule confirm-before-write violated: change_item was called before anything was proposed to the user',
+    text: violations,
   });
   expect(await run.top()).toBe(
     `policy.md:${ruleLine()} before change_item: confirm-before-write, change-once violated`,
@@ -206,8 +210,7 @@ test('breakpoints can stand on rules with a check, on tools and on tasks', async
 test('the filter on violations stops without a breakpoint, and tells the exception', async () => {
   const run = session();
   const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
-  const description =
-    'rule confirm-before-write violated: change_item was called before anything was proposed to the user';
+  const description = violations;
   expect(stop.body).toMatchObject({ reason: 'exception', text: description });
   const { body } = await run.client.request('exceptionInfo', { threadId: 1 });
   expect(body).toEqual({ exceptionId: 'policy violation', description, breakMode: 'always' });
@@ -222,7 +225,9 @@ test('a rollout stops at its reward; only to continue from there ends the sessio
   expect(reason(await run.step('next'))).toBe('exit');
   await run.step('stepBack');
   expect(await run.top()).not.toMatch(/reward 0$/);
-  expect(await run.type('/why')).toMatch(/^no reward yet: it is being decided\n {2}ended by handedOff/);
+  expect(await run.type('/why')).toMatch(
+    /^no reward yet: it is being decided\n {2}the agent handed the conversation over after 7 turns/,
+  );
   expect(text(await run.step('continue'))).toMatch(/^reward 0/);
   expect((await run.step('continue')).event).toBe('terminated');
 });

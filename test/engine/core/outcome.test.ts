@@ -41,7 +41,7 @@ describe('how a rollout came out', () => {
     const events = await eventsOf([look, 'Shall I paint Z9 red?', wrong, 'Done.'], ['My chair A1.', 'Yes.']);
     const labels = outcomeOf(events).pointers.map(({ label }) => label);
     expect(labels.at(-2)).toMatch(/: paint failed: Error: no such chair$/);
-    expect(labels.at(-1)).toMatch(/: ended by userStopped$/);
+    expect(labels.at(-1)).toMatch(/: the user ended the conversation$/);
   });
 
   it.each([

@@ -117,8 +117,9 @@ test('lines end as they do in the file', () => {
 });
 
 test.each([
-  ['a: &x { b: 1 }\nc: *x\n', { type: 'set', path: ['c', 'b'], value: 2 }, /\*x stands there for a value elsewhere/],
-  ['a: &x { b: 1 }\nc: *x\n', { type: 'set', path: ['a', 'b'], value: 2 }, /only a person can change/],
+  ['a: &x { b: 1 }\nc: *x\n', { type: 'remove', path: ['a'] }, /only a person can change/],
+  ['a: &x { b: 1 }\nc: { <<: *x }\n', { type: 'remove', path: ['c', 'b'] }, /b comes from a merge key \(<<\)/],
+  ['a: &x { b: 1 }\nc: { <<: *x }\n', { type: 'set', path: ['a'], value: 'y' }, /other values merge this one/],
   ['a: [1\n', { type: 'set', path: ['a'], value: 2 }, /not YAML as it stands/],
   ['a: 1\n', { type: 'insert', path: ['a', 0], value: 1 }, /no place a\.0/],
   ['a: text\n', { type: 'set', path: ['a', 'b'], value: 1 }, /no place a\.b/],
@@ -128,6 +129,61 @@ test.each([
   ['- a: 1\n- b: *x\n', { type: 'set', path: [1, 'c'], value: 2 }, /not YAML as it stands: Unresolved alias/],
 ] as const)('%j refuses %j', (text, change, problem) => {
   expect(yamlEdits(text, change as YamlChange)).toEqual({ problem: expect.stringMatching(problem) });
+});
+
+const shared = `- id: a
+  user: &u { goal: x, opening: hi }
+- id: b
+  user: *u
+- id: c
+  user:
+    <<: *u
+    goal: z
+`;
+
+test.each<[string, YamlChange, string, string | undefined]>([
+  [
+    'at its anchor',
+    { type: 'set', path: [0, 'user', 'opening'], value: 'ho' },
+    'opening: ho',
+    'b (line 4) and c (line 7)',
+  ],
+  [
+    'through an alias',
+    { type: 'set', path: [1, 'user', 'opening'], value: 'ho' },
+    'opening: ho',
+    'a (line 2) and c (line 7)',
+  ],
+  ['where one user has its own', { type: 'set', path: [1, 'user', 'goal'], value: 'new' }, 'goal: new', 'a (line 2)'],
+  [
+    'with a new key',
+    { type: 'set', path: [0, 'user', 'wish'], value: 'w' },
+    'hi, wish: w',
+    'b (line 4) and c (line 7)',
+  ],
+])('a shared value that is changed %s names its other users', (_, change, written, users) => {
+  const result = yamlEdits(shared, change);
+  if ('problem' in result) throw new Error(result.problem);
+  expect(result.warning).toBe(`This value is shared through a YAML anchor. The change also applies to ${users}.`);
+  const now = withEdits(shared, result.edits);
+  expect(now).toContain(written);
+  expect(now.split('\n')).toHaveLength(shared.split('\n').length);
+  expect(now).toContain('user: *u');
+});
+
+test('a map gets its own key in place of a merged one, and nobody else does', () => {
+  const result = yamlEdits(shared, { type: 'set', path: [2, 'user', 'opening'], value: 'ho' });
+  expect(result).not.toHaveProperty('warning');
+  expect(after(shared, { type: 'set', path: [2, 'user', 'opening'], value: 'ho' })).toBe(`${shared}    opening: ho\n`);
+  check(shared, { type: 'set', path: [2, 'user', 'goal'], value: 'new' }, shared.replace('goal: z', 'goal: new'));
+});
+
+test('a text behind an alias is changed at its anchor', () => {
+  expect(yamlEdits('a: &g hello\nb: *g\n', { type: 'set', path: ['b'], value: 'x' })).toMatchObject({
+    warning: 'This value is shared through a YAML anchor. The change also applies to a (line 1).',
+  });
+  check('a: &g hello\nb: *g', { type: 'set', path: ['b'], value: 'x' }, 'a: &g x\nb: *g');
+  check('a: &l [1, 2]\nb: *l', { type: 'insert', path: ['b', 2], value: 3 }, 'a: &l [1, 2, 3]\nb: *l');
 });
 
 /** Every YAML file of the sample domains. */

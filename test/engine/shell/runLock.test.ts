@@ -31,7 +31,7 @@ test('a lock of a living process keeps others out, and names it', () => {
   writeFileSync(join(folder, '.lock'), JSON.stringify({ pid, host: hostname(), start: processStart(pid) }));
   expect(isRunLocked(folder)).toBe(true);
   expect(() => lockRun(folder)).toThrow(
-    `${folder} is being written by process ${pid}. Wait until that has ended, or choose another --out`,
+    `another process (${pid}) writes the run in ${folder}. Wait until it ends, or choose another run folder with --out`,
   );
 });
 

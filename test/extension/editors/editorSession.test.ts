@@ -7,9 +7,17 @@ vi.mock('vscode', () => {
   const listener = () => ({ dispose: () => {} });
   return {
     Uri: { joinPath: () => ({}) },
-    window: { showErrorMessage: (message: string) => said.push(message) },
+    Range: class {},
+    WorkspaceEdit: class {
+      replace() {}
+    },
+    window: {
+      showErrorMessage: (message: string) => said.push(message),
+      showWarningMessage: (message: string) => said.push(message),
+    },
     workspace: {
       isTrusted: true,
+      applyEdit: async () => true,
       onDidChangeTextDocument: listener,
       onDidSaveTextDocument: listener,
       onDidGrantWorkspaceTrust: listener,
@@ -19,11 +27,14 @@ vi.mock('vscode', () => {
 
 beforeEach(() => {
   said.length = 0;
+  text = 'id: shy\n';
 });
 
 const gone = () => {
   throw new Error('the run is gone');
 };
+
+let text = '';
 
 /** An editor of a file outside of any domain, whose page says something; gives what the page was told. */
 async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown[]): Promise<readonly unknown[]> {
@@ -38,7 +49,11 @@ async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown
     },
   };
   const panel = { webview, onDidChangeViewState: () => {}, onDidDispose: () => {} };
-  const document = { uri: { scheme: 'untitled', path: '/desk/shy.persona.yaml' }, getText: () => 'id: shy\n' };
+  const document = {
+    uri: { scheme: 'untitled', path: '/desk/shy.persona.yaml' },
+    getText: () => text,
+    positionAt: () => 0,
+  };
   const content = { broken: null, items: [], index: 0, content: null };
   openFileSession(
     { log: { error: () => {}, warn: () => {} }, extension: {} } as never,
@@ -64,4 +79,12 @@ test.each<[string, Partial<VisualEditor>]>([
 ])('what a page asks for and does not get is told by its name: %s', async (what, editor) => {
   await told(editor, { type: 'editor', message: { type: 'openRuleRecording', rule: 'R1' } });
   expect(said).toEqual([`${what}: the run is gone`]);
+});
+
+test('a change of a shared value names its other users, once for each value', async () => {
+  text = 'a: &x { b: 1, c: 1 }\nd: *x\n';
+  const set = (key: string, value: number) => ({ type: 'editor', message: { type: 'set', path: ['d', key], value } });
+  await told({}, set('b', 2), set('b', 3));
+  const warning = 'This value is shared through a YAML anchor. The change also applies to a.b (line 1).';
+  await vi.waitFor(() => expect(said).toEqual([warning]));
 });

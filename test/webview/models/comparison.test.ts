@@ -63,7 +63,7 @@ test('the facts of a run', () => {
   const [run] = twoRuns.runs;
   if (!run) throw new Error('no run');
   expect(runFacts({ ...run, unfinished: 2 }).join(' · ')).toBe(
-    'order-desk · agent: gold · user: agenda · seed 1 · basis evaluate · 4 rollouts of 2 tasks · 2 unfinished',
+    'order-desk · agent: gold · user: agenda · seed 1 · scored for evaluation · 4 rollouts of 2 tasks · 2 unfinished',
   );
 });
 

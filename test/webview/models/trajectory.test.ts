@@ -26,7 +26,7 @@ describe('headingOf', () => {
   it('names the task, the seats and the reward', () => {
     expect(headingOf({ started, rewarded })).toEqual({
       task: 'parcel-001',
-      facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'basis train'],
+      facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'scored for training'],
       forkOf: null,
       reward: { value: 1, reason: 'database held', basis: 'train' },
     });

@@ -43,7 +43,12 @@ function split(source: Source): readonly FilePart[] {
 
 /** Whether nothing but items and comments begins at the left margin, and no item has to do with another. */
 function isSplittable(text: string): boolean {
-  return !/^(?![-# \n]|$)/m.test(text) && !/^-(?! )/m.test(text) && !/(?:^|[\s,[{:])[&*][A-Za-z0-9_]/.test(text);
+  return !/^(?![-# \n]|$)/m.test(text) && !/^-(?! )/m.test(text) && !hasAnchors(text);
+}
+
+/** Whether a text may have anchors or aliases; one between quotes counts, too. */
+export function hasAnchors(text: string): boolean {
+  return /(?:^|[\s,[{:])[&*][A-Za-z0-9_]/.test(text);
 }
 
 /** A place in a part as one in its file. */

@@ -12,11 +12,11 @@ import type { Scan } from './scan.ts';
 import type { Source } from './source.ts';
 
 export type TaskLocation = Location & {
-  /** Of the elements of these lists of the task, in order. */
-  readonly actions: readonly Location[];
-  readonly assertions: readonly Location[];
-  readonly communicate: readonly Location[];
-  readonly script: readonly Location[];
+  /** Of the elements of these lists of the task, in order; undefined for one that the file does not have any more. */
+  readonly actions: readonly (Location | undefined)[];
+  readonly assertions: readonly (Location | undefined)[];
+  readonly communicate: readonly (Location | undefined)[];
+  readonly script: readonly (Location | undefined)[];
 };
 
 /** Where the parts of a domain stand, by their ids: for breakpoints, definitions and links. */
@@ -29,8 +29,8 @@ export type Locations = {
   readonly mcpServers: ReadonlyMap<string, Location>;
   /** Rules of the policy, by id. */
   readonly policyRules: ReadonlyMap<string, Location>;
-  /** Machine checks, in the order of `domain.rules`. */
-  readonly rules: readonly Location[];
+  /** Machine checks, in the order of `domain.rules`; undefined for one that the file does not have any more. */
+  readonly rules: readonly (Location | undefined)[];
 };
 
 /** What a file of a domain holds. */

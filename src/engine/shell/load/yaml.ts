@@ -19,6 +19,7 @@ import { type Diagnostic, type Edit, type Location, startOf } from '../diagnosti
 import { messageOf } from '../fault.ts';
 import { unkept, unkeptHint } from './number.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
+import { keyText, mergedPair, ownPair, yamlOptions } from './yamlMerge.ts';
 
 /** Where something stands in a YAML file, by its path from the root. */
 export type Places = {
@@ -55,7 +56,7 @@ export type YamlDocument = { readonly document: Document; readonly lines: LineCo
 export function documentOf(source: Source): YamlDocument {
   if (last?.source === source) return last.read;
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
+  const options = { ...yamlOptions, lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
   const read = { document: parseDocument(source.text, options), lines };
   last = { source, read };
   return read;
@@ -133,9 +134,10 @@ function unkeptNumbers(
 /** An alias without its anchor, or a document that is too large to be one. */
 function unresolvable({ file, text }: Source, kind: FileKind, error: unknown, lines: LineCounter): Diagnostic {
   const reason = messageOf(error);
-  const alias = /: (\S+)$/.exec(reason)?.[1] ?? '';
-  const from = Math.max(0, alias === '' ? 0 : text.indexOf(`*${alias}`));
-  const at = locate(file, lines, from, from + alias.length + 1);
+  const alias = /: (\S+)$/.exec(reason)?.[1];
+  const word = alias === undefined ? (reason.startsWith('Merge') ? '<<' : '') : `*${alias}`;
+  const from = Math.max(0, text.indexOf(word));
+  const at = locate(file, lines, from, from + Math.max(1, word.length));
   const message = `The YAML cannot be resolved: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}.`;
   const hint = 'Check its anchors (&name) and aliases (*name).';
   return { ...at, code: `${kind}/syntax`, severity: 'error', message, hint };
@@ -235,7 +237,11 @@ function nodeAt(document: Document, path: readonly PropertyKey[]): unknown {
   let node: unknown = document.contents;
   for (const part of path) {
     if (isAlias(node)) node = node.resolve(document);
-    node = childOf(node, part)?.value;
+    node = isSeq(node)
+      ? node.items[Number(part)]
+      : isMap(node)
+        ? (ownPair(node, part) ?? mergedPair(document, node, part))?.value
+        : undefined;
   }
   return node;
 }
@@ -260,16 +266,6 @@ function insertion(node: YAMLMap | YAMLSeq, from: number, entry: string, text: s
 function endOf(item: unknown): number | null {
   const node = isPair(item) ? ((item.value as Node | null) ?? (item.key as Node)) : (item as Node | undefined);
   return node?.range?.[1] ?? null;
-}
-
-function childOf(node: unknown, part: PropertyKey): { readonly key: Node | null; readonly value: Node | null } | null {
-  if (isSeq(node)) {
-    const item = node.items[Number(part)];
-    return item === undefined ? null : { key: null, value: item as Node };
-  }
-  if (!isMap(node)) return null;
-  const pair = node.items.find(({ key }) => nameOf(key) === String(part));
-  return pair ? { key: pair.key as Node, value: pair.value as Node | null } : null;
 }
 
 /**
@@ -298,22 +294,46 @@ function nodesOf(document: Document): Nodes {
     ranges.push(from, to, keyFrom, keyTo, 0, target ?? own);
     if (isNode(value) && !isAlias(value) && value.anchor !== undefined) anchors.set(value.anchor, own);
     if (isSeq(value)) for (const [index, item] of value.items.entries()) add(String(index), null, item as Node);
-    if (isMap(value)) for (const { key: each, value: of } of value.items) add(nameOf(each), each as Node, of as Node);
+    if (isMap(value)) for (const { key: each, value: of } of value.items) add(keyText(each), each as Node, of as Node);
     ranges[nextAt(own)] = names.length;
   };
   add('', null, document.contents as Node | null);
   return { ranges: Int32Array.from(ranges), names };
 }
 
-const nameOf = (key: unknown) => (isScalar(key) ? String(key.value) : String(key));
+const mergeName = '<<';
 
-/** The child of a node with this name, the first of several. */
-function childIn({ ranges, names }: Nodes, node: number, name: string): number | undefined {
+/** The child of a node with this name, the first of several; else one of a map that the node merges. */
+function childIn(nodes: Nodes, node: number, name: string): number | undefined {
+  const { names } = nodes;
+  let merges = false;
+  for (const child of childrenOf(nodes, node)) {
+    if (names[child] === name) return child;
+    merges ||= names[child] === mergeName;
+  }
+  if (!merges) return undefined;
+  for (const child of childrenOf(nodes, node)) {
+    const found = names[child] === mergeName ? mergedIn(nodes, child, name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The child with this name behind a merge key, whose value is a map or a list of maps. */
+function mergedIn(nodes: Nodes, merge: number, name: string): number | undefined {
+  const own = childIn(nodes, merge, name);
+  if (own !== undefined) return own;
+  for (const child of childrenOf(nodes, merge)) {
+    const found = /^\d+$/.test(nodes.names[child] ?? '') ? childIn(nodes, child, name) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function* childrenOf({ ranges }: Nodes, node: number): Generator<number> {
   const parent = ranges[targetAt(node)] ?? node;
   const end = ranges[nextAt(parent)] ?? 0;
-  for (let child = parent + 1; child < end; child = ranges[nextAt(child)] ?? end)
-    if (names[child] === name) return child;
-  return undefined;
+  for (let child = parent + 1; child < end; child = ranges[nextAt(child)] ?? end) yield child;
 }
 
 const firstLine = (at: Location): Location => ({ ...at, endLine: at.line, endColumn: at.column });

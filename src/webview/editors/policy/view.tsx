@@ -202,7 +202,7 @@ function AddRule({ section, line, ask }: AddRuleProps): JSX.Element {
 function Checks({ rule: { id, checks }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (checks.length === 0)
     return id === null ? null : (
-      <p class="muted">No check: only a reader can tell whether it was kept. Write one in rules.yaml.</p>
+      <p class="muted">No check, so nothing decides whether the agent follows this rule. Add one in rules.yaml.</p>
     );
   return (
     <div>
@@ -213,7 +213,7 @@ function Checks({ rule: { id, checks }, ask }: Pick<RuleProps, 'rule' | 'ask'>):
             <details>
               <summary>
                 <strong>{check}</strong>
-                {gate && ' · gates the reward'}
+                {gate && ' · a violation makes the reward 0'}
                 {layer && ` · ${layer}`}
               </summary>
               <pre>{says || 'no options'}</pre>
@@ -257,14 +257,17 @@ function Tries({
   );
 }
 
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
+
 function Result({ rule: { id, checks, result }, ask }: Pick<RuleProps, 'rule' | 'ask'>): JSX.Element | null {
   if (id === null || checks.length === 0) return null;
   if (!result) return <p class="muted">No run has tried it yet.</p>;
   const { held, violated, unknown, recording } = result;
   return (
     <p class={violated > 0 ? 'result bad' : 'result'}>
-      <span aria-hidden="true">{violated > 0 ? '✕' : '✓'}</span> Last run: held {held}, violated {violated}
-      {unknown > 0 ? `, unknown ${unknown}` : ''}.{' '}
+      <span aria-hidden="true">{violated > 0 ? '✕' : '✓'}</span> Last run: violated {times(violated)}, held{' '}
+      {times(held)}
+      {unknown > 0 ? `, not decided ${times(unknown)}` : ''}.{' '}
       <Button
         label={`${violated > 0 ? 'Open the First Violation' : 'Open Recording'}, ${recording}`}
         onPress={() => ask({ type: 'openRuleRecording', rule: id })}

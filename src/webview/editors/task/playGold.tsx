@@ -27,8 +27,8 @@ export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.El
         </Button>
         <span class="muted">
           {isTrusted
-            ? 'The gold seat makes the gold actions in a rollout of its own; nothing of it is kept in the runs.'
-            : 'A rollout runs the tools of the domain, and they are programs: it needs a trusted workspace.'}
+            ? 'Plays this task with its gold actions. The rollout is not kept in Runs.'
+            : "Requires a trusted workspace: a rollout runs the domain's tools, which are programs."}
         </span>
       </div>
       <RunOutcome ran={played} type="goldPlayed" ask={ask}>

@@ -82,7 +82,7 @@ function Scenario({
         label="Goal"
         value={user.goal}
         isLong
-        hint="What the user wants, told to the user's seat in the second person."
+        hint={'What the user wants, written in the second person: "You want to return your lamp."'}
         onCommit={(value) => edit.set(['user', 'goal'], value)}
       />
       <TextInput

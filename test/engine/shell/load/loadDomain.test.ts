@@ -25,8 +25,8 @@ describe('a domain without faults', () => {
     expect(lines(locations.policyRules)).toEqual({ 'look-up': 3, confirm: 4 });
     expect(lines(locations.tools)).toEqual({ find_order: 4, cancel_order: 5 });
     expect(lines(locations.tasks)).toEqual({ cancel: 1 });
-    expect(locations.tasks.get('cancel')?.actions.map(({ line }) => line)).toEqual([7, 8]);
-    expect(locations.rules.map(({ line }) => line)).toEqual([1]);
+    expect(locations.tasks.get('cancel')?.actions.map((at) => at?.line)).toEqual([7, 8]);
+    expect(locations.rules.map((at) => at?.line)).toEqual([1]);
   });
 
   it('names its code tools without running code', () => {
@@ -44,7 +44,7 @@ describe('a domain without faults', () => {
     const loaded = load(windows);
     expect(shown(loaded)).toEqual([]);
     expect(loaded.domain).toEqual(plain.domain);
-    expect(loaded.locations.tasks.get('cancel')?.actions.map(({ line }) => line)).toEqual([7, 8]);
+    expect(loaded.locations.tasks.get('cancel')?.actions.map((at) => at?.line)).toEqual([7, 8]);
   });
 
   it('reads lists and single values alike', () => {
@@ -59,6 +59,21 @@ describe('a domain without faults', () => {
     expect(loaded.tasks.map(({ id }) => id)).toEqual(['cancel', 'second']);
     expect(loaded.locations.tasks.get('second')?.line).toBe(9);
     expect(loaded.locations.rules[0]?.line).toBe(2);
+  });
+
+  it('merges the maps that << names, and finds their parts at the anchor', () => {
+    const first = String(desk['tasks/first.task.yaml']);
+    const list = `- &first\n  ${first.trimEnd().replaceAll('\n', '\n  ')}\n- <<: *first\n  id: second\n  user: { goal: Please cancel W1., known: { order: W1 } }\n`;
+    const loaded = load(task(list), deskTools);
+    expect(shown(loaded)).toEqual([]);
+    expect(loaded.tasks.map(({ id, persona }) => `${id} ${persona}`)).toEqual(['cancel plain', 'second plain']);
+    expect(loaded.locations.tasks.get('second')?.line).toBe(10);
+    expect(loaded.locations.tasks.get('second')?.actions.map((at) => at?.line)).toEqual([8, 9]);
+    const misspelt = load(task(list.replace('tool: cancel_order', 'tool: cancel_ordr')), deskTools);
+    expect(shown(misspelt).filter((each) => each.includes('unknown-tool'))).toEqual([
+      'tasks/first.task.yaml:9:15 error task/unknown-tool',
+      'tasks/first.task.yaml:9:15 error task/unknown-tool',
+    ]);
   });
 
   it('takes the unsaved text of an editor instead of the file', () => {
@@ -194,6 +209,12 @@ describe('a file that is wrong gives one finding', () => {
     ['two documents', task('id: a\n---\nid: b\n'), 'tasks/first.task.yaml:2:1 error task/syntax', /one document/],
     ['an unknown alias', task('id: *nobody\n'), 'tasks/first.task.yaml:1:5 error task/syntax', /alias/i],
     [
+      'a merge of a text',
+      task('id: a\n<<: b\n'),
+      'tasks/first.task.yaml:2:1 error task/syntax',
+      /sources must be maps/,
+    ],
+    [
       'an empty task file',
       task('# nothing yet\n'),
       'tasks/first.task.yaml:1:1 error task/empty',
@@ -266,7 +287,7 @@ describe('a value that is wrong gives one finding', () => {
       'a number as text',
       task(good.replace('goal: Cancel order W1.', 'goal: 7')),
       'tasks/first.task.yaml:4:9 error task/wrong-type',
-      "user.goal is 7, but a text is expected. What the user wants, told to the user's seat in the second person.",
+      'user.goal is 7, but a text is expected. What the user wants, written in the second person: "You want to return your lamp."',
     ],
     [
       'nothing where a text is due',

@@ -1,0 +1,19 @@
+import type { EndReason } from '../../engine/core/event.ts';
+
+const texts: Readonly<Record<EndReason, string>> = {
+  userStopped: 'the user ended the conversation',
+  handedOff: 'the agent handed the conversation over',
+  turnCap: 'the limit of turns was reached',
+  messageCap: 'the limit of messages was reached',
+  toolErrorCap: 'the limit of tool errors was reached',
+  agentFailed: 'the agent failed',
+  userFailed: 'the simulated user failed',
+  environmentFailed: 'the environment failed',
+  infrastructureFailed: 'the infrastructure failed',
+  cancelled: 'the rollout was cancelled',
+};
+
+/** Returns in words how a rollout ended; a reason that this version does not know is returned as it is. */
+export function endReasonText(reason: string): string {
+  return (texts as Readonly<Record<string, string>>)[reason] ?? reason;
+}
