@@ -178,7 +178,10 @@ describe('a model', () => {
 
 describe('an MCP server', () => {
   // Only a server that never answers is waited for until its limit.
-  const limitsMs: Readonly<Record<string, number>> = { mute: 2000, rubbish: 10_000 };
+  const limitsMs: Readonly<Record<string, number>> = { mute: 500, rubbish: 3000 };
+  const fixture = source('test/engine/shell/fixtures/mcpServer.mjs');
+  // Without imports it prints long before its limit, on a busy machine too.
+  const rubbish = ['-e', "setInterval(() => console.log('Listening on port 3000!'), 20)"];
   const server = (mode: string, command = process.execPath) =>
     domain({
       'tools.ts': null,
@@ -187,7 +190,7 @@ turnCap: 12
 mcpServers:
   fixture:
     command: ${JSON.stringify(command)}
-    args: [${JSON.stringify(source('test/engine/shell/fixtures/mcpServer.mjs'))}, ${mode}]
+    args: ${JSON.stringify(mode === 'rubbish' ? rubbish : [fixture, mode])}
     timeoutMs: ${limitsMs[mode] ?? 120_000}
 `,
       'tasks/looks.task.yaml': `id: looks\npersona: plain\nuser: { goal: Look. }\nactions: []\nscript: ${script('state', 'die')}\n`,

@@ -72,9 +72,6 @@ test('a call begins with the state of a task', async () => {
   const folder = join(temporaryFolder('call'), 'desk');
   cpSync('domains/parcel-desk', folder, { recursive: true });
   const file = join(folder, 'tasks', 'test.task.yaml');
-  const { tools } = JSON.parse((await rehearsal('tools', folder, '--json')).out);
-  const get = tools.find(({ effect }: { effect: string }) => effect === 'read').name;
-  const [argument] = tools.find(({ name }: { name: string }) => name === get).parameters.required;
   const database = JSON.parse(readFileSync(join(folder, 'database.json'), 'utf8'));
   const id = Object.keys(database.parcels)[0] as string;
   const first = /id: (\S+)/.exec(readFileSync(file, 'utf8'))?.[1] as string;
@@ -83,9 +80,13 @@ test('a call begins with the state of a task', async () => {
     `\n$1state:\n$1  - { path: [parcels, ${id}], value: null }\n$1persona:`,
   );
   writeFileSync(file, text);
-  const given = ['--arguments', JSON.stringify({ [argument]: id })];
-  expect(await call(folder, get, ...given)).toMatchObject({ code: 0, isError: false });
-  expect(await call(folder, get, ...given, '--task', first)).toMatchObject({ code: 1, isError: true, task: first });
+  const given = ['--arguments', JSON.stringify({ parcel: id })];
+  expect(await call(folder, 'find_parcel', ...given)).toMatchObject({ code: 0, isError: false });
+  expect(await call(folder, 'find_parcel', ...given, '--task', first)).toMatchObject({
+    code: 1,
+    isError: true,
+    task: first,
+  });
 });
 
 test('a simulated tool is answered by the model that domain.yaml names', async () => {

@@ -102,7 +102,7 @@ const stops: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a shorter name', ['b tool get_order', 'c', 's', 'n', '/back', 'p turn'], /> p turn\n\d\n/],
 ];
 
-test.each(sampled(stops, 6))('a script stops at %s', async (_, lines, shown) => {
+test.each(sampled(stops, 10))('a script stops at %s', async (_, lines, shown) => {
   const { code, out, err } = await debugged(lines);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(shown);
@@ -125,17 +125,29 @@ inFullSuite('breakpoints are listed with the names by which they are deleted', a
 });
 
 test('a row, an argument, a message by its number and a turn are edited, each in a fork', async () => {
-  const edited = (line: string) => debugged(['continue', line, 'print db.orders.W1138.status', 'print messages[7]']);
-  const row = await edited('edit row orders/W1138/status = shipped');
-  expect(row.out).toMatch(
+  const { code, out, err } = await debugged([
+    'continue',
+    'edit row orders/W1138/status = shipped',
+    'print db.orders.W1138.status',
+    'edit argument variant = brass',
+    `edit messages[7] = ${asking}`,
+    'print messages[7]',
+    'back',
+    `say ${asking}`,
+  ]);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(
     /stopped: forked: continues from the edited value.*> print db\.orders\.W1138\.status\n"shipped"/s,
   );
+  expect(out).toMatch(/stopped: forked: continues from the edited call\n {2}call: .*"variant":"brass"/);
+  expect(out).toMatch(new RegExp(`> edit messages\\[7\\].*agent {5}${RegExp.escape(asking)}`, 's'));
+  expect(out).toMatch(/fork: the agent's turn was typed/);
+});
+
+inFullSuite('a row and a message are edited by their expressions, too', async () => {
+  const edited = (line: string) => debugged(['continue', line, 'print db.orders.W1138.status', 'print messages[7]']);
   expect((await edited('edit db.orders.W1138.status = "shipped"')).out).toContain('\n"shipped"\n');
-  const argument = await edited('edit argument variant = brass');
-  expect(argument.out).toMatch(/stopped: forked: continues from the edited call\n {2}call: .*"variant":"brass"/);
   expect((await edited(`edit messages[7] = ${asking}`)).out).toContain(`agent     ${asking}`);
-  const turn = await debugged(['continue', 'back', 'back', `say ${asking}`]);
-  expect(turn.out).toMatch(/fork: the agent's turn was typed/);
 });
 
 inFullSuite('what a step has is shown by its name', async () => {
@@ -180,7 +192,14 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['stop', /only a user that you play can end the conversation/],
 ];
 
-test.each(sampled(mistakes, 4))(
+test('a person is told what is wrong with each line, and the session goes on', async () => {
+  const { code, out, err } = await typed([...mistakes.map(([line]) => line), 'print turn']);
+  expect(code).toBe(0);
+  for (const [line, message] of mistakes) expect(err, line).toMatch(message);
+  expect(out).toContain('\n0\n');
+});
+
+test.each(sampled(mistakes, 14))(
   'a script ends with exit code 2 at its first line that fails: %s',
   async (line, message) => {
     const { code, out, err } = await debugged(['# first', '', line, 'print turn']);
@@ -328,7 +347,7 @@ test('a recording is never overwritten: the same --out again is refused', async 
   expect(await rehearsal('verify', out)).toMatchObject({ code: 0 });
 });
 
-test('Ctrl+C ends a session that waits for a script on standard input', async () => {
+inFullSuite('Ctrl+C ends a session that waits for a script on standard input', async () => {
   const { child, code, out } = waiting('--script', '-');
   child.stdin?.write('print turn\n');
   await until('the first command', () => out().includes('> print turn'));

@@ -289,12 +289,13 @@ function logged(...parts: readonly (string | readonly [name: string, given: obje
   });
 }
 
+const who = ['find_customer_by_email', { email: 'hugo.okafor@example.com' }, '{"customer_id":"C119"}'] as const;
+const order = ['get_order', { order_id: 'W1138' }, '{"status":"pending"}'] as const;
+const variants = ['list_variants', { product: 'desk lamp' }, '{"brass":{}}'] as const;
+const change = (variant: string) =>
+  ['change_item', { order_id: 'W1138', product: 'desk lamp', variant }, JSON.stringify({ variant })] as const;
+
 test('a log with calls: a change of mind stays, ids that nobody said and failed calls do not', async () => {
-  const who = ['find_customer_by_email', { email: 'hugo.okafor@example.com' }, '{"customer_id":"C119"}'] as const;
-  const order = ['get_order', { order_id: 'W1138' }, '{"status":"pending"}'] as const;
-  const variants = ['list_variants', { product: 'desk lamp' }, '{"brass":{}}'] as const;
-  const change = (variant: string) =>
-    ['change_item', { order_id: 'W1138', product: 'desk lamp', variant }, JSON.stringify({ variant })] as const;
   const changesMind = logged(
     'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to white.',
     who,
@@ -319,28 +320,9 @@ test('a log with calls: a change of mind stays, ids that nobody said and failed 
     change('brass'),
     'Done.',
   );
-  const isOther = logged(
-    'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to brass.',
-    who,
-    ['get_order', { order_id: 'W1138' }, '{"status":"delayed"}'],
-    variants,
-    'Shall I change the desk lamp in W1138 to brass?',
-    'Yes.',
-    change('brass'),
-    'Done.',
-  );
-  const pleads = said(
-    'Boris Tanaka, boris.tanaka@example.com. Please cancel half of my order W1001.',
-    'I am sorry, I cannot cancel half of an order.',
-    'Please make an exception, my daughter is ill.',
-    'I am sorry, I cannot do that.',
-    'Goodbye then.',
-  );
   const { tasks, drafts } = await drafted(withoutTasks('order-desk'), [
     { id: 'mind', messages: changesMind },
     { id: 'nothing', messages: namesNothing },
-    { id: 'other', messages: isOther },
-    { id: 'pleads', messages: pleads },
   ]);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.get('mind')?.user).toMatchObject({
@@ -356,13 +338,42 @@ test('a log with calls: a change of mind stays, ids that nobody said and failed 
   });
   expect(nothing?.user.goal).not.toMatch(/W1138|C119/);
   expect(nothing?.actions?.map(({ arguments: given }) => Object.values(given).at(0))).not.toContain('W9');
-  expect(byId.get('other')?.description).toContain(
-    'TODO: get_order returns status "delayed" in the conversation and "pending" in the rollout.',
-  );
-  expect(byId.get('pleads')?.user.insist).toEqual({ say: 'Please make an exception, my daughter is ill.' });
   const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
   expect(sound).toEqual(['mind', 'nothing']);
 });
+
+inFullSuite(
+  'a log with calls: a result that differs is left to do, and what the customer insists on stays',
+  async () => {
+    const isOther = logged(
+      'Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to brass.',
+      who,
+      ['get_order', { order_id: 'W1138' }, '{"status":"delayed"}'],
+      variants,
+      'Shall I change the desk lamp in W1138 to brass?',
+      'Yes.',
+      change('brass'),
+      'Done.',
+    );
+    const pleads = said(
+      'Boris Tanaka, boris.tanaka@example.com. Please cancel half of my order W1001.',
+      'I am sorry, I cannot cancel half of an order.',
+      'Please make an exception, my daughter is ill.',
+      'I am sorry, I cannot do that.',
+      'Goodbye then.',
+    );
+    const { tasks, drafts } = await drafted(withoutTasks('order-desk'), [
+      { id: 'other', messages: isOther },
+      { id: 'pleads', messages: pleads },
+    ]);
+    const byId = new Map(tasks.map((task) => [task.id, task]));
+    expect(byId.get('other')?.description).toContain(
+      'TODO: get_order returns status "delayed" in the conversation and "pending" in the rollout.',
+    );
+    expect(byId.get('pleads')?.user.insist).toEqual({ say: 'Please make an exception, my daughter is ill.' });
+    expect(drafts.filter(({ passes }) => passes)).toEqual([]);
+  },
+);
 
 inFullSuite('a draft whose tool returns an error in plain text is not sound', async () => {
   const folder = withoutTasks('order-desk');

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, completion, endpoint } from '../support/endpoint.ts';
+import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -50,10 +51,15 @@ test('a rollout that is run again and interrupted is unfinished, and the same co
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
 });
 
-test.each([
-  { failures: 2, times: 1, scored: 1 },
-  { failures: 2, times: 3, scored: 2 },
-])(
+test.each(
+  sampled(
+    [
+      { failures: 2, times: 1, scored: 1 },
+      { failures: 2, times: 3, scored: 2 },
+    ],
+    2,
+  ),
+)(
   'after $failures failures --retry-unscored $times leaves $scored of 2 scored',
   async ({ failures, times, scored }) => {
     const { run, evaluate } = await evaluation((request) => request >= 4 && request < 4 + failures);

@@ -103,7 +103,8 @@ describe('from an MCP server', () => {
     expect(JSON.parse(counted.out)).toMatchObject({ results: [{ task: 'create_entities', reward: 1 }] });
   });
 
-  test('what a server does not say is guessed from names and marked, unless the person says it', async () => {
+  /** A server that does not say of most of its tools whether they change anything. */
+  function quiet(): string {
     const server = join(scratch, 'quiet.mjs');
     writeFileSync(
       server,
@@ -117,7 +118,11 @@ describe('from an MCP server', () => {
         { name: 'get_rid', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
       ]),
     );
-    const command = `"${process.execPath}" "${server}"`;
+    return server;
+  }
+
+  test('what a server does not say is guessed from names and marked', async () => {
+    const command = `"${process.execPath}" "${quiet()}"`;
     const listed = await rehearsalApproved('new', '--list', '--mcp', command);
     expect(listed).toMatchObject({
       code: 0,
@@ -129,6 +134,10 @@ describe('from an MCP server', () => {
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
+  });
+
+  inFullSuite('what a person says of the tools of a server is not marked', async () => {
+    const command = `"${process.execPath}" "${quiet()}"`;
     const told = join(scratch, 'told');
     await rehearsalApproved('new', told, '--mcp', command, '--writes', 'list_notes');
     const saidText = readFileSync(join(told, 'domain.yaml'), 'utf8');

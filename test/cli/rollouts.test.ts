@@ -148,7 +148,7 @@ inFullSuite('--gate turns a reward of 0 into exit code 1', async () => {
   ).toBe(0);
 });
 
-test('an unreachable model ends the rollout as not scored, and the record is kept and whole', async () => {
+inFullSuite('an unreachable model ends the rollout as not scored, and the record is kept and whole', async () => {
   const run = folder();
   const { code, out } = await rehearsal(
     'run',

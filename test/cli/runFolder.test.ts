@@ -286,6 +286,10 @@ describe('replay', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(`rehearsal replay: ${path}: ${asks} ${folder}${why}`);
     expect(err).toContain(advice);
+  });
+
+  test('a whole recording without run.json is replayed where its domain is named', async () => {
+    const path = join(copied({ 'run.json': null }), recording);
     expect(await rehearsal('replay', path, '--quiet', '--domain', desk)).toMatchObject({ code: 0 });
   });
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RunLine } from '../../src/engine/shell/runLine.ts';
 import { modelServer } from '../support/modelServer.ts';
+import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -17,10 +18,12 @@ async function streamed(...options: readonly string[]): Promise<readonly RunLine
     .map((line) => JSON.parse(line) as RunLine);
 }
 
-test.each([
-  [[], null],
+const priced: readonly (readonly [options: readonly string[], money: number | null])[] = [
   [['--price', '1000/2000'], 0.04],
-])('a stream tells tokens and cost of each answer of a model: %j', async (prices, money) => {
+  [[], null],
+];
+
+test.each(sampled(priced, 2))('a stream tells tokens and cost of each answer of a model: %j', async (prices, money) => {
   const lines = await streamed('--stream', ...prices);
   const answered = lines.filter(({ type }) => type === 'modelAnswered');
   expect(answered).toHaveLength(3);

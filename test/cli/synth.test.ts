@@ -74,9 +74,9 @@ describe('the gold seat over two domains', () => {
         cancel.abort();
       },
     };
-    const args = [...domains, '--count', '24', '--concurrency', '4', '--out', folder];
+    const args = [...domains, '--count', '8', '--concurrency', '2', '--out', folder];
     expect(await main(['synth', ...args], io)).toBe(2);
-    expect(err).toMatch(/cancelled: \d+ of 24 can be chosen so far\. Go on with --out .*cancelled/);
+    expect(err).toMatch(/cancelled: \d+ of 8 can be chosen so far\. Go on with --out .*cancelled/);
     const ledgers = () =>
       readdirSync(join(folder, 'runs')).map((run) => readFileSync(join(folder, 'runs', run, 'ledger.jsonl'), 'utf8'));
     const [before = ''] = ledgers();

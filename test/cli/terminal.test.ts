@@ -6,6 +6,7 @@ import { finishedRollouts } from '../../src/engine/shell/ledger.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { shownBy } from '../support/screen.ts';
+import { isFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 /**
@@ -81,13 +82,13 @@ test.skipIf(!hasScript)(
 test.skipIf(!hasScript)(
   'eval has one progress bar that fills, and the report below it',
   async () => {
-    const options = ['--split', 'test', '--agent', 'gold', '--out', fresh()];
+    const options = ['--tasks', 'reschedule-*', '--split', 'test', '--agent', 'gold', '--out', fresh()];
     const { text, code } = inTerminal('eval', 'domains/parcel-desk', ...options);
     expect(await code).toBe(0);
-    const drawn = [...text().matchAll(new RegExp(`\\r${esc}\\[K\\[#*\\.*\\] (\\d+)/32 mean reward`, 'g'))];
-    expect(drawn.map(([, done]) => Number(done))).toEqual(Array.from({ length: 32 }, (_, n) => n + 1));
+    const drawn = [...text().matchAll(new RegExp(`\\r${esc}\\[K\\[#*\\.*\\] (\\d+)/7 mean reward`, 'g'))];
+    expect(drawn.map(([, done]) => Number(done))).toEqual(Array.from({ length: 7 }, (_, n) => n + 1));
     const bars = shownBy(text()).filter((line) => line.startsWith('['));
-    expect(bars).toEqual(['[####################] 32/32 mean reward 1.00']);
+    expect(bars).toEqual(['[####################] 7/7 mean reward 1.00']);
   },
   patienceMs,
 );
@@ -132,7 +133,7 @@ test.skipIf(!hasScript)(
   patienceMs,
 );
 
-test.skipIf(!hasScript)(
+test.skipIf(!hasScript || !isFullSuite)(
   'debug asks for commands, shows the conversation in colours, and ends with Ctrl+C at the prompt',
   async () => {
     const { text, code, until, press } = inTerminal('debug', 'domains/order-desk', 'lamp-variant', '--out', fresh());

@@ -59,11 +59,11 @@ const failed = (results: readonly TrialResult[]) =>
 test.each(
   sampled(
     [
+      ['library-desk', 24],
       ['parcel-desk', 96],
       ['order-desk', 60],
-      ['library-desk', 24],
     ] as const,
-    2,
+    3,
   ),
 )('the gold seat serves every user of %s within the rules', async (name, tasks) => {
   const trials = isFullSuite ? 3 : 1;

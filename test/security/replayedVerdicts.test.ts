@@ -3,6 +3,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
+import { oneOfEachKind } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -67,36 +68,69 @@ test('a whole recording has every state, verdict and reward as recorded', async 
   });
 });
 
-test.each([
-  ['the reward', retold('rewarded', /"reward":1/, '"reward":0'), /rewarded: reward is recorded as 0, recomputed as 1$/],
-  ['no reward', retold('rewarded', /"reward":1/, '"reward":null'), /reward is recorded as null, recomputed as 1$/],
-  ['why it was rewarded', retold('rewarded', /"reason":"/, '"reason":"no '), /reason is recorded as "no /],
-  ['who failed', retold('rewarded', /"failedBy":null/, '"failedBy":"agent"'), /failedBy is recorded as "agent"/],
+/** Each with its kind: the type of the event, and what is done to it. */
+const tamperings = [
   [
+    'rewarded',
+    'the reward',
+    retold('rewarded', /"reward":1/, '"reward":0'),
+    /rewarded: reward is recorded as 0, recomputed as 1$/,
+  ],
+  [
+    'rewarded',
+    'no reward',
+    retold('rewarded', /"reward":1/, '"reward":null'),
+    /reward is recorded as null, recomputed as 1$/,
+  ],
+  ['rewarded', 'why it was rewarded', retold('rewarded', /"reason":"/, '"reason":"no '), /reason is recorded as "no /],
+  [
+    'rewarded',
+    'who failed',
+    retold('rewarded', /"failedBy":null/, '"failedBy":"agent"'),
+    /failedBy is recorded as "agent"/,
+  ],
+  [
+    'card',
     'the report card',
     retold('rewarded', /"layer":"outcome","verdict":"held"/, '"layer":"outcome","verdict":"violated"'),
     /rewarded: card\[0\]\.verdict is recorded as "violated", recomputed as "held"$/,
   ],
   [
+    'verdictReached',
     'the verdict of a verifier',
     retold('verdictReached', /"held":true/, '"held":false'),
     /verdictReached of \S+: verdict\.held is recorded as false, recomputed as true$/,
   ],
   [
+    'rulesChecked',
     'the verdict of a rule',
     retold('rulesChecked', /"verdict":"held"/, '"verdict":"violated"'),
     /rulesChecked: verdicts\[\d+\]\.verdict is recorded as "violated", recomputed as "held"$/,
   ],
-  ['a dropped verdict', dropped('verdictReached'), /is recorded, recomputed is verdictReached|is recorded as/],
-  ['a dropped check of rules', dropped('rulesChecked'), /is recorded, recomputed is rulesChecked$/],
-  ['a repeated check of rules', repeated('rulesChecked'), /rulesChecked is recorded/],
   [
+    'dropped',
+    'a dropped verdict',
+    dropped('verdictReached'),
+    /is recorded, recomputed is verdictReached|is recorded as/,
+  ],
+  ['dropped', 'a dropped check of rules', dropped('rulesChecked'), /is recorded, recomputed is rulesChecked$/],
+  ['repeated', 'a repeated check of rules', repeated('rulesChecked'), /rulesChecked is recorded/],
+  [
+    'rolloutEnded',
     'why it ended',
     retold('rolloutEnded', /"userStopped"/, '"turnCap"'),
     /rolloutEnded: reason is recorded as "turnCap"/,
   ],
-  ['which call was made', retold('toolCalled', /"name":"/, '"name":"x'), /toolCalled: call\.name is recorded as "x/],
-] as const)('replay finds a recording with another value: %s', async (_what, tamper, message) => {
+  [
+    'toolCalled',
+    'which call was made',
+    retold('toolCalled', /"name":"/, '"name":"x'),
+    /toolCalled: call\.name is recorded as "x/,
+  ],
+] as const;
+
+const cases = oneOfEachKind<(typeof tamperings)[number]>(tamperings, ([kind]) => kind);
+test.each(cases)('replay finds a recording with another value: %s: %s', async (_kind, _what, tamper, message) => {
   const path = written(tamper(linesOf()));
   const { code, out } = await rehearsal('replay', path, '--domain', domain, '--quiet');
   expect({ code, out }).toMatchObject({ code: 1, out: expect.stringContaining(`${path}:`) });

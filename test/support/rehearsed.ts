@@ -18,7 +18,8 @@ export type Rehearsed = RolloutClosed & {
 };
 
 type Options = {
-  readonly agent?: SeatSpec;
+  /** The agent of every task, or one for each. */
+  readonly agent?: SeatSpec | readonly SeatSpec[];
   readonly user?: SeatSpec;
   readonly readKey?: (name: string) => string | undefined;
   readonly from?: readonly RolloutEvent[];
@@ -32,7 +33,7 @@ type Options = {
 /** Approves a domain and runs tasks of it at once, as a batch would, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
   const {
-    agent = { type: 'scripted' },
+    agent: agents = { type: 'scripted' },
     user = { type: 'agenda' },
     readKey = () => undefined,
     from,
@@ -49,6 +50,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
       tasks.map(async (id, index) => {
         const task = taskIn(domain, id);
         if (!task) throw new Error(`no task ${id}`);
+        const agent = agentAt(agents, index);
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);
         const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
@@ -72,6 +74,13 @@ export function replayed(
 ): { readonly problems: number; readonly steps: number } {
   const { problems, steps } = replayRecording(loadDomain(folder), recording);
   return { problems: problems.length, steps: steps.length };
+}
+
+function agentAt(agents: SeatSpec | readonly SeatSpec[], index: number): SeatSpec {
+  if ('type' in agents) return agents;
+  const agent = agents[index];
+  if (!agent) throw new Error(`no agent for task ${index}`);
+  return agent;
 }
 
 function resultsOf(events: readonly RolloutEvent[]): readonly string[] {

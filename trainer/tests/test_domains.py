@@ -95,25 +95,22 @@ def test_what_does_not_fit_together_in_sft_is_refused(tmp_path: Path, changes: d
         check_sft(sft_config(tmp_path / "run", "gold", **changes))
 
 
-def test_a_held_out_domain_that_falls_is_warned_of(tmp_path: Path) -> None:
+def test_a_held_out_domain_that_falls_is_warned_of_and_one_that_could_not_be_scored_is_no_fall(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "falling"}, {"folder": "dead"}]))
-    (warning,) = events(run, "warning")
+    held_out = [{"folder": each} for each in ("falling", "dead", "broken")]
+    run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=held_out))
+    (warning,) = [each for each in events(run, "warning") if each.get("code") == "held-out-fell"]
     assert (warning["code"], warning["domain"], warning["step"]) == ("held-out-fell", "falling", 1)
     assert warning["message"].startswith(
         "optimizer step 1: the held-out domain falling has fallen to 0 % (0 of 4 rollouts); before"
     )
-    entry = lines(run / "metrics.jsonl")[-1]
-    assert (entry["evaluate/falling/reward"], entry["evaluate/dead/reward"], entry["evaluate/reward"]) == (0, 0, 0.0)
-
-
-def test_an_evaluation_that_could_not_be_scored_is_no_fall(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "broken"}]))
-    assert [warning["message"] for warning in events(run, "warning")] == [
+    others = [each["message"] for each in events(run, "warning") if each.get("code") != "held-out-fell"]
+    assert others == [
         f"optimizer step {step}: no rollout of the evaluation on broken could be scored: scripted failure"
         for step in (0, 1)
     ]
+    entry = lines(run / "metrics.jsonl")[-1]
+    assert (entry["evaluate/falling/reward"], entry["evaluate/dead/reward"], entry["evaluate/reward"]) == (0, 0, 0.0)
 
 
 def test_tasks_that_are_trained_on_and_evaluated_on_are_refused(tmp_path: Path) -> None:

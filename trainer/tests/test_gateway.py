@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from conftest import TOOLS, TOOLS_JSON, Client, chat_with, replies_of, served
+from conftest import TOOLS, TOOLS_JSON, Client, all_in_full_suite, chat_with, replies_of, served
 
 from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.failures import ConfigurationError
@@ -80,7 +80,7 @@ def test_no_text_is_tokenised_twice(forced_gateway: Any) -> None:
     assert not any("It is here." in text or CALL in text for text in encoded)
 
 
-@pytest.mark.parametrize("template", ["compact", "qwen2_5", "qwen3"])
+@pytest.mark.parametrize("template", all_in_full_suite(["compact", "qwen2_5", "qwen3"], ["qwen2_5"]))
 def test_sft_and_the_gateway_give_the_same_ids(forced_gateway: Any, tokenizer: Any, template: str) -> None:
     calls = [ToolCall("1", "find_parcel", {"parcel": "P1"}), ToolCall("2", "find_parcel", {"parcel": "Ü\n2"})]
     said = [

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from configs import evaluation_config, grpo_config, lines
+from conftest import all_in_full_suite
 from small_models import ARCHITECTURES, save_small_model
 from waiting import LIMIT_S
 
@@ -36,7 +37,9 @@ def sampler(tiny_model: Any) -> Iterator[PagedSampler]:
     made.close()
 
 
-@pytest.mark.parametrize("architecture", sorted(set(ARCHITECTURES) - {"Qwen3.5"}))
+@pytest.mark.parametrize(
+    "architecture", all_in_full_suite(sorted(set(ARCHITECTURES) - {"Qwen3.5"}), ["Gemma 4", "Llama", "Mistral"])
+)
 def test_sampled_log_probabilities_are_those_of_the_model(tmp_path: Path, architecture: str) -> None:
     model = load_model(str(save_small_model(architecture, tmp_path / "model")), torch.float32).eval()
     sampler = PagedSampler(model, {2}, 256, **SMALL)

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from conftest import TOOLS, chat_with
-from hypothesis import given
+from conftest import RUNS, TOOLS, chat_with
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rehearsal_trainer.chat import Chat
@@ -53,6 +53,7 @@ def reader(template: str) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
+@settings(max_examples=40 * RUNS)
 @given(made=calls)
 def test_what_is_rendered_is_read_back(template: str, made: list[tuple[str, dict[str, Any]]]) -> None:
     chat = chat_of(template)
@@ -63,6 +64,7 @@ def test_what_is_rendered_is_read_back(template: str, made: list[tuple[str, dict
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
+@settings(max_examples=40 * RUNS)
 @given(written=st.text(max_size=60))
 def test_reading_never_fails(template: str, written: str) -> None:
     for each in (written, f"<tool_call>{written}", f"<think>{written}", f"<think>{written}</think><tool_call>{{"):

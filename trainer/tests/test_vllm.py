@@ -140,9 +140,12 @@ def test_all_weights_are_written_for_it(tmp_path: Path, stand_in: str, tiny_mode
         assert torch.equal(read(ids).logits, tiny_model(ids).logits)
 
 
-@pytest.mark.parametrize("lora_rank", [0, pytest.param(4, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    ("lora_rank", "steps"),
+    [(0, 1), pytest.param(0, 2, marks=pytest.mark.full), pytest.param(4, 2, marks=pytest.mark.full)],
+)
 def test_the_update_has_the_memory_and_the_next_rollouts_have_it_back(
-    tmp_path: Path, stand_in: str, monkeypatch: pytest.MonkeyPatch, lora_rank: int
+    tmp_path: Path, stand_in: str, monkeypatch: pytest.MonkeyPatch, lora_rank: int, steps: int
 ) -> None:
     asked: list[str] = []
     ask = VllmProcess.ask
@@ -153,11 +156,14 @@ def test_the_update_has_the_memory_and_the_next_rollouts_have_it_back(
         return ask(process, line)
 
     monkeypatch.setattr(VllmProcess, "ask", noted)
-    run_grpo(grpo_config(tmp_path / "run", vllm_python=stand_in, lora_rank=lora_rank, evaluate_every=1, split="train"))
-    # Evaluated before the first step, after each of the two; each time and before each step's rollouts it is woken.
+    changes = {"lora_rank": lora_rank, "steps": steps, "evaluate_every": 1, "split": "train"}
+    run_grpo(grpo_config(tmp_path / "run", vllm_python=stand_in, **changes))
+    # Evaluated before the first step and after each; each time and before each step's rollouts it is woken.
     turns = [name for name, _ in itertools.groupby(asked)]
     takes, sleeps = ("adapter", "suspend1") if lora_rank else ("reload", "suspend2")
-    assert turns == ([] if lora_rank else ["prompt", sleeps]) + [takes, "prompt", sleeps] * (5 if lora_rank else 4)
+    assert turns == ([] if lora_rank else ["prompt", sleeps]) + [takes, "prompt", sleeps] * (
+        2 * steps + bool(lora_rank)
+    )
     assert all("drift_max" not in line or line["drift_max"] < 1e-3 for line in lines(tmp_path / "run/metrics.jsonl"))
 
 

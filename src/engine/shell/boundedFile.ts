@@ -83,6 +83,7 @@ export async function openRegular(path: string): Promise<FileHandle> {
 export async function readBoundedTextAsync(path: string, limit: number = fileLimits.record): Promise<string> {
   const file = await openRegular(path);
   try {
+    if ((await file.stat()).size > limit) throw tooLarge(limit);
     const pieces: Buffer[] = [];
     let length = 0;
     for (;;) {

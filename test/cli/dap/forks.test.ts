@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, expect, test } from 'vitest';
 import { modelServer } from '../../support/modelServer.ts';
-import { inFullSuite } from '../../support/suite.ts';
+import { inFullSuite, sampled } from '../../support/suite.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import {
   domain,
@@ -203,20 +203,25 @@ inFullSuite('a tool and a persona that were edited are used by the fork', async 
   expect(await run.top()).toMatch(new RegExp(`^tools\\.ts:${lineOf(tools, 'export const get_order')} `));
 });
 
-test.each([
-  {
-    what: 'a policy with two rules of one name',
-    file: policy,
-    change: (before: string) => `${before}\n- Twice. {#small-talk}\n`,
-    says: /^refused: .*policy\.md:\d+:\d+ error policy\/duplicate-rule/s,
-  },
-  {
-    what: 'a tools file that is no program',
-    file: tools,
-    change: (before: string) => `${before}\nthis is no program\n`,
-    says: /^refused: .*tools\.ts:\d+/s,
-  },
-])('$what refuses the swap with its line, and the session stands where it stood', async ({ file, change, says }) => {
+test.each(
+  sampled(
+    [
+      {
+        what: 'a policy with two rules of one name',
+        file: policy,
+        change: (before: string) => `${before}\n- Twice. {#small-talk}\n`,
+        says: /^refused: .*policy\.md:\d+:\d+ error policy\/duplicate-rule/s,
+      },
+      {
+        what: 'a tools file that is no program',
+        file: tools,
+        change: (before: string) => `${before}\nthis is no program\n`,
+        says: /^refused: .*tools\.ts:\d+/s,
+      },
+    ],
+    2,
+  ),
+)('$what refuses the swap with its line, and the session stands where it stood', async ({ file, change, says }) => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
   const here = await run.top();

@@ -15,7 +15,7 @@ import { domain, lineOf, policy, Session, tasks, tools } from './harness.ts';
 const engine = new SharedEngine();
 afterAll(() => engine.close());
 
-const sequences = isFullSuite ? 10_000 : 50;
+const sequences = isFullSuite ? 10_000 : 25;
 /** A limit that only a hung session reaches. */
 const patienceMs = 120_000;
 /** How long a client waits for a stop before it sends the next request, where a person has the turn and no stop comes. */

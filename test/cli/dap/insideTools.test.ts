@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../../src/engine/shell/isAlive.ts';
 import { InspectorClient } from '../../support/inspectorClient.ts';
 import { pidTitled } from '../../support/processes.ts';
-import { inFullSuite } from '../../support/suite.ts';
+import { inFullSuite, sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, lineOf, policy, reason, type Session, session, text, tools } from './harness.ts';
 
@@ -117,7 +117,7 @@ describe('stepping into a tool', () => {
   test('the rollout waits for the person: no time-out counts, and its recording is that of any other', async () => {
     const hasty = join(temporaryFolder('rehearsal'), 'order-desk');
     cpSync(domain, hasty, { recursive: true });
-    const limitMs = 1000;
+    const limitMs = 500;
     appendFileSync(join(hasty, 'domain.yaml'), `toolTimeoutMs: ${limitMs}\n`);
     const run = session();
     const breakpoints = { [join(hasty, 'tools.ts')]: declared() };
@@ -204,11 +204,12 @@ describe('a breakpoint in the code of a tool', () => {
     expect([reason(stop), text(stop)]).toEqual(['exit', expect.stringMatching(/^reward 0/)]);
   });
 
-  test.each([
+  const places: readonly (readonly [what: string, line: () => number, at: () => number])[] = [
     ['the line that declares a tool', declared, declared],
     ['the line on which its code begins', inTool, declared],
     ['what a tool says of itself', () => lineOf(tools, "description: 'Everything about an order.'"), declared],
-  ])('%s is a breakpoint on its calls', async (_, line, at) => {
+  ];
+  test.each(sampled(places, 2))('%s is a breakpoint on its calls', async (_, line, at) => {
     const run = session();
     const { stop, breakpoints } = await run.begin(
       { task: 'lamp-variant' },

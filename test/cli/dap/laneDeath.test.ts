@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { readRecording } from '../../../src/engine/shell/recording.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 import { lineOf, reason, type Session, session, text } from './harness.ts';
@@ -64,21 +65,24 @@ const deaths = [
   ['a promise that never settles', tool('() => new Promise(() => undefined)'), /gave no result within 500 ms/],
 ] as const;
 
-test.each(deaths)('%s in a tool stops at the reward, and is recorded and signed', async (_name, code, why) => {
-  const domain = domainOf('broken', { 'tools.ts': code });
-  const run = session();
-  const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
-  expect(reason(stop)).toBe('exit');
-  expect(text(stop)).toMatch(why);
-  expect(text(stop)).toMatch(/^reward none: not scored: the (?:tool broken|process that runs the tool broken)/);
-  expect(run.client.output).toContain('REWARD none');
-  const ended = (await expectKept(run)).find(({ type }) => type === 'rolloutEnded');
-  const line = lineOf(join(domain, 'tools.ts'), 'export const broken');
-  expect(ended).toMatchObject({ failure: { file: join(domain, 'tools.ts'), line } });
-  const said = run.client.events.find(({ body }) => /^\s*ended:/.test(String(body?.output)));
-  expect(said?.body).toMatchObject({ source: { path: join(domain, 'tools.ts') }, line });
-  expect((await run.step('continue')).event).toBe('terminated');
-});
+test.each(sampled(deaths, 2))(
+  '%s in a tool stops at the reward, and is recorded and signed',
+  async (_name, code, why) => {
+    const domain = domainOf('broken', { 'tools.ts': code });
+    const run = session();
+    const { stop } = await run.begin({ domain, task: 'looks', agent: 'scripted' });
+    expect(reason(stop)).toBe('exit');
+    expect(text(stop)).toMatch(why);
+    expect(text(stop)).toMatch(/^reward none: not scored: the (?:tool broken|process that runs the tool broken)/);
+    expect(run.client.output).toContain('REWARD none');
+    const ended = (await expectKept(run)).find(({ type }) => type === 'rolloutEnded');
+    const line = lineOf(join(domain, 'tools.ts'), 'export const broken');
+    expect(ended).toMatchObject({ failure: { file: join(domain, 'tools.ts'), line } });
+    const said = run.client.events.find(({ body }) => /^\s*ended:/.test(String(body?.output)));
+    expect(said?.body).toMatchObject({ source: { path: join(domain, 'tools.ts') }, line });
+    expect((await run.step('continue')).event).toBe('terminated');
+  },
+);
 
 test('without debugging, the session of a tool that never ends is over by itself', async () => {
   const run = session();

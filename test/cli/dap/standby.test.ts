@@ -10,9 +10,9 @@ import { domain } from './harness.ts';
 
 const token = 'a-token-of-the-test';
 
-test('an adapter that stands by serves one launch after the other, and ends with its standard input and its last session', async () => {
+test('an adapter that stands by skips folders without a domain, serves one launch after the other, and ends with its standard input and its last session', async () => {
   const adapter = standby();
-  adapter.stdin?.write(`${domain}\n`);
+  adapter.stdin?.write(`/nowhere\n${fileURLToPath(new URL('.', import.meta.url))}\n${domain}\n`);
   const port = await portOf(adapter);
   const first = await launched(port);
   await first.stop();
@@ -24,13 +24,6 @@ test('an adapter that stands by serves one launch after the other, and ends with
   expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
   await second.stop();
   expect(await once(adapter, 'exit')).toEqual([0, null]);
-});
-
-test('a folder that is no domain is nothing to stand by for, and no fault', async () => {
-  const adapter = standby();
-  adapter.stdin?.write(`/nowhere\n${fileURLToPath(new URL('.', import.meta.url))}\n${domain}\n`);
-  const client = await launched(await portOf(adapter));
-  await client.stop();
 });
 
 function standby(): ChildProcess {

@@ -152,7 +152,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     },
   ];
 
-  test.each(sampled(wrong, 4))('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
+  test.each(sampled(wrong, 6))('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
     if (nvidia) server.install('nvidia-smi', nvidia);
     const environments = { ...server.strangers, noSsh: { ...process.env, PATH: scratch }, withHub: hubEnvironment() };
     const environment = who ? environments[who] : server.environment;

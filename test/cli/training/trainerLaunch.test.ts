@@ -7,6 +7,7 @@ import { localTarget } from '../../../src/cli/targets/local.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { launchTrainer } from '../../../src/cli/training/trainerLaunch.ts';
 import { approveDomain } from '../../support/approval.ts';
+import { oneOfEachKind } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -147,13 +148,15 @@ case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec "$
 `;
   writeFileSync(python, script, { mode: 0o755 });
 
-  test.each([
+  const refused = [
     ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are alarms, batch, /],
     ['sft', ['--set', 'batch=many'], /^batch: expected integer, found "many"$/],
     ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, gpu, cpu, trial$/],
     ['grpo', ['--set', 'micro_batch=5'], /^micro_batch: 5 does not divide tasks_per_step x group_size = 32$/],
     ['evaluate', ['--set', 'foo=1'], /^foo: there is no such field; known are agent, /],
-  ] as const)('%s %j, before anything is made or played', async (kind, options, words) => {
+  ] as const;
+  const cases = oneOfEachKind<(typeof refused)[number]>(refused, ([, options]) => options.join());
+  test.each(cases)('%s %j, before anything is made or played', async (kind, options, words) => {
     const run = join(scratch, 'run');
     const more = ['--out', run, '--python', python];
     const { code, out, err } = await rehearsal('train', kind, 'domains/parcel-desk', ...options, ...more);

@@ -145,7 +145,7 @@ test('calls that are made together are one message', async () => {
     seat(agentFile('together')),
     (make) => make('', () => undefined),
     () => undefined,
-    2000,
+    700,
   );
   onTestFinished(() => session.close());
   const { domain: _, ...view } = modelView();
@@ -217,17 +217,27 @@ const results: readonly { readonly mode: string; readonly said: RegExp; readonly
   { mode: 'instructions', said: /Look a parcel up|parcel/ },
 ];
 
-test.each(sampled(results, 2))(
-  'an agent that does "$mode" is answered, and the rollout goes on',
-  async ({ mode, said, more = '' }) => {
-    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile(mode, more)) });
+/** Rehearses the same task with each of these agents, all at once. */
+const rehearseEach = (agents: readonly AgentSeat[]) =>
+  rehearse(
+    desk,
+    agents.map(() => 'reschedule-P46'),
+    { agent: agents },
+  );
+
+test('an agent that does something odd is answered, and the rollout goes on', async () => {
+  const cases = sampled(results, 2);
+  const all = await rehearseEach(cases.map(({ mode, more = '' }) => seat(agentFile(mode, more))));
+  expect(all).toHaveLength(cases.length);
+  for (const [index, { mode, said }] of cases.entries()) {
+    const played = all[index];
     const texts = played?.events.flatMap((event) =>
       event.type === 'agentReplied' && event.content ? [event.content] : [],
     );
-    expect(texts?.[0]).toMatch(said);
-    expect(played?.failure).toBeNull();
-  },
-);
+    expect(texts?.[0], mode).toMatch(said);
+    expect(played?.failure, mode).toBeNull();
+  }
+});
 
 const deaths: readonly {
   readonly name: string;
@@ -315,16 +325,20 @@ const deaths: readonly {
   },
 ];
 
-test.each(sampled(deaths, 2))(
-  'an agent that $name ends its rollout with words, and no other',
-  async ({ file, failure }) => {
-    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(await file()) });
-    expect(played?.failure).toMatchObject({ who: failure.who, code: failure.code });
-    expect(played?.failure?.message).toMatch(failure.message);
-    expect(played?.reward).toBe(failure.who === 'agent' ? 0 : null);
-    expect(replayed(desk, played!).problems).toBe(0);
-  },
-);
+test('an agent that fails ends its rollout with a clear message, and no other rollout', async () => {
+  const cases = sampled(deaths, 2);
+  const files = await Promise.all(cases.map(({ file }) => file()));
+  const all = await rehearseEach([...files, agentFile('echo')].map((file) => seat(file)));
+  expect(all).toHaveLength(cases.length + 1);
+  for (const [index, { name, failure }] of cases.entries()) {
+    const played = all[index];
+    expect(played?.failure, name).toMatchObject({ who: failure.who, code: failure.code });
+    expect(played?.failure?.message, name).toMatch(failure.message);
+    expect(played?.reward, name).toBe(failure.who === 'agent' ? 0 : null);
+    expect(replayed(desk, played!).problems, name).toBe(0);
+  }
+  expect(all.at(-1)?.failure).toBeNull();
+});
 
 test('a call between two turns is refused, and no turn of the seat comes of it', async () => {
   const said: string[] = [];
@@ -388,11 +402,11 @@ inFullSuite('a service gets each turn with the conversation so far, and can answ
 
 test('a rollout that goes on from its events gives the agent the conversation so far', async () => {
   const { url } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
-  const [whole] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
+  const [whole] = await rehearse(desk, ['reschedule-P46'], { agent: seat(pythonExample, url) });
   const at = whole?.events.findLastIndex(({ type }) => type === 'toolReturned') ?? 0;
   const again = await modelServer(() => 'Done, P46 comes on Tuesday.');
   const from = whole?.events.slice(0, at + 1) ?? [];
-  const [rest] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, again.url), from });
+  const [rest] = await rehearse(desk, ['reschedule-P46'], { agent: seat(pythonExample, again.url), from });
   expect(again.requests[0]?.messages.map(({ role }) => role[0]).join('')).toBe('suatauat');
   expect(rest?.events).toEqual(whole?.events);
 });

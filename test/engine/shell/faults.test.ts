@@ -30,7 +30,7 @@ const head = ['Fault', 'How it is injected', 'What you see', 'What is kept'];
 const seen = new Map<string, string>();
 
 describe.each(Object.entries(areas))('%s', (_area, rows) => {
-  test.each(sampled(rows, 12).map((row) => [row.fault, row] as const))(
+  test.each(sampled(rows, 16).map((row) => [row.fault, row] as const))(
     '%s',
     async (fault, { sees, kept, strike, obstacle }) => {
       const why = obstacle?.() ?? null;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
-import { inFullSuite } from '../../support/suite.ts';
+import { inFullSuite, sampled } from '../../support/suite.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 /** A domain whose tools are those of an HTTP server; `more` are further keys of the server. */
@@ -33,10 +33,15 @@ const snapshot = `    state: snapshot
     restore: { tool: put_back, argument: saved }
 `;
 
-test.each([
-  ['snapshot', snapshot],
-  ['replay', '    state: replay\n'],
-])('a fork goes on in a session of its own (%s)', async (kind, more) => {
+test.each(
+  sampled(
+    [
+      ['snapshot', snapshot],
+      ['replay', '    state: replay\n'],
+    ] as const,
+    2,
+  ),
+)('a fork goes on in a session of its own (%s)', async (kind, more) => {
   const { url } = await httpMcpServer();
   const domain = folder(url, more, [add(2), add(3), state]);
   const [parent] = await rehearse(domain, ['a']);

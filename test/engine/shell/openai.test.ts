@@ -31,7 +31,7 @@ async function endpoint(handler: Handler): Promise<string> {
 /** A limit that no answer reaches, also on a slow machine. */
 const longMs = 120_000;
 /** The limit of an endpoint that never answers. */
-const shortMs = 500;
+const shortMs = 200;
 const seat = (baseUrl: string, timeoutMs = longMs) => ({
   type: 'openai' as const,
   model: 'm',
@@ -131,7 +131,7 @@ const failures: readonly {
   {
     name: 'a model that never answers',
     handler: () => undefined,
-    message: /did not answer within 0.5 s/,
+    message: /did not answer within 0.2 s/,
     timeoutMs: shortMs,
   },
   {
@@ -179,11 +179,18 @@ test.each(failures)(
   '$name is one clear fault without the key',
   async ({ handler, message, who = 'infrastructure', timeoutMs }) => {
     const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
-    const asked = askAgentModel(seat(url, timeoutMs), 'sk-secret', modelView(), never);
-    const fault = await asked.then(
+    // Nobody waits for the pauses between attempts to connect.
+    if (!handler) stopTime();
+    let isOver = false;
+    const asked = askAgentModel(seat(url, timeoutMs), 'sk-secret', modelView(), never).finally(() => {
+      isOver = true;
+    });
+    const failed = asked.then(
       () => null,
       (error: unknown) => error,
     );
+    for (; !handler && !isOver; await nextTurn()) vi.advanceTimersByTime(longestPauseMs);
+    const fault = await failed;
     expect(fault).toMatchObject({ name: 'Fault', message: expect.stringMatching(message), failure: { who } });
     expect(String(fault)).not.toContain('sk-secret');
   },
@@ -193,8 +200,8 @@ test('a silent model is asked once more, and heard of when its time is over', as
   const url = await endpoint(() => undefined);
   const retries: unknown[] = [];
   const asked = askAgentModel(seat(url, shortMs), '', modelView(), never, (retry) => retries.push(retry));
-  await expect(asked).rejects.toThrow(/did not answer within 0.5 s, also when it was asked again/);
-  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'it did not answer within 0.5 s' }]);
+  await expect(asked).rejects.toThrow(/did not answer within 0.2 s, also when it was asked again/);
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'it did not answer within 0.2 s' }]);
 });
 
 test('a model that was silent, or broke off, once gives its answer when it is asked again', async () => {
@@ -223,7 +230,7 @@ test('a model that begins an answer and never ends it is silent, too', async () 
     response.write('{"choices": [');
   });
   await expect(askAgentModel(seat(url, shortMs), '', modelView(), never)).rejects.toThrow(
-    /did not answer within 0.5 s/,
+    /did not answer within 0.2 s/,
   );
 });
 
@@ -313,7 +320,7 @@ test('to cancel in the pause before it is asked again ends the call', async () =
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after-ms': '59999' }).end('{}');
   });
   const asked = askAgentModel(seat(url), ownKey, modelView(), cancel.signal);
-  await until('the pause', () => timers.mock.calls.some(([, ms]) => ms === 59_999));
+  await until('the pause', () => timers.mock.calls.some(([, ms = 0]) => ms > 50_000 && ms < 60_000));
   cancel.abort();
   await expect(asked).rejects.toMatchObject({ reason: 'cancelled' });
 });

@@ -87,7 +87,7 @@ setInterval(() => undefined, 60_000);
   return spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-test.runIf(existsSync('/proc')).each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+test.runIf(existsSync('/proc')).each(sampled(['SIGKILL', 'SIGTERM', 'SIGINT'] as const, 2))(
   'no server outlives a process that %s ends',
   async (signal) => {
     const marked = mark();

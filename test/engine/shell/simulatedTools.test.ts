@@ -108,11 +108,20 @@ const refusals: readonly { readonly name: string; readonly answer: string; reado
   },
 ];
 
-test.each(refusals)('$name is told to the model, which may answer again', async ({ answer, told }) => {
-  const { url, requests } = await modelServer((_, nth) => (nth === 1 ? answer : good));
-  const [closed] = await rehearse(folder(url), ['ship']);
-  expect(asked(requests[1] ?? { messages: [] })).toMatch(told);
-  expect(closed).toMatchObject({ reward: 1 });
+test('what is wrong with an answer is told to the model, which may answer again', async () => {
+  // Each call of the tool gets an answer that is refused, and then a good one.
+  const { url, requests } = await modelServer((_, nth) =>
+    nth % 2 === 1 ? (refusals[(nth - 1) / 2]?.answer ?? '') : good,
+  );
+  const call = '  - - { tool: ship, arguments: { order_id: W1 } }\n';
+  const [closed] = await rehearse(
+    folder(url, { 'tasks/ship.task.yaml': task.replace(call, call.repeat(refusals.length)) }),
+    ['ship'],
+  );
+  expect(requests).toHaveLength(2 * refusals.length);
+  for (const [at, { name, told }] of refusals.entries())
+    expect(asked(requests[2 * at + 1] ?? { messages: [] }), name).toMatch(told);
+  expect(closed).toMatchObject({ reward: 1, results: refusals.map(() => '{"tracking":"T1"}') });
 });
 
 test('a model that never gives a usable answer ends the rollout and writes nothing', async () => {

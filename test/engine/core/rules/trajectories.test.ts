@@ -39,7 +39,7 @@ describe.each(sets)('%s', (set, planted, clean) => {
     expect(supervisor.domain.policy.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
   });
 
-  it.each(sampled(conversations, 8))('$name', async ({ n, ...trajectory }) => {
+  it.each(sampled(conversations, 16))('$name', async ({ n, ...trajectory }) => {
     const result = await played(supervisor, trajectory, n);
     const found = [...new Set(result.violations.map(({ rule }) => rule))].sort();
     const reasons = result.violations.map(({ rule, reason }) => `${rule}: ${reason}`).join('\n');

@@ -19,7 +19,7 @@ describe('the fix of a finding', () => {
     expect(await auditOf(folder)).toEqual([]);
   });
 
-  it.each(sampled(fixableFaults, 12))('$code in $file: the audit is clean after it', async (fault) => {
+  it.each(sampled(fixableFaults, 16))('$code in $file: the audit is clean after it', async (fault) => {
     const { code, noted } = fault;
     const folder = folderOf(faulty(fault));
     await mendFirst(checked, folder, code);

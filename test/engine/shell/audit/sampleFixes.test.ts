@@ -34,7 +34,7 @@ describe.each(isFullSuite ? faultySamples : ['parcel-desk'])('in %s', (sample) =
   it.each(
     sampled(
       sampleFaults.filter((fault) => fault[0] === sample && isTried(fault)),
-      4,
+      8,
     ),
   )('(%s) the audit is clean after the fix of %s in %s: %j', async (...fault) => {
     const [, code] = fault;

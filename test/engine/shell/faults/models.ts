@@ -63,8 +63,8 @@ const row = (
 ): FaultRow => ({ fault, injected, sees, kept, strike: () => model(answer, timeoutMs) });
 
 export const models: readonly FaultRow[] = [
-  row('a model that refuses the connection', 'the endpoint closes after its first answer', /^ended: /, unscored, null),
   row('a bad key', 'the endpoint answers 401', /^ended: /, unscored, status(401, { error: { message: 'no' } })),
+  row('a model that refuses the connection', 'the endpoint closes after its first answer', /^ended: /, unscored, null),
   row(
     'a rate limit that passes',
     'the endpoint answers 429 with retry-after, twice',

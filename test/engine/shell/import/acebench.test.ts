@@ -319,7 +319,7 @@ describe('what can not be imported is said in one message', () => {
     ['a split', () => ['--from', fixture, '--split', 'train'], /ACEBench has no splits; choose parts with --domains/],
   ];
 
-  test.each(sampled(cases, 4))('%s', (_, args, message) => expectRefused('acebench', args(), message));
+  test.each(sampled(cases, 8))('%s', (_, args, message) => expectRefused('acebench', args(), message));
 
   inFullSuite('a folder that holds a domain already', async () => {
     const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
@@ -345,7 +345,7 @@ describe('an entry that can not be carried over is listed, and the others are im
     ['no answer', [answers, '"agent_multi_turn_0"', '"agent_multi_turn_x"'], 'it has no ground truth'],
   ];
 
-  test.each(sampled(cases, 4))('%s', async (_, change, message) => {
+  test.each(sampled(cases, 8))('%s', async (_, change, message) => {
     const args = ['--from', spoiledCopy(fixture, [change]), '--out', scratch(), '--domains', 'multi_turn_en'];
     const { code, out: text } = await rehearsal('import', 'acebench', ...args);
     expect(code).toBe(1);

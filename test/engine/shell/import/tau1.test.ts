@@ -428,7 +428,7 @@ describe('what can not be imported is said in one message', () => {
     ['another split', () => fixture, /retail has no split "base"; it has dev, test, train/, ['--split', 'base']],
   ];
   const named = cases.map(([name, from, says, more = []]) => ({ name, from, says, more }));
-  test.each(sampled(named, 4))('$name', ({ from, says, more }) =>
+  test.each(sampled(named, 8))('$name', ({ from, says, more }) =>
     expectRefused('tau1', ['--from', from(), ...more], says),
   );
 

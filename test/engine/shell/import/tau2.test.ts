@@ -400,7 +400,7 @@ describe('what can not be imported is said in one message', () => {
     ],
   ];
 
-  test.each(sampled(cases, 4))('%s', (_, args, message) => expectRefused('tau2', args(), message));
+  test.each(sampled(cases, 8))('%s', (_, args, message) => expectRefused('tau2', args(), message));
 
   inFullSuite('a folder that holds a domain already', async () => {
     const args = ['import', 'tau2', '--from', fixture, '--out', scratch(), '--domains', 'telecom'];

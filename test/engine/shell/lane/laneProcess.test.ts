@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
 import type { Failure, RolloutEvent } from '../../../../src/engine/core/event.ts';
@@ -125,13 +125,31 @@ async function ready(code: string, calls: readonly string[], options: Partial<La
   return { ...opened, start, closed, result, tasks };
 }
 
+type Ready = Awaited<ReturnType<typeof ready>>;
+
+/** A lane that all tests of a group share. Each of them has rollouts of its own. */
+function shared(code: string, calls: readonly string[]): () => Ready {
+  let opened: Ready | undefined;
+  beforeAll(async () => {
+    opened = await ready(code, calls);
+    lanes.splice(lanes.indexOf(opened.lane), 1);
+  });
+  afterAll(() => opened?.lane.kill());
+  return () => {
+    if (!opened) throw new Error('no lane was opened');
+    return opened;
+  };
+}
+
 const paint = `export const paint = tool({ description: 'Paint.', effect: 'write', input, run: ({ chair }, { db }) => { db.chairs[chair]!.colour = 'red'; } });\n`;
 const loop = `export const loop = tool({
   description: 'Never ends.', effect: 'read', input, run: () => { for (;;) {} } });\n`;
 
 describe('a lane that works', () => {
+  const opened = shared(paint, ['paint']);
+
   test('folds a rollout and says what it wrote, event by event', async () => {
-    const lane = await ready(paint, ['paint']);
+    const lane = opened();
     lane.start(1, 'paint');
     await lane.closed(1);
     const types = lane.events(1).map(({ type }) => type);
@@ -147,32 +165,33 @@ describe('a lane that works', () => {
   });
 
   test('gives the same bytes for the same start, whatever runs beside it', async () => {
-    const lane = await ready(paint, ['paint']);
-    for (let rollout = 1; rollout <= 20; rollout++) lane.start(rollout, 'paint');
-    await lane.closed(20);
-    const texts = Array.from({ length: 20 }, (_, index) => JSON.stringify(lane.events(index + 1)));
+    const lane = opened();
+    const rollouts = Array.from({ length: 20 }, (_, index) => 101 + index);
+    for (const rollout of rollouts) lane.start(rollout, 'paint');
+    await Promise.all(rollouts.map(lane.closed));
+    const texts = rollouts.map((rollout) => JSON.stringify(lane.events(rollout)));
     expect(new Set(texts).size).toBe(1);
   });
 
   test('takes one step at a time when asked to, and stops when cancelled', async () => {
-    const lane = await ready(paint, ['paint']);
-    lane.start(1, 'paint', { pace: 'step' });
+    const lane = opened();
+    lane.start(201, 'paint', { pace: 'step' });
     for (let count = 1; count <= 4; count++) {
-      lane.send({ type: 'step', rollout: 1 });
-      await lane.until(() => lane.events(1).length === count);
+      lane.send({ type: 'step', rollout: 201 });
+      await lane.until(() => lane.events(201).length === count);
     }
-    lane.send({ type: 'cancel', rollout: 1 });
-    await lane.closed(1);
-    const end = lane.events(1).find(({ type }) => type === 'rolloutEnded');
+    lane.send({ type: 'cancel', rollout: 201 });
+    await lane.closed(201);
+    const end = lane.events(201).find(({ type }) => type === 'rolloutEnded');
     expect(end).toMatchObject({ reason: 'cancelled' });
   });
 
   test('asks for what is outside, and goes on with the answer or ends with the refusal', async () => {
-    const lane = await ready(paint, ['paint']);
-    lane.start(1, 'paint', { seats: { agent: 'remote', user: 'agenda' } });
+    const lane = opened();
+    lane.start(301, 'paint', { seats: { agent: 'remote', user: 'agenda' } });
     const question = await lane.message('question');
-    expect(question).toMatchObject({ rollout: 1, about: { type: 'agent' } });
-    expect(lane.events(1).at(-1)).toMatchObject({ type: 'userReplied' });
+    expect(question).toMatchObject({ rollout: 301, about: { type: 'agent' } });
+    expect(lane.events(301).at(-1)).toMatchObject({ type: 'userReplied' });
     lane.send({ type: 'answer', question: question.question, value: { content: 'Good day.', toolCalls: [] } });
     const second = await lane.until(() =>
       lane.messages.find((each) => each.type === 'question' && each.question !== question.question && each),
@@ -180,21 +199,21 @@ describe('a lane that works', () => {
     if (second.type !== 'question') throw new Error('a question');
     const failure: Failure = { who: 'infrastructure', code: 'model/unreachable', message: 'nobody is there' };
     lane.send({ type: 'refusal', question: second.question, reason: 'infrastructureFailed', failure });
-    await lane.closed(1);
-    expect(lane.events(1).find(({ type }) => type === 'rolloutEnded')).toMatchObject({
+    await lane.closed(301);
+    expect(lane.events(301).find(({ type }) => type === 'rolloutEnded')).toMatchObject({
       reason: 'infrastructureFailed',
       failure,
     });
   });
 
   test('goes on from events without sending them again', async () => {
-    const lane = await ready(paint, ['paint']);
-    lane.start(1, 'paint');
-    await lane.closed(1);
-    const events = lane.events(1);
-    lane.start(2, 'paint', { from: events.slice(0, 4), known: 4 });
-    await lane.closed(2);
-    expect(lane.events(2)).toEqual(events.slice(4));
+    const lane = opened();
+    lane.start(401, 'paint');
+    await lane.closed(401);
+    const events = lane.events(401);
+    lane.start(402, 'paint', { from: events.slice(0, 4), known: 4 });
+    await lane.closed(402);
+    expect(lane.events(402)).toEqual(events.slice(4));
   });
 
   test('prints to the log and never into the channel', async () => {
@@ -298,44 +317,55 @@ describe('a lane that dies names the rollout, the tool and its line, and keeps w
 });
 
 describe('the limits of domain code', () => {
-  const attempt = (
-    body: string,
-  ) => `import { readFileSync, writeFileSync } from 'node:fs';\nimport { spawnSync } from 'node:child_process';
-export const attempt = tool({ description: 'x', effect: 'read', input, run: () => { ${body} } });`;
-  const cases: [string, string][] = [
-    ['reading outside of the folder', `return readFileSync(${JSON.stringify(join(root, 'secret'))}, 'utf8');`],
-    ['writing', `return writeFileSync('x', 'y');`],
-    ['starting a process', `const { error } = spawnSync('/bin/true'); if (error) throw error; return 'started';`],
-  ];
-  test.each(sampled(cases, 2))('%s is refused', async (_, body) => {
+  const attempts: Readonly<Record<string, string>> = {
+    read: `return readFileSync(${JSON.stringify(join(root, 'secret'))}, 'utf8');`,
+    write: `return writeFileSync('x', 'y');`,
+    spawn: `const { error } = spawnSync('/bin/true'); if (error) throw error; return 'started';`,
+    own: `return readFileSync('tools.ts', 'utf8').slice(0, 6);`,
+    surroundings: `return [Object.keys(process.env).sort(), new Date(0).getTimezoneOffset()];`,
+  };
+  const names = Object.keys(attempts);
+  const code = Object.entries(attempts).map(
+    ([name, body]) =>
+      `export const ${name} = tool({ description: 'x', effect: 'read', input, run: () => { ${body} } });\n`,
+  );
+  const opened = shared(
+    `import { readFileSync, writeFileSync } from 'node:fs';\nimport { spawnSync } from 'node:child_process';\n${code.join('')}`,
+    names,
+  );
+
+  test.each([
+    ['reading outside of the folder', 'read'],
+    ['writing', 'write'],
+    ['starting a process', 'spawn'],
+  ])('%s is refused', async (_, name) => {
     writeFileSync(join(root, 'secret'), 'secret');
-    const lane = await ready(attempt(body), ['attempt']);
-    lane.start(1, 'attempt');
-    await lane.closed(1);
-    expect(lane.result(1)).toBe(
+    const lane = opened();
+    const rollout = 1 + names.indexOf(name);
+    lane.start(rollout, name);
+    await lane.closed(rollout);
+    expect(lane.result(rollout)).toBe(
       "Error: access denied: a domain's code may read its own folder and nothing else: no other files, no writing, no processes",
     );
-    expect(lane.logs().join('\n')).toContain(`${lane.folder}/tools.ts:7:`);
+    expect(lane.logs().join('\n')).toContain(`${lane.folder}/tools.ts:${6 + rollout}:`);
   });
 
   test('reading its own folder works, also through a linked folder', async () => {
-    const lane = await ready(attempt(`return readFileSync('tools.ts', 'utf8').slice(0, 6);`), ['attempt']);
-    lane.start(1, 'attempt');
-    await lane.closed(1);
-    expect(lane.result(1)).toBe('import');
+    const lane = opened();
+    lane.start(11, 'own');
+    await lane.closed(11);
+    expect(lane.result(11)).toBe('import');
     const link = join(root, `link-${Date.now()}`);
     symlinkSync(lane.folder, link);
     const linked = open({}, { folder: link });
-    expect((await linked.message('described')).tools.map(({ name }) => name)).toEqual(['attempt']);
+    expect((await linked.message('described')).tools.map(({ name }) => name).sort()).toEqual(names.toSorted());
   });
 
   test('the environment and the time zone are the same everywhere', async () => {
-    const lane = await ready(attempt('return [Object.keys(process.env).sort(), new Date(0).getTimezoneOffset()];'), [
-      'attempt',
-    ]);
-    lane.start(1, 'attempt');
-    await lane.closed(1);
-    expect(lane.result(1)).toBe('[["MALLOC_ARENA_MAX","TZ"],0]');
+    const lane = opened();
+    lane.start(12, 'surroundings');
+    await lane.closed(12);
+    expect(lane.result(12)).toBe('[["MALLOC_ARENA_MAX","TZ"],0]');
   });
 });
 
@@ -359,40 +389,44 @@ describe('results of a call', () => {
     [
       'what JSON can not hold',
       `return 1n as never;`,
-      "Error: say returned what can't be shown as JSON: Do not know how to serialize a BigInt",
+      "Error: TOOL returned what can't be shown as JSON: Do not know how to serialize a BigInt",
     ],
     ['a new id', `return id('W') === id('W');`, 'false'],
   ];
-  test.each(sampled(cases, 3))('%s', async (_, body, expected) => {
-    const lane = await ready(
-      `export const say = tool({ description: 'x', effect: 'read', input, run: ({ chair }, { db, id }) => { ${body} } });`,
-      ['say'],
-    );
-    lane.start(1, 'say');
-    await lane.closed(1);
-    expect(lane.result(1)).toBe(expected);
+  const said = cases.map(([, body], at) => {
+    const run = `({ chair }, { db, id }) => { ${body} }`;
+    return `export const say_${at} = tool({ description: 'x', effect: 'read', input, run: ${run} });\n`;
   });
+  const failing = `export const half = tool({ description: 'x', effect: 'write', input, run: ({ chair }, { db }) => { db.chairs[chair]!.colour = 'x'; throw new ToolError('no'); } });
+export const bad = tool({ description: 'x', effect: 'write', input, run: ({ chair }, { db }) => { db.chairs[chair]!.colour = new Date(0) as never; } });
+export const strict = tool({ description: 'x', effect: 'read', input: z.object({ chair: z.number() }), run: () => 'reached' });`;
+  const opened = shared(said.join('') + failing, [...cases.map((_, at) => `say_${at}`), 'half', 'bad', 'strict']);
+
+  test.each(cases.map(([what, , expected], at) => [what, `say_${at}`, expected, 1 + at] as const))(
+    '%s',
+    async (_, name, expected, rollout) => {
+      const lane = opened();
+      lane.start(rollout, name);
+      await lane.closed(rollout);
+      expect(lane.result(rollout)).toBe(expected.replace('TOOL', name));
+    },
+  );
 
   test('a failed write leaves no trace', async () => {
-    const code = `export const half = tool({ description: 'x', effect: 'write', input, run: ({ chair }, { db }) => { db.chairs[chair]!.colour = 'x'; throw new ToolError('no'); } });
-export const bad = tool({ description: 'x', effect: 'write', input, run: ({ chair }, { db }) => { db.chairs[chair]!.colour = new Date(0) as never; } });`;
-    const lane = await ready(code, ['half', 'bad']);
-    lane.start(1, 'half');
-    lane.start(2, 'bad');
-    await Promise.all([lane.closed(1), lane.closed(2)]);
-    for (const rollout of [1, 2])
+    const lane = opened();
+    lane.start(101, 'half');
+    lane.start(102, 'bad');
+    await Promise.all([lane.closed(101), lane.closed(102)]);
+    for (const rollout of [101, 102])
       expect(lane.events(rollout).some(({ type }) => type === 'databaseWritten')).toBe(false);
-    expect(lane.result(2)).toMatch(/^Error: chairs\.A1\.colour was given a Date/);
+    expect(lane.result(102)).toMatch(/^Error: chairs\.A1\.colour was given a Date/);
   });
 
   test('arguments that do not fit are answered and never reach the tool', async () => {
-    const lane = await ready(
-      `export const strict = tool({ description: 'x', effect: 'read', input: z.object({ chair: z.number() }), run: () => 'reached' });`,
-      ['strict'],
-    );
-    lane.start(1, 'strict');
-    await lane.closed(1);
-    expect(lane.result(1)).toMatch(/^Error: the arguments of strict do not fit: chair: /);
+    const lane = opened();
+    lane.start(201, 'strict');
+    await lane.closed(201);
+    expect(lane.result(201)).toMatch(/^Error: the arguments of strict do not fit: chair: /);
   });
 });
 
@@ -457,7 +491,7 @@ describe('code that can not be loaded', () => {
       1,
     ],
   ];
-  test.each(sampled(cases, 2))('%s', async (_, files, message, line) => {
+  test.each(sampled(cases, 4))('%s', async (_, files, message, line) => {
     const lane = open(files);
     const { failure } = await lane.message('notDescribed');
     expect(failure.message).toContain(message);

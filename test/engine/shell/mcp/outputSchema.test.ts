@@ -83,7 +83,7 @@ it.each<[string, unknown, object, string, string | undefined]>(
       ['that is too long', schema, text('x'.repeat(2000)), tooLong, undefined],
       ['whose schema is a text', 'a text', text('set'), 'set', undefined],
     ],
-    3,
+    5,
   ),
 )('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
   const domain = await domainOf(outputSchema, result);

@@ -6,7 +6,7 @@ import { SharedTools } from '../../../../src/engine/shell/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { isFullSuite } from '../../../support/suite.ts';
+import { isFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { folderOf } from '../load/domainFolder.ts';
@@ -79,10 +79,15 @@ test(`${rollouts} rollouts leave no session on a server`, async () => {
   expect(server.sessions.size).toBe(0);
 }, 600_000);
 
-test.each([
-  { that: `state.id == "${large}"`, reward: 1 },
-  { that: 'state.id == 9007199254740992', reward: 0 },
-])('a large id is read with all its digits: $that gives reward $reward', async ({ that, reward }) => {
+test.each(
+  sampled(
+    [
+      { that: `state.id == "${large}"`, reward: 1 },
+      { that: 'state.id == 9007199254740992', reward: 0 },
+    ],
+    2,
+  ),
+)('a large id is read with all its digits: $that gives reward $reward', async ({ that, reward }) => {
   const server = await accounts();
   const write = `{ tool: write, arguments: { id: "${large}" } }`;
   const folder = domainOf(
@@ -128,11 +133,16 @@ test('rollouts at once are not scored on a session that they share, and one at a
   expect((await evaluated('1')).out).toContain('6 scored of 6');
 });
 
-test.each([
-  { more: ', volatile: [id]', isMade: true },
-  { more: ', volatile: [write]', isMade: true },
-  { more: '', isMade: false },
-])('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade }) => {
+test.each(
+  sampled(
+    [
+      { more: ', volatile: [id]', isMade: true },
+      { more: ', volatile: [write]', isMade: true },
+      { more: '', isMade: false },
+    ],
+    2,
+  ),
+)('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade }) => {
   let made = 0;
   const server = await rawMcpServer({
     reply: ({ id, method, params }) => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { checkWithKnownTools } from '../audit/findings.ts';
@@ -61,11 +62,18 @@ async function auditOf(folder: string): Promise<readonly string[]> {
   return diagnostics.map(({ code }) => code).filter((code) => code !== 'tool/unused');
 }
 
-test.each([
+const audited: readonly {
+  readonly name: string;
+  readonly isShared: boolean;
+  readonly more: string;
+  readonly setUp: string;
+  readonly codes: readonly string[];
+}[] = [
   { name: 'sessions of their own', isShared: false, more: '', setUp: '', codes: [] },
   { name: 'one list, as domain.yaml says', isShared: true, more: ', sharedState: true', setUp: reset, codes: [] },
   { name: 'one list', isShared: true, more: '', setUp: reset, codes: ['domain/shared-state'] },
-])('the audit of a server with $name', async ({ isShared, more, setUp, codes }) => {
+];
+test.each(sampled(audited, 2))('the audit of a server with $name', async ({ isShared, more, setUp, codes }) => {
   const { url } = await lists(isShared);
   expect(await auditOf(desk(url, more, setUp))).toEqual(codes);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
-import { sampled } from '../../../support/suite.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const files = {
@@ -66,23 +65,34 @@ const cases: readonly (readonly [what: string, tool: string, value: string, resu
   ['a KeyboardInterrupt', 'interrupt', '1', 'Error: KeyboardInterrupt'],
 ];
 
-test.each(sampled(cases, 3))('%s does not end the process', async (_, tool, value, result) => {
-  const folder = folderOf({
-    ...files,
-    'tasks/a.task.yaml': `id: a
-persona: a
-split: test
-user:
-  goal: Try.
-script:
-  - [{ tool: ${tool}, arguments: { value: ${value} } }]
-  - [{ tool: echo, arguments: { value: "alive" } }]
-  - Done.
-evaluate: [database]
-actions: []
+test('no input or result ends the process', async () => {
+  const tasks = cases.map(
+    ([, tool, value], at) => `- id: case-${at}
+  persona: a
+  split: test
+  user:
+    goal: Try.
+  script:
+    - [{ tool: ${tool}, arguments: { value: ${value} } }]
+    - [{ tool: echo, arguments: { value: "alive" } }]
+    - Done.
+  evaluate: [database]
+  actions: []
 `,
-  });
-  const [closed] = await rehearse(folder, ['a']);
-  expect([closed?.endReason, closed?.failure, closed?.results]).toEqual(['userStopped', null, [result, 'alive']]);
-  if (closed) expect(replayed(folder, closed).problems).toBe(0);
+  );
+  const folder = folderOf({ ...files, 'tasks/a.task.yaml': tasks.join('') });
+  const all = await rehearse(
+    folder,
+    cases.map((_, at) => `case-${at}`),
+  );
+  expect(all).toHaveLength(cases.length);
+  for (const [at, [what, , , result]] of cases.entries()) {
+    const closed = all[at];
+    expect([closed?.endReason, closed?.failure, closed?.results], what).toEqual([
+      'userStopped',
+      null,
+      [result, 'alive'],
+    ]);
+    if (closed) expect(replayed(folder, closed).problems, what).toBe(0);
+  }
 });
