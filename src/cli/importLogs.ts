@@ -22,8 +22,8 @@ Personal data is masked: names, email addresses, phone, card and account numbers
 and ids of the real system. What stands in the domain's own database stays.
 
   --domain FOLDER        the domain that the conversations are of
-  --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs here, or in the domain where that
-                         is not below this folder)
+  --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the
+                         domain if this folder does not contain it)
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
   --mask-database        the database is a copy of the real one: mask what stands in it, too
   --keep-personal-data   mask nothing

@@ -53,8 +53,8 @@ export const rolloutHelp = (
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
   --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
-  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs here, or in the domain where that
-                     is not below this folder)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
+                     if this folder does not contain it)
   --json             machine-readable output
 `;
 
@@ -70,7 +70,7 @@ export type RolloutOptions = {
   readonly toolSettings: AskedSettings;
 };
 
-/** Reads a domain folder, or says what keeps all of it from running. */
+/** Reads the domain in the folder that a person named. Throws a `UsageError` for errors that concern every task. */
 export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
@@ -85,17 +85,14 @@ export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined
   return folder;
 }
 
-/**
- * Reads the domain in a folder, or says what keeps all of it from running. Tasks of it can have errors of their own
- * (`fitnessOf`).
- */
+/** Reads the domain in a folder. Throws a `UsageError` for errors that concern every task; `fitnessOf` finds the others. */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
   throwIfUnfit(fitnessOf(loaded).shared);
   return loaded;
 }
 
-/** The same for who uses all tasks of a domain, none of which may then have an error. */
+/** Does the same for commands that use all tasks of a domain, so none of them may have an error. */
 export function openWholeDomain(io: Io, given: string | undefined): LoadedDomain {
   const loaded = openDomain(io, given);
   throwIfUnfit(errorsOf(loaded.diagnostics));

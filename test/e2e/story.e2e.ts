@@ -147,6 +147,16 @@ test('Edit What the Agent Says…, above the line of the stop, forks with the me
   await debug.ended();
 });
 
+test('the row of a run shows how its best fork came out', async () => {
+  await workbench.showViews();
+  const runs = workbench.page
+    .locator('.pane')
+    .filter({ has: workbench.page.locator('.pane-header[aria-label^="Runs"]') });
+  for (const reward of ['1.00', '0.00'])
+    await runs.locator('.monaco-list-row', { hasText: `best fork: reward ${reward}` }).waitFor();
+  await workbench.screenshot('runs-best-fork');
+});
+
 /** Edits a value and waits until the debugger is stopped in the fork that this creates. */
 async function edit(path: readonly string[], text: string, fork: number): Promise<void> {
   await workbench.debug.setValue(path, text);

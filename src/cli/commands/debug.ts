@@ -39,8 +39,8 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
 ${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
-  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs here, or in the domain where that
-                     is not below this folder)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
+                     if this folder does not contain it)
   --domain FOLDER    of a recording: the domain it was made in (default: from run.json beside it)
   --step N           of a recording: the step to begin at (default: 0)
   --json             one JSON object a line: command, output, answer, stop or end

@@ -18,8 +18,8 @@ export function runsIn(folder: string): string {
 }
 
 /**
- * Returns where the runs of a domain are written: in the innermost of some folders that has the domain, else in the
- * domain itself.
+ * Returns where the runs of a domain are written: in the innermost of some folders that contains the domain, else in
+ * the domain itself.
  */
 export function runsOf(domain: string, roots: readonly string[]): string {
   return runsIn(rootOf(resolve(domain), roots));

@@ -15,7 +15,7 @@ export function keepRunFolder(memento: vscode.Memento): void {
 }
 
 /**
- * Where the editor writes the runs of a domain: to the workspace folder that has it, else to the domain itself; to the
+ * Where the editor writes the runs of a domain: to the workspace folder that contains it, else to the domain itself; to the
  * folder that a person chose where that cannot be written.
  */
 export function runsOfDomain(domain: string): string {

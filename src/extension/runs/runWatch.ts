@@ -47,6 +47,9 @@ export class RunWatch implements vscode.Disposable {
     const elsewhere = () => {
       this.#places = undefined;
     };
+    const elsewhereIfOutside = ({ uri }: vscode.TextDocument) => {
+      if (!vscode.workspace.getWorkspaceFolder(uri)) elsewhere();
+    };
     const timer = setInterval(() => vscode.window.state.focused && void this.#look(), lookEveryMs);
     return vscode.Disposable.from(
       files,
@@ -57,8 +60,8 @@ export class RunWatch implements vscode.Disposable {
       domains.onDidCreate(elsewhere),
       domains.onDidDelete(elsewhere),
       vscode.workspace.onDidChangeWorkspaceFolders(elsewhere),
-      vscode.workspace.onDidOpenTextDocument(elsewhere),
-      vscode.workspace.onDidCloseTextDocument(elsewhere),
+      vscode.workspace.onDidOpenTextDocument(elsewhereIfOutside),
+      vscode.workspace.onDidCloseTextDocument(elsewhereIfOutside),
       new vscode.Disposable(() => clearInterval(timer)),
     );
   }

@@ -55,7 +55,7 @@ export class Workbench {
     this.debug = new DebugView(this);
   }
 
-  /** Opens VS Code on a folder and resolves when the workbench is there. */
+  /** Opens VS Code on a folder, or on a file of a workspace, and resolves when the workbench is there. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
     const { env, viewport, workspaceTrust, beside, vsix } = options;
     const settings = { ...testSettings, ...options.settings };
@@ -79,7 +79,7 @@ export class Workbench {
     }
     const page = await newPage(isOwner ? await launchBrowser() : await sharedBrowser(), viewport);
     const workbench = new Workbench(page, server, isOwner);
-    return workbench.#loaded(server.address({ folder }));
+    return workbench.#loaded(server.address({ [folder.endsWith('.code-workspace') ? 'workspace' : 'folder']: folder }));
   }
 
   /** Opens the address of a VS Code that runs already; `close` leaves it running. */

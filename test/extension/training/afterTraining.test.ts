@@ -144,7 +144,7 @@ test('a checkpoint of a run is evaluated with as many trials as were asked for',
   expect(existsSync(folder ?? '')).toBe(true);
 });
 
-test('evaluations that two windows start in one second have folders of their own', async () => {
+test('evaluations that two windows start in the same second each have their own folder', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:15:30Z') });
   onTestFinished(() => void vi.useRealTimers());
   const of = run('20260101-000000-sft', 'sft');

@@ -45,10 +45,9 @@ function byId(
   errors: readonly Diagnostic[],
   items: readonly Placed<{ readonly id: string }>[],
 ): ReadonlyMap<string | null, readonly Diagnostic[]> {
-  const byFile = errors.length === 0 ? new Map() : Map.groupBy(items, ({ file }) => file);
+  const byFile = Map.groupBy(items, ({ file }) => file);
   const owner = ({ file, line }: Diagnostic): string | null =>
-    (byFile.get(file) ?? []).find((placed: Placed<{ readonly id: string }>) => isWithin(file, line, placed))?.value
-      .id ?? null;
+    byFile.get(file)?.find((placed) => isWithin(file, line, placed))?.value.id ?? null;
   return Map.groupBy(errors, owner);
 }
 

@@ -1,0 +1,75 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { pictured } from './support/picture.ts';
+import { Workbench } from './support/workbench.ts';
+
+/** Two folders in one window, each with a domain in a folder of the same name. */
+const parent = mkdtempSync(join(tmpdir(), 'rehearsal-folders-'));
+const [first, second, chosen] = ['first', 'second', 'chosen'].map((name) => join(parent, name)) as [
+  string,
+  string,
+  string,
+];
+const task = 'tasks/lamp-variant.task.yaml';
+const runs = join(second, '.rehearsal', 'runs');
+let workbench: Workbench;
+let rule = 0;
+
+beforeAll(async () => {
+  const isKept = (path: string) => !path.includes('.rehearsal');
+  cpSync(inRoot('domains', 'parcel-desk'), join(first, 'order-desk'), { recursive: true, filter: isKept });
+  cpSync(inRoot('domains', 'order-desk'), join(second, 'order-desk'), { recursive: true, filter: isKept });
+  mkdirSync(chosen);
+  const policy = readFileSync(join(second, 'order-desk', 'policy.md'), 'utf8').split('\n');
+  rule = 1 + policy.findIndex((line) => line.startsWith('- Before any call that changes something'));
+  const workspace = join(parent, 'both.code-workspace');
+  writeFileSync(workspace, JSON.stringify({ folders: [{ path: 'first' }, { path: 'second' }] }));
+  workbench = await Workbench.open(workspace, pictured);
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  rmSync(parent, { recursive: true, force: true, maxRetries: 5 });
+});
+
+test('domains with one name are told apart by their folders', async () => {
+  await workbench.showViews();
+  for (const folder of ['first', 'second']) await workbench.waitForText('.pane-body', `${folder}/order-desk`);
+  await workbench.screenshot('folders-domains');
+});
+
+test('F5 writes the run into the folder that has the domain, and its result shows above the task', async () => {
+  const { debug } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await debug.press('continue');
+  await debug.waitForConsole(/REWARD 0\b/);
+  await debug.press('continue');
+  await debug.ended();
+  expect([readdirSync(runs).length, existsSync(join(first, '.rehearsal'))]).toEqual([1, false]);
+  await workbench.openFile(task);
+  await workbench.waitForText('.codelens-decoration', '0/1 passed');
+  await workbench.screenshot('folders-result');
+});
+
+test('where runs cannot be written, the person chooses another folder', async () => {
+  const { debug } = workbench;
+  rmSync(join(second, '.rehearsal'), { recursive: true });
+  // A file in place of the folder cannot be written to, by no user.
+  writeFileSync(join(second, '.rehearsal'), '');
+  await workbench.openFile(task);
+  await workbench.press('F5');
+  await workbench.notification(`${runs} cannot be written, so nothing was run`, 'Choose Folder…');
+  await workbench.answerPath(chosen);
+  await workbench.notification(`Runs are now written to ${chosen}. Start the run again.`);
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  expect(readdirSync(chosen)).toHaveLength(1);
+  await debug.press('stop');
+  await debug.ended();
+});
