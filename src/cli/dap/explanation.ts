@@ -40,7 +40,7 @@ export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly 
   const end = ended
     ? `${endReasonText(ended.reason)} after ${counted(turn, 'turn')}`
     : `turn ${turn} of at most ${started.turnCap}`;
-  const open = ended ? 'it is being decided' : 'the rollout goes on';
+  const open = ended ? 'it is being decided' : 'the rollout has not ended';
   return [
     reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(domain, reward.reason)}` : `no reward yet: ${open}`,
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,

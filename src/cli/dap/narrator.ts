@@ -94,7 +94,7 @@ export class Narrator {
   /** Says which files were edited without an effect on the rollout, each with a link to the first line that differs. */
   tellChanged({ files, since }: ChangeNews): void {
     for (const { file, line } of files) {
-      const text = `${basename(file)} changed since step ${since}; the rollout goes on with what it began with. /swap forks with the change`;
+      const text = `${basename(file)} changed since step ${since}; the rollout continues with the files that it started with. /swap forks with the change`;
       this.#send(this.#linked(text, 'console', file, line));
     }
   }

@@ -140,7 +140,7 @@ export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): Wh
     language: 'json',
     edit: (text) => {
       const to = parsed(text);
-      return to === undefined ? `${name} is no JSON now: ${jsonProblem(text)}` : edit(to);
+      return to === undefined ? `${name} is not JSON: ${jsonProblem(text)}` : edit(to);
     },
   };
 }

@@ -29,7 +29,7 @@ export function registerChangeNotice(): vscode.Disposable {
 
 async function offerFork(session: vscode.DebugSession, { files, since }: ChangeNews): Promise<void> {
   const names = files.map(({ file }) => basename(file)).join(', ');
-  const message = `${names} changed since step ${since}. The rollout goes on with what it began with.`;
+  const message = `${names} changed since step ${since}. The rollout continues with the files that it started with.`;
   if ((await vscode.window.showInformationMessage(message, offer)) !== offer) return;
   if (vscode.debug.activeDebugSession?.id !== session.id) return;
   await vscode.commands.executeCommand('rehearsal.rollout.swap');
