@@ -2,7 +2,7 @@ import { endReasonText } from '../../engine/core/endReason.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import type { InWords } from '../reasonInWords.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { violationsAt } from './ruleReasons.ts';
 
 type Filter = {

@@ -6,7 +6,7 @@ import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { reasonInWords, rewardInWords } from '../reasonInWords.ts';
+import { reasonInWords, rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;

@@ -3,7 +3,7 @@ import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/terminalText.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import { eventInWords } from '../reasonInWords.ts';
+import { eventInWords } from '../../engine/shell/reasonInWords.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Step } from '../../engine/shell/driver.ts';
+import { rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { UsageError } from '../io.ts';
-import { rewardInWords } from '../reasonInWords.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';

@@ -6,7 +6,7 @@ import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
-import type { InWords } from '../reasonInWords.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
 import { ruleReasons } from './ruleReasons.ts';
