@@ -23,7 +23,7 @@ function turnOf(line: string, seat: Seat, canCall: boolean): { readonly turn: st
   const command = parseCommand(line.trim());
   switch (command.type) {
     case 'turn': {
-      if (command.text === '') return { reply: line.trim() === '' ? '' : 'type what is said: /say TEXT' };
+      if (command.text === '') return { reply: line.trim() === '' ? '' : 'type the message: /say TEXT' };
       const turn = turnFor(command.text, seat, canCall);
       return typeof turn === 'string' ? { reply: turn } : { turn: command.text };
     }

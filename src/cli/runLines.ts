@@ -8,11 +8,11 @@ import type { Task } from '../engine/core/task.ts';
 import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
 import { type GuardReader, guardReader } from '../engine/shell/guardNotes.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
+import { eventInWords } from '../engine/shell/reasonInWords.ts';
 import { readRecording, readSidecar, sidecarPath } from '../engine/shell/recording.ts';
 import { recordingName, rolloutName } from '../engine/shell/recordingName.ts';
 import type { RunLine } from '../engine/shell/runLine.ts';
 import type { Io } from './io.ts';
-import { eventInWords } from './reasonInWords.ts';
 import { spoken } from './transcript.ts';
 
 /** Prints rollouts as JSON lines while they happen. */

@@ -148,9 +148,9 @@ test('a value behind an anchor is changed where it is, and a warning names its o
   await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
   await frame().getByLabel('Task (2 in this file)').selectOption({ label: 'shared-second' });
   await until('the merged goal', async () =>
-    expect(await frame().getByLabel('Goal').inputValue()).toBe('You want to cancel order W1014.'),
+    expect(await frame().getByLabel('Goal', { exact: true }).inputValue()).toBe('You want to cancel order W1014.'),
   );
-  await frame().getByLabel('Goal').fill('You want your money back for order W1014.');
+  await frame().getByLabel('Goal', { exact: true }).fill('You want your money back for order W1014.');
   await saved(sharedText.replace('to cancel order W1014.', 'your money back for order W1014.'), shared);
   await workbench.notification(/shared through a YAML anchor. The change also applies to shared-first \(line \d+\)/);
   await workbench.screenshot('shared-value');

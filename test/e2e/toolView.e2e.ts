@@ -96,12 +96,12 @@ test('the same arguments as JSON and as a form, and what is no JSON goes nowhere
   const json = view.page.getByLabel('Arguments as JSON');
   expect(JSON.parse(await json.inputValue())).toEqual({ order_id: 'W1', to: { kind: 'card', last4: '1234' } });
   await json.fill('{"order_id": "W2", ');
-  await view.page.getByText(/It is no JSON: /).waitFor();
+  await view.page.getByText(/This is not JSON: /).waitFor();
   expect(await view.page.locator('vscode-button', { hasText: 'Call refund' }).getAttribute('disabled')).not.toBeNull();
   await view.page.getByText('It is not called as long as this is no JSON.').waitFor();
   expect((await newestQuestion(view)).arguments).toEqual({ order_id: 'W1', to: { kind: 'card', last4: '1234' } });
   await json.fill('{"order_id": "W2", "to": {"kind": "voucher"}}');
-  await view.page.getByText(/It is no JSON: /).waitFor({ state: 'detached' });
+  await view.page.getByText(/This is not JSON: /).waitFor({ state: 'detached' });
   await view.page.getByRole('button', { name: 'Show as Form' }).click();
   expect(await view.page.getByLabel('order_id', { exact: true }).inputValue()).toBe('W2');
   expect(await view.page.getByLabel('to: which form').inputValue()).toBe('1');

@@ -6,6 +6,7 @@ import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { eventInWords } from '../../engine/shell/reasonInWords.ts';
 import { recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
@@ -15,7 +16,6 @@ import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
-import { eventInWords } from '../reasonInWords.ts';
 import {
   inRunFolder,
   openDomain,

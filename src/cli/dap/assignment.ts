@@ -34,7 +34,7 @@ export function placeNamed(text: string, step?: Step): { readonly side: Side; re
     if (keys.length === 0) return `name a table or a value in it, such as ${root}.orders`;
     return { side: root === 'db' ? 'agent' : 'user', path: keys };
   }
-  return isRoot(String(root)) ? `${text} is no value of the database` : { side: 'agent', path };
+  return isRoot(String(root)) ? `${text} is not a value of the database` : { side: 'agent', path };
 }
 
 /**
@@ -73,7 +73,7 @@ function variableAt(expression: string, path: Path, step: Step): Variable | unde
 /** The name that an expression begins with and the keys behind it, each as it is at a step. */
 function pathNamed(text: string, step: Step | undefined): Path | string {
   const parsed = parseExpression(text.trim());
-  if ('problem' in parsed) return `"${text}" is no expression: ${parsed.problem}`;
+  if ('problem' in parsed) return `"${text}" is not an expression: ${parsed.problem}`;
   return (
     keysOf(parsed.expression, step ? scopeAt(step) : () => undefined) ??
     `"${text}" names no place: write a path, such as db.orders.W1.status`

@@ -28,7 +28,7 @@ const configurationSchema = z.object({
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),
   /**
-   * Whether stepping goes on inside tools in TypeScript. By default it does where the lane keeps its permissions under
+   * Whether stepping continues inside tools in TypeScript. By default it does where the lane keeps its permissions under
    * an inspector; `true` says that it may lose them.
    */
   debugTools: z.boolean().optional(),

@@ -69,7 +69,7 @@ export async function performed(
 
 /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
 async function taken(text: string, person: Person, { playback, forks }: Started): Promise<Then> {
-  if (text === '') throw new UsageError('type what is said: /say TEXT');
+  if (text === '') throw new UsageError('type the message: /say TEXT');
   if (person.awaited) return answered(person.say(text), playback);
   if (forks.isPersonNext)
     return playback.claim(() => {

@@ -34,7 +34,7 @@ export class Destinations {
   /** Throws a `UsageError` for a number that stands for nothing any more. */
   find(id: number): Destination {
     const found = this.#offered.get(id);
-    if (!found) throw new UsageError('this is no place to go to any more: ask for the places again');
+    if (!found) throw new UsageError('this destination is not valid any more: request the destinations again');
     return found;
   }
 

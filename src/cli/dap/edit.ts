@@ -137,7 +137,7 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
     return { ...shared, events: [...shared.events, event], words: "the user's turn was typed" };
   }
   if (phase !== 'agentAwaited')
-    throw refused('nobody is to speak here: step to where the agent or the user is next (ROLLOUT shows who)');
+    throw refused('no seat speaks next here: step to where the agent or the user is next (see Rollout)');
   const event: RolloutEvent = { ...spoken(turn, cursor + 1), origin: 'typed' };
   return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
 }
@@ -162,7 +162,7 @@ function resampled(steps: readonly Step[], step: number): Edited {
     events: eventsUpTo(steps, step),
     at: step - 1,
     words: `the ${seat}'s ${messageAt(steps, step)} was re-sampled`,
-    from: `where the ${seat} answers anew`,
+    from: `where the ${seat} answers again`,
   };
 }
 

@@ -2,7 +2,7 @@ import { endReasonText } from '../../engine/core/endReason.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import type { InWords } from '../reasonInWords.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { violationsAt } from './ruleReasons.ts';
 
 type Filter = {
@@ -38,7 +38,7 @@ const all: readonly Filter[] = [
   {
     filter: 'invalidCall',
     label: 'Invalid call',
-    description: 'Stop when a tool is called that is not offered, or with arguments that are no JSON object',
+    description: 'Stop when a tool is called that is not offered, or with arguments that are not a JSON object',
     default: false,
     reason: invalidCall,
   },
@@ -102,7 +102,7 @@ function invalidCall({ event, state }: Step): string | null {
   const { tools, userTools = [] } = state.started;
   const offered = event.by === 'user' ? userTools : offeredNow(tools, state.messages);
   if (!offered.some((tool) => tool.name === name)) return `${name} is called, which is not offered`;
-  return typeof given === 'string' ? `${name} is called with arguments that are no JSON object: ${given}` : null;
+  return typeof given === 'string' ? `${name} is called with arguments that are not a JSON object: ${given}` : null;
 }
 
 function loop({ event, state }: Step): string | null {

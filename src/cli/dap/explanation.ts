@@ -6,7 +6,7 @@ import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { reasonInWords, rewardInWords } from '../reasonInWords.ts';
+import { reasonInWords, rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
@@ -40,7 +40,7 @@ export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly 
   const end = ended
     ? `${endReasonText(ended.reason)} after ${counted(turn, 'turn')}`
     : `turn ${turn} of at most ${started.turnCap}`;
-  const open = ended ? 'it is being decided' : 'the rollout goes on';
+  const open = ended ? 'it is being decided' : 'the rollout has not ended';
   return [
     reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(domain, reward.reason)}` : `no reward yet: ${open}`,
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,

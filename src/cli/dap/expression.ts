@@ -31,7 +31,7 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   const asked = text.trim();
   const parsed = parseExpression(asked);
   if ('problem' in parsed)
-    return `"${text}" is no expression: ${parsed.problem}. Write for example db.orders.W1.status, messages[0] or turn. /help says more`;
+    return `"${text}" is not an expression: ${parsed.problem}. Write for example db.orders.W1.status, messages[0] or turn. /help says more`;
   const scope = scopeAt(step);
   const unknown = pathsIn(parsed.expression).find(({ name }) => scope(name) === undefined);
   if (unknown) {

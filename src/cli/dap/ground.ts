@@ -52,8 +52,8 @@ export class Ground {
     if (task) return task;
     const none = `the domain in ${this.domain.folder} has no task "${id}"`;
     const message = isImported
-      ? `${none}: a real conversation is of none. Nothing can go on from here until you draft one from it`
-      : `${none} any more, so nothing can go on from here`;
+      ? `${none}: a real conversation has no task. Draft a task from it to continue from here`
+      : `${none} any more, so the rollout cannot continue`;
     throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 

@@ -6,7 +6,7 @@ import { callsOf, type MadeCall } from '../../engine/core/rules/calls.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { inWordsOf, rewardInWords } from '../reasonInWords.ts';
+import { inWordsOf, rewardInWords } from '../../engine/shell/reasonInWords.ts';
 
 /** What stands beside a line (from 1) of a file while the rollout stands at a step. */
 export type InlineValue = { readonly line: number; readonly text: string };

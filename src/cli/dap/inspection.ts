@@ -251,7 +251,7 @@ export class Inspection {
   whole(debuggee: Debuggee | undefined, reference: number, name: string): WholeText {
     const variable = this.variable(reference, name);
     const opened = debuggee && variable ? openedValue(debuggee, variable) : null;
-    if (!opened) throw new UsageError(`${name} has no text of its own: edit it in VARIABLES`);
+    if (!opened) throw new UsageError(`${name} has no text to open: edit it in VARIABLES`);
     const { text, language, variable: row } = opened;
     return { name, text, language, isReadOnly: !row.edit, variablesReference: this.references.keep(() => [row]) };
   }

@@ -3,7 +3,7 @@ import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/terminalText.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import { eventInWords } from '../reasonInWords.ts';
+import { eventInWords } from '../../engine/shell/reasonInWords.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -94,7 +94,7 @@ export class Narrator {
   /** Says which files were edited without an effect on the rollout, each with a link to the first line that differs. */
   tellChanged({ files, since }: ChangeNews): void {
     for (const { file, line } of files) {
-      const text = `${basename(file)} changed since step ${since}; the rollout goes on with what it began with. /swap forks with the change`;
+      const text = `${basename(file)} changed since step ${since}; the rollout continues with the files that it started with. /swap forks with the change`;
       this.#send(this.#linked(text, 'console', file, line));
     }
   }

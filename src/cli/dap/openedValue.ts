@@ -33,7 +33,7 @@ export function openedValue(debuggee: Debuggee, { name, whole }: Variable): Open
       asked = next;
       return readAt(debuggee, probe) === known
         ? edit(next)
-        : `${name} reads otherwise where the rollout stands now: open it there and edit it again`;
+        : `${name} has another value where the rollout is now: open it there and edit it again`;
     },
     onEdited: () => {
       saved = asked;

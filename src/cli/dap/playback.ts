@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Step } from '../../engine/shell/driver.ts';
+import { rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { UsageError } from '../io.ts';
-import { rewardInWords } from '../reasonInWords.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -246,7 +246,7 @@ export class Playback {
     const { steps, cursor } = this.debuggee;
     if (frame && !steps[frame - 1]) throw new UsageError('this row is of another rollout: choose one of CALL STACK');
     const reply = replyUpTo(steps, steps[(frame ?? 0) - 1]?.n ?? cursor);
-    if (!reply) throw new UsageError('nobody has answered yet: step to an answer of the agent or of the user');
+    if (!reply) throw new UsageError('no seat has answered yet: step to an answer of the agent or of the user');
     const { words } = await this.#leaveFor(() => this.debuggee.fork({ type: 'sample', step: reply.n }));
     return () => {
       this.#watcher.onFork(words);
@@ -256,7 +256,7 @@ export class Playback {
 
   /** Leaves the rollout for its fork. */
   async #leaveFor(make: MakeFork): ReturnType<MakeFork> {
-    if (this.#isOver) throw new UsageError('the session has ended: attach to the recording to go on from it');
+    if (this.#isOver) throw new UsageError('the session has ended: attach to the recording to continue from it');
     const left = await make();
     this.#isToldTheEnd = false;
     this.#watcher.onLeave();
@@ -317,7 +317,7 @@ export class Playback {
   /** Stops at the end, so that one can step back from it; to continue from there ends the session. */
   async #stopAtEnd(): Promise<void> {
     const { current, failure } = this.debuggee;
-    if (failure) this.#watcher.onFailure(`the rollout can't go on: ${failure}`);
+    if (failure) this.#watcher.onFailure(`the rollout cannot continue: ${failure}`);
     this.#isToldTheEnd = true;
     if (this.#configuration.noStopAtEnd || this.#configuration.noDebug) return this.#end();
     const reward = current?.state.reward;

@@ -1,5 +1,5 @@
 import type { Step } from '../../engine/shell/driver.ts';
-import type { InWords } from '../reasonInWords.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 
 /** A rule that a step decided, with its worst verdict: `rule confirm-before-write violated: ...`. */
 type RuleReason = { readonly rule: string; readonly isViolated: boolean; readonly text: string };

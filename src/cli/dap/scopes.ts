@@ -5,7 +5,7 @@ import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
-import { inWordsOf } from '../reasonInWords.ts';
+import { inWordsOf } from '../../engine/shell/reasonInWords.ts';
 import { changed, databaseVariables } from './databaseRows.ts';
 import type { Debuggee } from './debuggee.ts';
 import { marksOf } from './marks.ts';

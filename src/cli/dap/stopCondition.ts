@@ -30,7 +30,7 @@ export function parseStopCondition({
   const expressions = (log ?? []).flatMap((part) => ('expression' in part ? [part.expression] : []));
   for (const text of [...(condition.trim() === '' ? [] : [condition]), ...expressions]) {
     const parsed = parseExpression(text.trim());
-    if ('problem' in parsed) return `"${text}" is no expression: ${parsed.problem}`;
+    if ('problem' in parsed) return `"${text}" is not an expression: ${parsed.problem}`;
   }
   return {
     ...(condition.trim() === '' ? {} : { when: condition }),
@@ -43,7 +43,7 @@ function parseHits(text: string): ((time: number) => boolean) | string {
   const [, sign = '==', digits = ''] = /^\s*(==|>=|<=|>|<|%)?\s*(\d+)\s*$/.exec(text) ?? [];
   const count = Number(digits);
   if (digits === '' || (sign === '%' && count === 0))
-    return `"${text}" is no hit count: write a number for that time, or >= 3, < 3, % 3 for every third`;
+    return `"${text}" is not a hit count: write a number, or >= 3, < 3, % 3 for every third time`;
   const tests: Readonly<Record<string, (time: number) => boolean>> = {
     '==': (time) => time === count,
     '>=': (time) => time >= count,

@@ -6,7 +6,7 @@ import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
 import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
-import type { InWords } from '../reasonInWords.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
 import { ruleReasons } from './ruleReasons.ts';
@@ -168,7 +168,7 @@ export function parseTarget(domain: LoadedDomain | null, text: string): Target |
     const named = placeNamed(rest);
     return typeof named === 'string' ? named : { type: 'data', access: kind, ...named };
   }
-  return `"${text}" is no place to stop: expected tool:NAME, rule:ID, task:ID, persona:ID, role:user, role:agent, turn:N, write:PATH, read:PATH or verifier:NAME`;
+  return `"${text}" is not a breakpoint: expected tool:NAME, rule:ID, task:ID, persona:ID, role:user, role:agent, turn:N, write:PATH, read:PATH or verifier:NAME`;
 }
 
 /** A data breakpoint's identity, which a client keeps and sends back. */
@@ -178,7 +178,7 @@ export function dataIdOf(side: Side, path: Path): string {
 
 /** The place that such an identity names, or a sentence that says it is none. */
 export function parseDataId(id: string, access: Access = 'write'): Target | string {
-  const unreadable = `"${id}" is no value of the database`;
+  const unreadable = `"${id}" is not a value of the database`;
   try {
     const [side, ...path] = JSON.parse(id) as [string, ...(string | number)[]];
     return side === 'agent' || side === 'user' ? { type: 'data', access, side, path } : unreadable;

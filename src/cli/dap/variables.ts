@@ -3,8 +3,8 @@ import { callsIn, type Message, type ToolCall } from '../../engine/core/message.
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { GuardNote } from '../../engine/shell/guardNotes.ts';
+import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
-import type { InWords } from '../reasonInWords.ts';
 import type { Edit } from './edit.ts';
 import { pageSize, type Rows, rowsOf } from './rows.ts';
 
@@ -140,7 +140,7 @@ export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): Wh
     language: 'json',
     edit: (text) => {
       const to = parsed(text);
-      return to === undefined ? `${name} is no JSON now: ${jsonProblem(text)}` : edit(to);
+      return to === undefined ? `${name} is not JSON: ${jsonProblem(text)}` : edit(to);
     },
   };
 }

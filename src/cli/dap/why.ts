@@ -6,7 +6,7 @@ import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { reasonInWords, sentenceOf } from '../reasonInWords.ts';
+import { reasonInWords, sentenceOf } from '../../engine/shell/reasonInWords.ts';
 import { changesOf } from './explanation.ts';
 import { nameOf, placeOf } from './frames.ts';
 import { type Difference, differencesFrom, standingsAt } from './verdictsSoFar.ts';

@@ -4,8 +4,8 @@ import { outcomeOf } from '../../engine/core/outcome.ts';
 import { taskHash } from '../../engine/core/task.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { reasonInWords, sentenceOf } from '../../engine/shell/reasonInWords.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/runRecord.ts';
-import { reasonInWords, sentenceOf } from '../reasonInWords.ts';
 import { type TranscriptLine, transcriptOf } from '../transcript.ts';
 
 /** A task that failed in some trial, for a reader who has seen neither the task nor the conversation. */

@@ -72,7 +72,7 @@ export const personaSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe("Insists once more on what the policy forbids: the task's `user.insist` says on what."),
-      interrupts: occasional('Cuts in with something of its own in place of an answer.'),
+      interrupts: occasional('Interrupts with something else in place of an answer.'),
       misunderstands: occasional('Takes what the agent proposes or asks for something else.'),
       contradicts: occasional('Takes back what it said before, and comes back to it.'),
       getsUpset: occasional('Complains with feeling, beside its answer.'),

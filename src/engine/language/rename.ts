@@ -36,7 +36,7 @@ export type Renaming = {
 /** The word that a rename at a place would change, or why there is none. */
 export function renamableAt(domain: LanguageDomain, position: Position): Renamable | Refusal {
   const mention = mentionAt(domain, position);
-  if (!mention) return { refusal: 'Nothing with a name of its own stands here.' };
+  if (!mention) return { refusal: 'There is nothing to rename here.' };
   const refusal = refusalOf(domain, mention);
   return refusal === null ? { at: placeOfMention(mention), name: writtenName(mention) } : { refusal };
 }

@@ -166,7 +166,7 @@ export async function pickEditorModel(): Promise<string | undefined> {
   const models = await vscode.lm.selectChatModels();
   if (models.length === 0) {
     void vscode.window.showInformationMessage(
-      'VS Code has no language model: sign in to GitHub Copilot or add a model in its chat. An endpoint of your own is set under rehearsal.model.',
+      'VS Code has no language model: sign in to GitHub Copilot or add a model in its chat. Set your own endpoint in rehearsal.model.',
     );
     return undefined;
   }

@@ -17,7 +17,7 @@ export type AskedRun = {
 export function runArguments({ folder, runs, task, agent }: AskedRun): readonly string[] {
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]*$/.test(task))
     throw new Error(
-      `"${task}" is no id of a task: letters, digits, dots, dashes and underscores, with @ and a persona behind them`,
+      `"${task}" is not a task id: it has letters, digits, dots, dashes and underscores, and may end in @ and a persona`,
     );
   if (agent !== undefined && !/^(?:gold|scripted|openai:[^@]+)$/.test(agent))
     throw new Error(

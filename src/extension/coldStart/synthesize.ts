@@ -41,7 +41,7 @@ async function pickBegun(begun: readonly Synthesis[]): Promise<Synthesis | null 
       synthesis: each,
     })),
   ];
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Begin anew, or go on?' }))?.synthesis;
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Start a new one, or resume one?' }))?.synthesis;
 }
 
 function planOf({ folder, domains, teacher, count, nearMisses, seed }: Synthesis): Plan {
@@ -105,7 +105,7 @@ async function tellOf(context: Context, folder: string, end: CommandEnd): Promis
     ? ''
     : answer['stopped'] === null
       ? ' Further rollouts only repeat.'
-      : ' Synthesize again to go on where it stopped.';
+      : ' Synthesize again to resume it.';
   const buttons = accepted > 0 ? ['Spot-Check', 'Show Balance'] : ['Show Balance'];
   const chosen = await vscode.window.showInformationMessage(`${said}${why}`, ...buttons);
   if (chosen === 'Spot-Check') await vscode.commands.executeCommand('rehearsal.synth.spotCheck', folder);

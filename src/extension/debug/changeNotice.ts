@@ -34,7 +34,7 @@ export function registerChangeNotice(): vscode.Disposable {
       const { files, since } = body as ChangeNews;
       const names = files.map(({ file }) => basename(file)).join(', ');
       item.text = `$(repo-forked) ${names} changed since step ${since}`;
-      item.tooltip = 'The rollout continues with the files that it began with. Click to fork with the changed files.';
+      item.tooltip = 'The rollout continues with the files that it started with. Click to fork with the changed files.';
       mark(true);
     }),
     vscode.debug.onDidTerminateDebugSession(({ type }) => type === debugType && mark(false)),

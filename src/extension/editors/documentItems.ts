@@ -94,7 +94,7 @@ function readItems<T>(source: Source, of: ItemKind<T>, name: string): DocumentIt
         label: typeof label === 'string' && label !== '' ? label : `${of.kind} ${index + 1}`,
         path,
         value: read?.value ?? null,
-        problem: read ? null : told(own ?? first ?? { ...at, message: `This is no ${of.kind}.` }),
+        problem: read ? null : told(own ?? first ?? { ...at, message: `This is not a ${of.kind}.` }),
       };
     }),
   };

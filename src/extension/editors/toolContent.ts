@@ -81,7 +81,7 @@ function examplesOf(domain: LoadedDomain | undefined, name: string): ToolContent
 }
 
 function untriableOf({ source, parameters }: KnownTool, domain: LoadedDomain | undefined): string | null {
-  if (!domain) return 'This file is in no domain, so there is no database to try it on.';
+  if (!domain) return 'This file is not in a domain, so there is no database to try the tool on.';
   if (source === 'simulated' && domain.file.simulator === undefined)
     return 'A model answers for this tool, and domain.yaml names none: write simulator: openai:MODEL there.';
   return parameters === null ? 'Its arguments are not known yet.' : null;

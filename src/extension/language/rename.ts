@@ -16,7 +16,7 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
     prepareRename: async (document, position, token) => {
       const at = positionAt(document, position);
       const found = await client.ask(at.file, { type: 'renamable', at }, token);
-      if (!found) throw new Error('Nothing with a name of its own stands here.');
+      if (!found) throw new Error('There is nothing to rename here.');
       if ('refusal' in found) throw new Error(found.refusal);
       return { range: rangeOf(found.at), placeholder: found.name };
     },

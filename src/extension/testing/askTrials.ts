@@ -17,7 +17,7 @@ export async function askTrials(
     {
       title: 'Trials of each task',
       value: String(last),
-      prompt: 'Each trial has random streams of its own. rehearsal.tests.trials answers this once and for all.',
+      prompt: 'Each trial has its own random streams. Set rehearsal.tests.trials to skip this question.',
       validateInput: (text) => (isTrials(text) ? undefined : 'A whole number from 1 to 1000, please.'),
     },
     token,

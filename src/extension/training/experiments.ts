@@ -33,7 +33,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
     return table;
   }
   if (end.isCancelled || end.isStopped)
-    void vscode.window.showInformationMessage(`The experiment ${name} was ended; running it again goes on with it.`);
+    void vscode.window.showInformationMessage(`The experiment ${name} was stopped. Run it again to resume it.`);
   else void tell(context, 'error', wordsOf(end, 'The experiment'));
   return undefined;
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Recorded } from '../../engine/core/event.ts';
+import type { Recorded, RolloutEvent } from '../../engine/core/event.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RecordingProblem } from '../../engine/shell/recording.ts';
 import type { Note } from '../../webview/protocol.ts';
 import type { Channel } from './panel.ts';
@@ -19,16 +20,27 @@ export type RecordingFile = {
   readonly showNew: () => Promise<void>;
 };
 
-/** Reads a recording and its sidecar for a page, with the engine's own readers. */
-export function recordingFile(uri: vscode.Uri, channel: Channel): RecordingFile {
+/** Puts an event in the words of the policy. */
+type InWords = (event: RolloutEvent) => RolloutEvent;
+
+/**
+ * Reads a recording and its sidecar for a page, with the engine's own readers.
+ * @param domainOf reads the domain that it was recorded in; undefined where that is not here
+ */
+export function recordingFile(
+  uri: vscode.Uri,
+  channel: Channel,
+  domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
+): RecordingFile {
   const opened: Opened = { name: basename(uri.path), ...stepIn(uri) };
   let posted: Posted | null = null;
 
   const post = async (known: Posted | null): Promise<void> => {
     try {
       const text = await textOf(uri);
-      const begun = known ?? (await postBeginning(channel, opened, text));
-      posted = await postRest(channel, opened, text, begun);
+      const inWords = await wordsFor(uri, text, domainOf);
+      const begun = known ?? (await postBeginning(channel, opened, text, inWords));
+      posted = await postRest(channel, opened, text, begun, inWords);
       const notes = await notesOf(uri);
       if (notes !== null) channel.post({ type: 'recordingNoted', notes });
     } catch (error) {
@@ -44,6 +56,17 @@ export function recordingFile(uri: vscode.Uri, channel: Channel): RecordingFile 
     return under;
   };
   return { show: () => queued(() => null), showNew: () => queued(() => posted) };
+}
+
+/** The domain is read only for a recording with a verdict that quotes an expression. */
+async function wordsFor(
+  uri: vscode.Uri,
+  text: string,
+  domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
+): Promise<InWords> {
+  const { eventInWords, mayHaveExpression } = await import('../../engine/shell/reasonInWords.ts');
+  const domain = mayHaveExpression(text) ? await domainOf(uri.fsPath).catch(() => undefined) : undefined;
+  return domain ? (event) => eventInWords(domain, event) : (event) => event;
 }
 
 /** The text of a recording. Throws for what is not a regular file, or too large. */
@@ -69,7 +92,7 @@ function stepIn({ fragment }: vscode.Uri): { readonly step?: number } {
 type Posted = { readonly count: number; readonly last: string };
 
 /** The first events of a long recording, before all of it is parsed; null for a short one. */
-async function postBeginning(channel: Channel, opened: Opened, text: string): Promise<Posted | null> {
+async function postBeginning(channel: Channel, opened: Opened, text: string, inWords: InWords): Promise<Posted | null> {
   let end = 0;
   for (let line = 0; line < firstEvents; line += 1) {
     end = text.indexOf('\n', end) + 1;
@@ -80,12 +103,18 @@ async function postBeginning(channel: Channel, opened: Opened, text: string): Pr
   if (lines.length < firstEvents) return null;
   channel.post({ type: 'recordingOpened', ...opened, total: text.split('\n').length - 1, problem: null });
   // Messages leave this process only when it has nothing else to do, and the rest takes a while to parse.
-  await postEvents(channel, lines, 0);
+  await postEvents(channel, lines, 0, inWords);
   return { count: lines.length, last: lines.at(-1)?.chain ?? '' };
 }
 
 /** What a page does not have yet; all of it where what it has is not what the file begins with. */
-async function postRest(channel: Channel, opened: Opened, text: string, known: Posted | null): Promise<Posted> {
+async function postRest(
+  channel: Channel,
+  opened: Opened,
+  text: string,
+  known: Posted | null,
+  inWords: InWords,
+): Promise<Posted> {
   const { parseRecording } = await import('../../engine/shell/recording.ts');
   const { lines, problems } = parseRecording(opened.name, text);
   const has = known !== null && lines[known.count - 1]?.chain === known.last ? known.count : 0;
@@ -94,15 +123,15 @@ async function postRest(channel: Channel, opened: Opened, text: string, known: P
   channel.post(
     has > 0 ? { type: 'recordingGrew', total, problem } : { type: 'recordingOpened', ...opened, total, problem },
   );
-  void postEvents(channel, lines, has);
+  void postEvents(channel, lines, has, inWords);
   return { count: total, last: lines.at(-1)?.chain ?? '' };
 }
 
 /** Resolves once the page has them. */
-async function postEvents(channel: Channel, lines: readonly Recorded[], from: number): Promise<void> {
+async function postEvents(channel: Channel, lines: readonly Recorded[], from: number, inWords: InWords): Promise<void> {
   const posted: Thenable<unknown>[] = [];
   for (let start = from; start < lines.length; start += eventsPerMessage) {
-    const events = lines.slice(start, start + eventsPerMessage).map(({ n, event }) => ({ n, event }));
+    const events = lines.slice(start, start + eventsPerMessage).map(({ n, event }) => ({ n, event: inWords(event) }));
     posted.push(channel.post({ type: 'recordingRead', events }));
   }
   await Promise.all(posted);

@@ -218,7 +218,7 @@ async function postRollouts(channel: Channel, folder: string, { step, purpose }:
 /** The same task at two optimizer steps: a person picks the other rollout, the older one stands on the left. */
 async function compareStep(folder: string, file: string): Promise<void> {
   const path = recordingPath(folder, file);
-  if (path === null) throw new Error(`${file} is no recording of this run`);
+  if (path === null) throw new Error(`${file} is not a recording of this run`);
   const others = await sameTaskElsewhere(folder, file);
   if (others.length === 0) {
     void vscode.window.showInformationMessage('No other optimizer step of this run has a recording of this task.');
@@ -241,7 +241,7 @@ async function compareStep(folder: string, file: string): Promise<void> {
 
 async function openRecording(folder: string, file: string): Promise<void> {
   const path = recordingPath(folder, file);
-  if (path === null) throw new Error(`${file} is no recording of this run`);
+  if (path === null) throw new Error(`${file} is not a recording of this run`);
   await vscode.commands.executeCommand(
     'vscode.openWith',
     vscode.Uri.file(path),

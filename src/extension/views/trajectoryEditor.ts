@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
+import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
 import { connectPage, pageOf, webviewOptions } from './panel.ts';
 import { recordingFile } from './recordingFile.ts';
 import { openPlace } from './recordingPlace.ts';
@@ -49,7 +50,10 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
             message satisfies never;
         }
       });
-      const file = recordingFile(uri, channel);
+      const file = recordingFile(uri, channel, async (recording) => {
+        const folder = await domainOfRecording(recording);
+        return folder === undefined ? undefined : readDomain(folder);
+      });
       const watcher = watchFile(uri, () => {
         if (panel.visible) void file.showNew();
       });

@@ -115,7 +115,7 @@ function Problem({
       </p>
       {line > 0 && (
         <>
-          <p>This {noun} can't be edited here until that is mended. Its text is as it was.</p>
+          <p>Fix this problem to edit the {noun} here. Its text has not changed.</p>
           <Button primary onPress={() => ask({ type: 'openLine', line })}>
             Show Line {line} in the Text
           </Button>

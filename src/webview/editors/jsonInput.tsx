@@ -30,7 +30,7 @@ export function JsonInput({ label, value, hint, problem, onCommit, onRead }: Jso
     <TextInput
       label={label}
       hint={hint}
-      problem={broken ? `It is no JSON: ${broken.reason}` : problem}
+      problem={broken ? `This is not JSON: ${broken.reason}` : problem}
       value={broken?.text ?? written}
       isLong
       isCode

@@ -43,7 +43,7 @@ export function ReportCard({
           )}
         </p>
       )}
-      {!rewarded && <p class="muted">No reward yet: the rollout goes on, or it was left before its end.</p>}
+      {!rewarded && <p class="muted">No reward yet: the rollout is running, or it was stopped before its end.</p>}
       {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
       {rewarded?.card?.map(({ layer, verdict, items }) => (
         <details key={layer} open={verdict === 'violated'}>

@@ -113,13 +113,13 @@ test('a breakpoint in the file of a persona stops where the user speaks as it', 
 });
 
 test.each<[Asked, RegExp]>([
-  [{ name: 'turn:1', condition: 'turn ===' }, /^"turn ===" is no expression: /],
-  [{ name: 'turn:1', hitCondition: 'often' }, /^"often" is no hit count: write a number/],
-  [{ name: 'turn:1', hitCondition: '% 0' }, /^"% 0" is no hit count/],
-  [{ name: 'turn:1', logMessage: 'it is {turn +}' }, /^"turn \+" is no expression/],
+  [{ name: 'turn:1', condition: 'turn ===' }, /^"turn ===" is not an expression: /],
+  [{ name: 'turn:1', hitCondition: 'often' }, /^"often" is not a hit count: write a number/],
+  [{ name: 'turn:1', hitCondition: '% 0' }, /^"% 0" is not a hit count/],
+  [{ name: 'turn:1', logMessage: 'it is {turn +}' }, /^"turn \+" is not an expression/],
   [{ name: 'persona:nobody' }, /^there is no persona "nobody" in this domain/],
-  [{ name: 'turn:0' }, /^"turn:0" is no place to stop/],
-  [{ name: 'somewhere' }, /is no place to stop: expected tool:NAME, .* or verifier:NAME$/],
+  [{ name: 'turn:0' }, /^"turn:0" is not a breakpoint/],
+  [{ name: 'somewhere' }, /is not a breakpoint: expected tool:NAME, .* or verifier:NAME$/],
 ])('%j is refused in a sentence', async (asked, message) => {
   const { placed } = await begun([asked]);
   expect(placed).toMatchObject([{ verified: false, message: expect.stringMatching(message) }]);

@@ -14,8 +14,8 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   expect(await run.type('messages[0].role')).toBe('"user"');
   expect(await run.type("count(messages, it.role == 'user') > 0")).toBe('true');
   expect(await run.type('db.orders.W9.status')).toMatch(/refused: there is no db\.orders\.W9\.status at step/);
-  expect(await run.type('launch()')).toMatch(/refused: "launch\(\)" is no expression/);
-  expect(await run.type('/why')).toBe('no reward yet: the rollout goes on\n  turn 4 of at most 30');
+  expect(await run.type('launch()')).toMatch(/refused: "launch\(\)" is not an expression/);
+  expect(await run.type('/why')).toBe('no reward yet: the rollout has not ended\n  turn 4 of at most 30');
   await run.shows(/violated {2}rule confirm-before-write.*as it was at the start/s);
   expect(await run.type('/help')).toMatch(/\/say TEXT/);
   expect(await run.type('/fly')).toMatch(/refused: there is no command \/fly/);
@@ -143,7 +143,7 @@ test('a person in the agent seat speaks and calls tools', async () => {
 test('/say takes over the seat that is next, in a fork', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant', stopOnEntry: true });
-  expect(await run.type('/say hello')).toMatch(/refused: nobody is to speak here/);
+  expect(await run.type('/say hello')).toMatch(/refused: no seat speaks next here/);
   await run.step('next');
   await run.step('stepOut');
   expect(await run.value('Rollout', 'next')).toBe('the agent responds');

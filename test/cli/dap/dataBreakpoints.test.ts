@@ -64,7 +64,7 @@ describe('a data breakpoint', () => {
     expect(await info(run, { name: 'handoffs.C119' })).toMatchObject({ dataId: '["agent","handoffs","C119"]' });
     expect(await info(run, { name: 'turn' })).toEqual({
       dataId: null,
-      description: 'turn is no value of the database',
+      description: 'turn is not a value of the database',
     });
     expect(await info(run, { name: 'db' })).toMatchObject({
       dataId: null,
@@ -84,15 +84,15 @@ describe('a data breakpoint', () => {
     expect(body.breakpoints.map(({ message }) => message)).toEqual([
       undefined,
       undefined,
-      'turn is no value of the database',
-      expect.stringMatching(/^"1 \+" is no expression/),
+      'turn is not a value of the database',
+      expect.stringMatching(/^"1 \+" is not an expression/),
     ]);
     expect(await walk(run)).toContain('orders.W1138.payments is written');
     const broken = { breakpoints: [{ dataId: 'nonsense' }, { dataId: '["nobody","orders"]' }] };
     const { body: refused } = await run.client.request<Placed>('setDataBreakpoints', broken);
     expect(refused.breakpoints.map(({ verified, message }) => [verified, message])).toEqual([
-      [false, '"nonsense" is no value of the database'],
-      [false, '"["nobody","orders"]" is no value of the database'],
+      [false, '"nonsense" is not a value of the database'],
+      [false, '"["nobody","orders"]" is not a value of the database'],
     ]);
   });
 

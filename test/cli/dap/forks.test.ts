@@ -165,7 +165,7 @@ test('an edited policy, persona and tool are told of, and take effect in a fork 
   writeFileSync(tools, (originals.get(tools) ?? '').replace("'get_order'", "'get_order'"));
   const { body } = await run.client.request<{ files: { file: string; line: number }[] }>('rehearsal/changes');
   expect(body.files).toEqual([{ file: policy, line: lineOf(policy, 'pirate') }]);
-  await run.shows(/policy\.md changed since step \d+; the rollout goes on with what it began with/);
+  await run.shows(/policy\.md changed since step \d+; the rollout continues with the files that it started with/);
   const told = run.client.events.filter(({ event }) => event === 'rehearsal/filesChanged');
   expect(told).toHaveLength(1);
   await run.step('stepIn');
@@ -282,7 +282,7 @@ test('a long value is opened whole, and what is saved makes a fork; what has mov
   expect(message.text).toMatch(/^Hello, I'm Hugo Okafor/);
   const order = (await open('Database', 'orders', 'W1101', 'W1138')) as Opened;
   expect(order.language).toBe('json');
-  expect(await save(order, order.text.replace('}', ''))).toMatch(/^refused: W1138 is no JSON now: /);
+  expect(await save(order, order.text.replace('}', ''))).toMatch(/^refused: W1138 is not JSON: /);
   expect(await save(order, order.text.replace('"pending"', '"shipped"'))).toBe(
     'forked: continues from the edited value',
   );
@@ -294,10 +294,10 @@ test('a long value is opened whole, and what is saved makes a fork; what has mov
     run.client.request('setVariable', { variablesReference: reference, name: 'status', value: 'lost' }),
   );
   expect(await save(order, order.text.replace('pending', 'late'))).toMatch(
-    /^refused: W1138 reads otherwise where the rollout stands now/,
+    /^refused: W1138 has another value where the rollout is now/,
   );
   expect(await save(message, 'Hi,\n\nI am Hugo Okafor.')).toBe('forked: continues from the edited message');
   expect(await run.value('Messages', '1 user')).toBe('Hi,\n\nI am Hugo Okafor.');
-  expect(await open('Rollout', 'seed')).toBe('seed has no text of its own: edit it in VARIABLES');
+  expect(await open('Rollout', 'seed')).toBe('seed has no text to open: edit it in VARIABLES');
   expect(await open('Agent sees', 'instructions')).toMatchObject({ isReadOnly: true, language: 'markdown' });
 });

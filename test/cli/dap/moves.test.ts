@@ -98,9 +98,11 @@ describe('to go to', () => {
     const [target] = await targets(run, tools, lineOf(tools, 'export const get_order'));
     await run.step('stepBack');
     await run.rewrite('Shall I do that?');
-    expect(await refusal(run, 'goto', { threadId: 1, targetId: target?.id })).toMatch(/no place to go to any more/);
-    expect(await refusal(run, 'goto', { threadId: 1 })).toMatch(/no place to go to any more/);
-    expect(await refusal(run, 'stepIn', { threadId: 1, targetId: 99 })).toMatch(/no place to go to any more/);
+    expect(await refusal(run, 'goto', { threadId: 1, targetId: target?.id })).toMatch(
+      /destination is not valid any more/,
+    );
+    expect(await refusal(run, 'goto', { threadId: 1 })).toMatch(/destination is not valid any more/);
+    expect(await refusal(run, 'stepIn', { threadId: 1, targetId: 99 })).toMatch(/destination is not valid any more/);
   });
 });
 
@@ -201,8 +203,8 @@ describe('Re-sample', () => {
   test('is of the user where the user answered, and refused where nobody has', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant', stopOnEntry: true });
-    expect(await run.type('/resample')).toMatch(/^refused: nobody has answered yet/);
-    expect(await refusal(run, 'restartFrame', { frameId: 1 })).toMatch(/^nobody has answered yet/);
+    expect(await run.type('/resample')).toMatch(/^refused: no seat has answered yet/);
+    expect(await refusal(run, 'restartFrame', { frameId: 1 })).toMatch(/^no seat has answered yet/);
     await run.step('stepIn');
     await run.step('stepIn');
     const stop = await run.client.stop(() => run.type('/resample'));
@@ -234,7 +236,7 @@ describe('an expression is given another value', () => {
   test('a whole row of the database, as JSON', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
-    expect(await assign(run, 'db.orders.W1138.items[0]', '{"product": ')).toMatch(/^refused: 0 is no JSON now: /);
+    expect(await assign(run, 'db.orders.W1138.items[0]', '{"product": ')).toMatch(/^refused: 0 is not JSON: /);
     expect(await assign(run, 'db.orders.W1138.items[0]', '{"product": "hat"}')).toMatch(/^forked: /);
     expect(await run.type('db.orders.W1138.items[0]')).toBe('{"product":"hat"}');
   });
@@ -254,12 +256,12 @@ describe('an expression is given another value', () => {
 
   const refused: readonly (readonly [string, string, RegExp])[] = [
     ['db.orders.W9.status', 'x', /^refused: there is no db\.orders\.W9\.status at step/],
-    ['db.orders.W1138', '{', /^refused: W1138 is no JSON now: /],
+    ['db.orders.W1138', '{', /^refused: W1138 is not JSON: /],
     ['db.orders.W1138.items[0].price', 'cheap', /^refused: price is a number: type a number/],
     ['messages[2].content', 'ok', /^refused: messages\[2\]\.content can't be edited/],
     ['turn', '3', /^refused: turn can't be edited/],
     ['1 + 1', '3', /^refused: "1 \+ 1" names no place/],
-    ['turn +', '3', /^refused: "turn \+" is no expression/],
+    ['turn +', '3', /^refused: "turn \+" is not an expression/],
     ['rules[0].verdict', 'held', /^refused: rules\[0\]\.verdict can't be edited/],
   ];
 

@@ -197,7 +197,7 @@ test('a session that has ended makes no fork', async () => {
   await run.finish();
   expect((await run.step('continue')).event).toBe('terminated');
   expect(await run.rewrite('Shall I?')).toBe(
-    'refused: the session has ended: attach to the recording to go on from it',
+    'refused: the session has ended: attach to the recording to continue from it',
   );
   expect(run.recordings()).toHaveLength(1);
 });

@@ -161,7 +161,7 @@ test('function breakpoints stop on tools, rules, roles and turns, and refuse wha
     true,
     'there is no tool "fly" in this domain',
     'rule small-talk has no machine check in rules.yaml, so nothing can stop here',
-    expect.stringMatching(/^"hello" is no place to stop: expected tool:NAME/),
+    expect.stringMatching(/^"hello" is not a breakpoint: expected tool:NAME/),
   ]);
   expect(text(await run.client.stop(() => run.client.request('configurationDone')))).toBe('tool get_order is called');
   expect(text(await run.step('continue'))).toBe('turn 3 begins');

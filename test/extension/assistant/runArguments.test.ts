@@ -21,7 +21,7 @@ test('a task is played in a run of its own, with the seat that was asked for', (
 test.each(['--user=openai:m@http://127.0.0.1:9/v1', '-h', '../../elsewhere', 'a/b', '', 'a b'])(
   '%j is no task',
   (task) => {
-    expect(() => asked(task)).toThrow(/is no id of a task/);
+    expect(() => asked(task)).toThrow(/is not a task id/);
   },
 );
 

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { recordingFile } from '../../../src/extension/views/recordingFile.ts';
+import { fileOf, rechained } from '../../support/recordLines.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const remote: { stat: object } = vi.hoisted(() => ({ stat: {} }));
@@ -23,9 +25,32 @@ const scratch = temporaryFolder('rehearsal-views');
 /** What the page is told of a recording that cannot be read. */
 async function problemOf(uri: object): Promise<unknown> {
   const posted: { readonly problem?: unknown }[] = [];
-  await recordingFile(uri as never, { post: async (message: object) => void posted.push(message) } as never).show();
+  await shown(uri, posted);
   return posted.at(-1)?.problem;
 }
+
+/** Shows a recording of order-desk, and collects what the page is told. */
+function shown(uri: object, posted: object[]): Promise<void> {
+  const channel = { post: async (message: object) => void posted.push(message) };
+  return recordingFile(uri as never, channel as never, async () => loadDomain('domains/order-desk')).show();
+}
+
+test('a verdict quotes the sentence of the policy in place of the expression of its check', async () => {
+  const path = join(scratch, 'words.traj.jsonl');
+  const expression = 'not db.orders[args.order_id].items_changed';
+  const verdict = {
+    ...{ rule: 'change-once', check: 'onlyIf', gate: false, verdict: 'violated', evidence: [] },
+    reason: `change_item was called although this does not hold: ${expression}`,
+  };
+  const line = { n: 0, event: { type: 'rulesChecked', callId: 'c1', verdicts: [verdict] }, state: '0' };
+  writeFileSync(path, fileOf(rechained([JSON.stringify(line)])));
+  const posted: object[] = [];
+  await shown({ scheme: 'file', fsPath: path, path, fragment: '' }, posted);
+  const text = JSON.stringify(posted);
+  expect(text).toContain('change_item was called, against the rule');
+  expect(text).toContain('The items of an order can be changed only once.');
+  expect(text).not.toContain(expression);
+});
 
 test.skipIf(process.platform === 'win32').each([
   ['a device', (file: string): void => symlinkSync('/dev/zero', file), /is a device, a pipe or a socket/],

@@ -84,7 +84,7 @@ const hard = [
 ] as const;
 
 const occasional = [
-  ['interrupts', 'Interrupts', 'Cuts in with something of its own in place of an answer.'],
+  ['interrupts', 'Interrupts', 'Interrupts with something else in place of an answer.'],
   ['misunderstands', 'Misunderstands', 'Takes what the agent proposes or asks for something else.'],
   ['contradicts', 'Contradicts itself', 'Takes back what it said before, and comes back to it.'],
   ['getsUpset', 'Gets upset', 'Complains with feeling, beside its answer.'],

@@ -150,7 +150,7 @@ function AssertionCard({
             <JsonInput
               label="Value"
               value={(demand === 'equals' ? assertion.equals : assertion.contains) as Json}
-              hint="JSON: a text stands in quotes."
+              hint="JSON: put text in quotes."
               onCommit={(value) => value !== undefined && edit.set([...at, demand], value)}
             />
           )}

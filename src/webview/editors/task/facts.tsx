@@ -185,7 +185,7 @@ function StateChange({
           value={refused ?? pathText(path)}
           isCode
           hint="orders.W1.status, or a list in JSON where a key has a dot."
-          problem={refused === null ? undefined : 'It is no path: keys with dots between them.'}
+          problem={refused === null ? undefined : 'This is not a path. Write keys with dots between them.'}
           onCommit={setPath}
         />
         <Choice

@@ -1,6 +1,6 @@
-import type { RolloutEvent } from '../engine/core/event.ts';
-import type { Location } from '../engine/shell/diagnostic.ts';
-import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
+import type { RolloutEvent } from '../core/event.ts';
+import type { Location } from './diagnostic.ts';
+import type { LoadedDomain } from './load/loadedDomain.ts';
 
 /** The reason of a verdict as people read it. */
 export type ReasonInWords = {
@@ -25,7 +25,13 @@ export function inWordsOf(loaded: LoadedDomain): InWords {
 /** Returns the same event, with the reasons of its verdicts and of its reward in the words of the policy. */
 export function eventInWords(loaded: LoadedDomain, event: RolloutEvent): RolloutEvent {
   const inWords = inWordsOf(loaded);
-  if (event.type === 'rewarded') return { ...event, reason: rewardInWords(loaded, event.reason) };
+  if (event.type === 'rewarded') {
+    const card = event.card?.map((layer) => ({
+      ...layer,
+      items: layer.items.map((item) => ({ ...item, reason: inWords(item.name, item.reason) })),
+    }));
+    return { ...event, reason: rewardInWords(loaded, event.reason), ...(card ? { card } : {}) };
+  }
   if (event.type !== 'rulesChecked') return event;
   return { ...event, verdicts: event.verdicts.map((each) => ({ ...each, reason: inWords(each.rule, each.reason) })) };
 }
@@ -40,6 +46,11 @@ export function rewardInWords(loaded: LoadedDomain, reason: string): string {
 export function sentenceOf({ domain }: LoadedDomain, rule: string): string | null {
   const stated = domain.policy.rules.find(({ id }) => id === rule);
   return stated ? oneLine(stated.text) : null;
+}
+
+/** Whether a text may have the reason of a verdict that ends in an expression. */
+export function mayHaveExpression(text: string): boolean {
+  return / although this (?:does not hold|holds): |, where /.test(text);
 }
 
 /** What joins an expression to the words before it. */
