@@ -278,7 +278,7 @@ function noteUnmatchedLines({ file, parts }: LoadedDomain, closed: readonly Roll
       'warning',
       'domain/unmatched-lines',
       `The pattern reader.lines of the server ${name} matched no line of its state in any rollout.`,
-      `Look at what ${reader.tool} says with "rehearsal call", and correct the pattern.`,
+      `Look at what ${reader.tool} says with "npx rehearsal call", and correct the pattern.`,
     );
   }
 }
