@@ -68,8 +68,8 @@ export class BreakpointRequests {
     for (const kept of [...this.#kept.values()].flat()) {
       const made = kept.make();
       const shown = this.#shown(kept.id, made);
-      if (isDeepStrictEqual(shown, kept.shown)) continue;
       this.breakpoints.change(kept.id, typeof made.made === 'string' ? null : made.made);
+      if (isDeepStrictEqual(shown, kept.shown)) continue;
       kept.shown = shown;
       this.#onChanged(shown);
     }
