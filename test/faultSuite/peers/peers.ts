@@ -1,0 +1,77 @@
+import { type Copy, pythonWith } from '../../../scripts/benchmarks/copy.ts';
+
+/** What a framework reports of a rollout. */
+export type PeerResult = {
+  readonly case: string;
+  readonly reward: number | null;
+  /** Why it is marked as failed; null where it is not. */
+  readonly error: string | null;
+  /** How it ended, in the words of the framework. */
+  readonly stop?: string | null;
+};
+
+/** A rollout of a peer; without a result where the peer left none. */
+export type Played = {
+  readonly at: number;
+  readonly isStruck: boolean;
+  readonly due: number;
+  readonly result: PeerResult | null;
+};
+
+export type Peer = {
+  readonly title: string;
+  readonly script: string;
+  /** A Python that has its package; the Node of this process where there is none. */
+  readonly python?: Copy;
+  /** Whether it asks an endpoint for chat completions, so that the faults of those can strike it. */
+  readonly strikesChat: boolean;
+  /** Whether it plays the desk of the suite itself, in which an MCP server keeps the state of a session. */
+  readonly isOwn?: boolean;
+  /** Faults that are left out. */
+  readonly leftOut?: readonly string[];
+};
+
+export const peers: Readonly<Record<string, Peer>> = {
+  rehearsal: { title: 'Rehearsal', script: 'rehearsal_desk.ts', strikesChat: true, isOwn: true },
+  verifiers: {
+    title: 'verifiers 0.4.0',
+    script: 'verifiers_desk.py',
+    // Its programs run in environments that uv makes.
+    python: pythonWith(['verifiers==0.4.0', 'uv==0.13.9'], {
+      name: 'verifiers-0.4.0',
+      variable: 'REHEARSAL_PEER_VERIFIERS',
+      bytes: 240e6,
+    }),
+    strikesChat: true,
+  },
+  openenv: {
+    title: 'OpenEnv 0.3.0',
+    script: 'openenv_desk.py',
+    python: pythonWith(['openenv-core==0.3.0'], {
+      name: 'openenv-core-0.3.0',
+      variable: 'REHEARSAL_PEER_OPENENV',
+      bytes: 160e6,
+    }),
+    strikesChat: true,
+    // Its client waits 30 minutes and has no setting for that.
+    leftOut: ['no answer, always'],
+  },
+  verl: {
+    title: 'verl 0.9.1',
+    script: 'verl_desk.py',
+    python: pythonWith(['verl==0.9.1', 'transformers==5.10.4', 'ray[default]==2.60.0', 'aiohttp==3.14.5'], {
+      name: 'verl-0.9.1',
+      variable: 'REHEARSAL_PEER_VERL',
+      bytes: 660e6,
+    }),
+    strikesChat: false,
+    // It has no client of MCP that they could strike.
+    leftOut: [
+      'null in place of each absent field',
+      'the answer comes in a stream, after messages of the server',
+      'the answer comes twice',
+      'the answer is that of an earlier request',
+      'the answer to the reader is that of an earlier request',
+    ],
+  },
+};
