@@ -32,9 +32,9 @@ function events(text: string): readonly string[] {
   const { choices, usage, ...rest } = JSON.parse(text) as Completion;
   if (choices === undefined) return [text];
   const chunk = (more: object) => JSON.stringify({ ...rest, object: 'chat.completion.chunk', ...more });
-  const parts = choices.flatMap(({ message, finish_reason, ...choice }) => [
-    chunk({ choices: [{ ...choice, delta: deltaOf(message ?? {}), finish_reason: null }] }),
-    chunk({ choices: [{ ...choice, delta: {}, finish_reason }] }),
+  const parts = choices.flatMap(({ message, finish_reason = 'stop', ...choice }, index) => [
+    chunk({ choices: [{ index, ...choice, delta: deltaOf(message ?? {}), finish_reason: null }] }),
+    chunk({ choices: [{ index, ...choice, delta: {}, finish_reason }] }),
   ]);
   return [...parts, chunk({ choices: [], ...(usage !== undefined && { usage }) }), '[DONE]'];
 }

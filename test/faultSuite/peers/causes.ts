@@ -23,7 +23,7 @@ const causes: Readonly<Record<string, RegExp>> = {
   'a page of a gateway': /502|bad gateway/i,
   'a connection that is reset': broken,
   'an answer that breaks off': /closed|incomplete|broke|disconnect|connection error/i,
-  'no choices': /choices/i,
+  'no choices': /choices|ended before a completion/i,
   'an error with status 200': /upstream is away/,
   'a JSON text that is not an object': /502|bad gateway/i,
   'a wrong key': /401|API key/i,
@@ -33,7 +33,7 @@ const causes: Readonly<Record<string, RegExp>> = {
   'the text is cut at the limit of tokens': /cut|length|limit/i,
   'the arguments of a call are cut at the limit of tokens': /cut|length|limit|json|unterminated|delimiter|expecting/i,
   'finish_reason is null': /finish/i,
-  'a call with an object as its arguments': /arguments/i,
+  'a call with an object as its arguments': /arguments|not dict/i,
   'a call with a number as its id': /\bid\b/i,
 };
 

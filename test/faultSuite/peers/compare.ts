@@ -83,7 +83,7 @@ async function playBatch(peer: Peer, played: readonly number[]): Promise<readonl
     await visitServer(cases, 0, !peer.isOwn),
   ];
   try {
-    const plan = inRoot('dist', 'peers', `${peer.script}.json`);
+    const plan = inRoot('dist', 'peers', `plan-${process.pid}.json`);
     mkdirSync(inRoot('dist', 'peers'), { recursive: true });
     writeFileSync(plan, JSON.stringify({ models: endpoint.base, tools: tools.url, cases: namesOf(played), ...limits }));
     const results = await resultsOf(peer, plan);

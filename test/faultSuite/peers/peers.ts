@@ -32,7 +32,7 @@ export type Peer = {
 };
 
 export const peers: Readonly<Record<string, Peer>> = {
-  rehearsal: { title: 'Rehearsal', script: 'rehearsal_desk.ts', strikesChat: true, isOwn: true },
+  rehearsal: { title: 'Rehearsal', script: 'rehearsalDesk.ts', strikesChat: true, isOwn: true },
   verifiers: {
     title: 'verifiers 0.4.0',
     script: 'verifiers_desk.py',

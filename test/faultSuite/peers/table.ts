@@ -38,12 +38,7 @@ export function writeTables(): void {
   });
   const page = inRoot('docs', 'injected-faults.md');
   const date = new Date().toISOString().slice(0, 10);
-  const text = [
-    `Played on ${date}.`,
-    countsOf(shown),
-    'Faults that are not in every column of the first row:',
-    faultsOf(shown),
-  ];
+  const text = [`Played on ${date}.`, countsOf(shown), 'The faults after which they differ:', faultsOf(shown)];
   writeFileSync(page, withGenerated(readFileSync(page, 'utf8'), 'peers', text.join('\n\n')));
 }
 
@@ -64,16 +59,15 @@ function countsOf(shown: readonly Shown[]): string {
   ]);
 }
 
-/** Returns a row for each fault after which a peer has anything but the usual reward or a named cause. */
+/** Returns a row for each fault after which the frameworks differ. */
 function faultsOf(shown: readonly Shown[]): string {
   const rows = strikes.flatMap((plan) => {
     const cells = shown.map(({ played }) =>
       cellOf(played.filter(({ at, isStruck }) => isStruck && strikeOf(at) === plan)),
     );
     const where = plan.type === 'tool' ? 'tools' : 'model';
-    return cells.every((cell) => /^(\d+ (as without|failed, named)(, )?|-)*$/.test(cell))
-      ? []
-      : [[plan.fault.name, where, ...cells]];
+    const isSame = new Set(cells.filter((cell) => cell !== '-')).size < 2;
+    return isSame ? [] : [[plan.fault.name, where, ...cells]];
   });
   return markdownTable([['fault', 'strikes', ...shown.map(({ peer }) => peer.title)], ...rows]);
 }

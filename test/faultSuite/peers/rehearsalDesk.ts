@@ -1,4 +1,4 @@
-// The desk of the fault suite on this engine, by its command line: rehearsal_desk.ts PLAN. Prints a JSON line for each
+// The desk of the fault suite on this engine, by its command line: rehearsalDesk.ts PLAN. Prints a JSON line for each
 // rollout.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
