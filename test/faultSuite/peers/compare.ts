@@ -5,8 +5,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import type { Copy } from '../../../scripts/benchmarks/copy.ts';
-import { pythonObstacle } from '../../../scripts/pythonTests.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { Failure, runMain } from '../../../scripts/terminal.ts';
 import { type Cases, caseIn } from '../cases.ts';
@@ -52,20 +50,12 @@ async function main(args: string[]): Promise<undefined> {
 async function comparePeer(name: string, first: number, end: number): Promise<void> {
   const peer = peers[name];
   if (!peer) throw new Failure(`${name} is not a peer; the peers are ${Object.keys(peers).join(', ')}`);
-  if (peer.python && !peer.python.isReady()) await setUp(peer.python);
+  const program = await peer.setUp();
   for (let from = first; from < end; from += perBatch) {
     const faults = Array.from({ length: Math.min(perBatch, end - from) }, (_, at) => from + at);
     const chosen = faults.filter((at) => isStruck(peer, at));
-    if (chosen.length > 0) keep(name, await playBatch(peer, casesOf(chosen)));
+    if (chosen.length > 0) keep(name, await playBatch(peer, program, casesOf(chosen)));
   }
-}
-
-async function setUp(python: Copy): Promise<void> {
-  const obstacle = pythonObstacle();
-  if (obstacle) throw new Failure(`${obstacle.reason}: ${obstacle.install}`);
-  for (const { what, bytes, into } of python.downloads())
-    console.log(`Downloading ${what}, about ${Math.round(bytes / 1e6)} MB, into ${into}`);
-  await python.setUp();
 }
 
 function isStruck(peer: Peer, at: number): boolean {
@@ -75,7 +65,7 @@ function isStruck(peer: Peer, at: number): boolean {
 }
 
 /** Plays cases in one run of a peer. */
-async function playBatch(peer: Peer, played: readonly number[]): Promise<readonly Played[]> {
+async function playBatch(peer: Peer, program: string, played: readonly number[]): Promise<readonly Played[]> {
   const struck = new Set<number>();
   const cases: Cases = { planOf, isWrong, onStruck: (at) => void struck.add(at) };
   const [endpoint, tools] = [
@@ -86,7 +76,7 @@ async function playBatch(peer: Peer, played: readonly number[]): Promise<readonl
     const plan = inRoot('dist', 'peers', `plan-${process.pid}.json`);
     mkdirSync(inRoot('dist', 'peers'), { recursive: true });
     writeFileSync(plan, JSON.stringify({ models: endpoint.base, tools: tools.url, cases: namesOf(played), ...limits }));
-    const results = await resultsOf(peer, plan);
+    const results = await resultsOf(peer, program, plan);
     return played.map((at) => ({
       at,
       isStruck: struck.has(at),
@@ -99,9 +89,9 @@ async function playBatch(peer: Peer, played: readonly number[]): Promise<readonl
   }
 }
 
-async function resultsOf(peer: Peer, plan: string): Promise<readonly PeerResult[]> {
+async function resultsOf(peer: Peer, program: string, plan: string): Promise<readonly PeerResult[]> {
   const script = inRoot('test', 'faultSuite', 'peers', peer.script);
-  const child = spawn(peer.python?.path() ?? process.execPath, [script, plan], {
+  const child = spawn(program, [script, plan], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const closed = once(child, 'close');

@@ -1,4 +1,6 @@
-import { type Copy, pythonWith } from '../../../scripts/benchmarks/copy.ts';
+import { pythonWith, type Source } from '../../../scripts/benchmarks/copy.ts';
+import { pythonObstacle, setUpTrainer } from '../../../scripts/pythonTests.ts';
+import { Failure } from '../../../scripts/terminal.ts';
 
 /** What a framework reports of a rollout. */
 export type PeerResult = {
@@ -21,8 +23,8 @@ export type Played = {
 export type Peer = {
   readonly title: string;
   readonly script: string;
-  /** A Python that has its package; the Node of this process where there is none. */
-  readonly python?: Copy;
+  /** Installs its package if it is missing. Returns the program that runs the script. */
+  readonly setUp: () => Promise<string>;
   /** Whether it asks an endpoint for chat completions, so that the faults of those can strike it. */
   readonly strikesChat: boolean;
   /** Whether it plays the desk of the suite itself, in which an MCP server keeps the state of a session. */
@@ -31,13 +33,44 @@ export type Peer = {
   readonly leftOut?: readonly string[];
 };
 
+/** Returns what installs packages into a Python of their own, and announces the download. */
+function installed(requirements: readonly string[], source: Source): () => Promise<string> {
+  const python = pythonWith(requirements, source);
+  return async () => {
+    if (python.isReady()) return python.path();
+    requirePython();
+    for (const { what, bytes, into } of python.downloads())
+      console.log(`Downloading ${what}, about ${Math.round(bytes / 1e6)} MB, into ${into}`);
+    await python.setUp();
+    return python.path();
+  };
+}
+
+async function setUpVerl(): Promise<string> {
+  const named = process.env['REHEARSAL_PEER_VERL'];
+  if (named !== undefined) return named;
+  requirePython();
+  return setUpTrainer('verl');
+}
+
+function requirePython(): void {
+  const obstacle = pythonObstacle();
+  if (obstacle) throw new Failure(`${obstacle.reason}: ${obstacle.install}`);
+}
+
 export const peers: Readonly<Record<string, Peer>> = {
-  rehearsal: { title: 'Rehearsal', script: 'rehearsalDesk.ts', strikesChat: true, isOwn: true },
+  rehearsal: {
+    title: 'Rehearsal',
+    script: 'rehearsalDesk.ts',
+    setUp: () => Promise.resolve(process.execPath),
+    strikesChat: true,
+    isOwn: true,
+  },
   verifiers: {
     title: 'verifiers 0.4.0',
     script: 'verifiers_desk.py',
     // Its programs run in environments that uv makes.
-    python: pythonWith(['verifiers==0.4.0', 'uv==0.13.9'], {
+    setUp: installed(['verifiers==0.4.0', 'uv==0.13.9'], {
       name: 'verifiers-0.4.0',
       variable: 'REHEARSAL_PEER_VERIFIERS',
       bytes: 240e6,
@@ -47,7 +80,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   openenv: {
     title: 'OpenEnv 0.3.0',
     script: 'openenv_desk.py',
-    python: pythonWith(['openenv-core==0.3.0'], {
+    setUp: installed(['openenv-core==0.3.0'], {
       name: 'openenv-core-0.3.0',
       variable: 'REHEARSAL_PEER_OPENENV',
       bytes: 160e6,
@@ -59,11 +92,8 @@ export const peers: Readonly<Record<string, Peer>> = {
   verl: {
     title: 'verl 0.9.1',
     script: 'verl_desk.py',
-    python: pythonWith(['verl==0.9.1', 'transformers==5.10.4', 'ray[default]==2.60.0', 'aiohttp==3.14.5'], {
-      name: 'verl-0.9.1',
-      variable: 'REHEARSAL_PEER_VERL',
-      bytes: 660e6,
-    }),
+    // The trainer's environment has it with PyTorch for the CPU.
+    setUp: () => setUpVerl(),
     strikesChat: false,
     // It has no client of MCP that they could strike.
     leftOut: [
