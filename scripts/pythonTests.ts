@@ -33,7 +33,7 @@ export function pythonObstacle(): Obstacle | undefined {
 }
 
 /** Creates or updates an environment of the trainer. Returns the path of its Python, which the setup prints last. */
-async function setUp(profile: Profile = 'dev'): Promise<string> {
+export async function setUpTrainer(profile: Profile = 'dev'): Promise<string> {
   announce('Setting up the Python environment of the trainer (quick if nothing changed)');
   const { code, output } = await runCommand(findPython() ?? 'python3', setUpCommand(profile), {
     cwd: trainer,
@@ -49,7 +49,7 @@ async function setUp(profile: Profile = 'dev'): Promise<string> {
 
 /** Runs ruff and basedpyright over all Python of the repository, and the trainer's tests. */
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
-  const python = await setUp();
+  const python = await setUpTrainer();
   const counts = [
     await gate(python, root, 'ruff', 'check', '.'),
     await gate(python, root, 'ruff', 'format', '--check', '.'),
@@ -61,7 +61,7 @@ export async function runPythonTests(filters: readonly string[]): Promise<Counts
 
 /** Runs test files of the trainer again. */
 export async function runPythonTestsAgain(files: readonly string[]): Promise<Counts> {
-  return pytest(await setUp(), [], ...files.map((file) => `tests/${file}`));
+  return pytest(await setUpTrainer(), [], ...files.map((file) => `tests/${file}`));
 }
 
 /** Runs a Python module that only passes or fails. Prints its output if it fails. */
@@ -95,7 +95,7 @@ async function checkTypes(python: string): Promise<Counts> {
  * cluster runs on the loopback interface. No GPU is needed.
  */
 export async function runRayTests(filters: readonly string[]): Promise<Counts> {
-  const python = await setUp('verl');
+  const python = await setUpTrainer('verl');
   const types = ['-m', 'basedpyright', '--level', 'error', '--pythonpath', python, '--project', 'pyright.verl.json'];
   const { code, output } = await runCommand(python, types, { cwd: trainer });
   if (code !== 0) console.log(output.trim());
@@ -110,8 +110,8 @@ export function vllmObstacle(): Obstacle | undefined {
 
 /** Runs the tests of vLLM as the sampler, including those that run vLLM in its own environment. */
 export async function runVllmTests(filters: readonly string[]): Promise<Counts> {
-  process.env.REHEARSAL_VLLM_PYTHON = await setUp('vllm');
-  return pytest(await setUp(), filters, 'tests/test_vllm.py');
+  process.env.REHEARSAL_VLLM_PYTHON = await setUpTrainer('vllm');
+  return pytest(await setUpTrainer(), filters, 'tests/test_vllm.py');
 }
 
 async function pytest(python: string, filters: readonly string[], ...where: readonly string[]): Promise<Counts> {

@@ -26,7 +26,7 @@ function isUnreachable(output: string): boolean {
   );
 }
 
-type Source = {
+export type Source = {
   /** Folder in the cache; it names the version. */
   readonly name: string;
   /** Environment variable that names another copy. */

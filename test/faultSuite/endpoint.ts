@@ -5,25 +5,43 @@ import { chatCompletion, sendJson } from '../support/chatResponse.ts';
 import { type Cases, caseIn, caseName } from './cases.ts';
 import type { Message, Seat } from './chatFaults.ts';
 import { chatPlace } from './plan.ts';
+import { streamed } from './streamed.ts';
 
 export type Endpoint = { readonly base: string; readonly close: () => void };
 
 /** A seat whose every request is refused with a status. */
 export type Refused = { readonly seat: Seat; readonly status: number };
 
+/** A call of a tool, as the agent makes it. */
+type ToolCall = readonly [tool: string, args: object];
+/** Returns the calls of the agent in the case of a name. */
+export type Calls = (name: string, isWrong: boolean) => readonly ToolCall[];
+
 /** Serves the models of all seats, and strikes them as planned. */
-export async function serveCases(cases: Cases, refused: Refused | null = null): Promise<Endpoint> {
+export async function serveCases(
+  cases: Cases,
+  refused: Refused | null = null,
+  calls: Calls = deskCalls,
+): Promise<Endpoint> {
   const seen = new Map<string, number>();
-  const server = createServer(async (request, response) => {
+  const server = createServer(async (request, plain) => {
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
-    const seat = request.url?.split('/')[1] as Seat;
+    // A harness may ask for the models of its endpoint before it begins.
+    if (request.method === 'GET') {
+      sendJson(plain, 200, { object: 'list', data: [{ id: 'm', object: 'model' }] });
+      return;
+    }
+    const response = (JSON.parse(text) as Request).stream === true ? streamed(plain) : plain;
+    // A client that takes no path before /v1 is an agent's.
+    const [, first] = request.url?.split('/') ?? [];
+    const seat = (first === 'v1' ? 'agent' : first) as Seat;
     if (seat === refused?.seat) {
       sendJson(response, refused.status, { error: { message: 'slow down' } }, { 'retry-after-ms': '50' });
       return;
     }
     // The judge of a rollout that ended at once reads of no case.
     const at = caseIn(text) ?? -1;
-    const message = said(seat, at, text, cases.isWrong(at));
+    const message = said(seat, at, text, cases.isWrong(at), calls);
     const plan = cases.planOf(at);
     const fault = plan && chatPlace(plan, seat);
     const key = `${at} ${seat}`;
@@ -49,28 +67,32 @@ export async function serveCases(cases: Cases, refused: Refused | null = null): 
   };
 }
 
-type Request = { readonly messages: readonly { readonly role: string; readonly content: unknown }[] };
+type Request = {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly stream?: boolean;
+};
+
+const deskCalls: Calls = (name, isWrong) => [
+  ['look', { case: name }],
+  ['settle', { case: name, note: isWrong ? 'later' : 'done' }],
+  ['weather', { case: name }],
+  ['visit', { case: name }],
+];
 
 const text = (content: string): Message => ({ role: 'assistant', content });
 
 /** What the model of a seat says: it does its work, and makes a call again that has failed. */
-function said(seat: Seat, at: number, body: string, isWrong: boolean): Message {
+function said(seat: Seat, at: number, body: string, isWrong: boolean, calls: Calls): Message {
   const { messages } = JSON.parse(body) as Request;
   if (seat === 'judge') return text('{"reason": "It names the case.", "holds": true}');
   if (seat === 'tool') return text('{"result": {"sky": "clear"}}');
   const name = caseName(at);
-  const calls = [
-    ['look', { case: name }],
-    ['settle', { case: name, note: isWrong ? 'later' : 'done' }],
-    ['weather', { case: name }],
-    ['visit', { case: name }],
-  ] as const;
   if (seat === 'user') {
     const isTold = messages.some(({ role, content }) => role === 'user' && String(content).includes('is settled'));
     return text(isTold ? 'Thank you, goodbye. ###STOP###' : `Hello, I would like ${name} settled, please.`);
   }
-  const results = messages.filter(({ role, content }) => role === 'tool' && !String(content).startsWith('Error'));
-  const call = calls[results.length];
+  const results = messages.filter(({ role, content }) => role === 'tool' && !/^(Error|error: )/.test(String(content)));
+  const call = calls(name, isWrong)[results.length];
   if (!call) return text(`Your ${name} is settled.`);
   const [tool, args] = call;
   const id = `call_${messages.length}`;

@@ -14,10 +14,11 @@ import { approveDomain } from '../support/approval.ts';
 import { markdownTable, withGenerated } from '../support/markdownTable.ts';
 import { isFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { type Cases, caseIn } from './cases.ts';
+import { type Cases, caseIn, caseName } from './cases.ts';
 import type { Outcome, Seat } from './chatFaults.ts';
 import { type Refused, serveCases } from './endpoint.ts';
-import { nameOf, type Plan, planFor, strikes } from './plan.ts';
+import { nameOf, type Plan } from './plan.ts';
+import { planFor, strikes } from './strikes.ts';
 import { struckDesk } from './struckDesk.ts';
 import { visitServer } from './visitServer.ts';
 
@@ -66,7 +67,16 @@ type Playing = { readonly shares?: number; readonly refused?: Refused; readonly 
 /** Plays cases in one run, and verifies it. */
 async function playCases(count: number, cases: Cases, { shares = 0, refused, rateLimitMs = 120_000 }: Playing) {
   const [endpoint, mcp] = [await serveCases(cases, refused), await visitServer(cases, shares)];
-  const folder = approveDomain(folderOf(struckDesk(endpoint.base, mcp.url, count, limitMs)));
+  const folder = approveDomain(
+    folderOf(
+      struckDesk(
+        endpoint.base,
+        mcp.url,
+        Array.from({ length: count }, (_, at) => caseName(at)),
+        limitMs,
+      ),
+    ),
+  );
   const run = temporaryFolder('struck-run');
   const model = (seat: Seat): ModelSeat => ({
     type: 'openai',
@@ -99,6 +109,7 @@ async function playCases(count: number, cases: Cases, { shares = 0, refused, rat
   } finally {
     await supervisor.close();
     endpoint.close();
+    mcp.close();
   }
 }
 

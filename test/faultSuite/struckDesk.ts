@@ -1,5 +1,3 @@
-import { caseName } from './cases.ts';
-
 /**
  * The files of a domain with a task for each case. A rollout with reward 1 has been through every kind of seat and tool:
  * tools in code, a simulated tool, an MCP server with state, a judge, and models as agent and user.
@@ -7,7 +5,7 @@ import { caseName } from './cases.ts';
 export function struckDesk(
   models: string,
   mcp: string,
-  count: number,
+  cases: readonly string[],
   limitMs: number,
 ): Readonly<Record<string, string>> {
   return {
@@ -54,18 +52,18 @@ result: { type: object, properties: { sky: { type: string } }, required: [sky], 
 behaviour: The sky is always clear.
 `,
     'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
-    'tasks/cases.task.yaml': Array.from({ length: count }, (_, at) => task(at)).join(''),
+    'tasks/cases.task.yaml': cases.map(task).join(''),
   };
 }
 
-const task = (at: number) => `- id: ${caseName(at)}
+const task = (name: string) => `- id: ${name}
   persona: plain
   split: test
-  user: { goal: You want ${caseName(at)} settled. }
-  actions: [{ tool: settle, arguments: { case: ${caseName(at)}, note: done } }]
+  user: { goal: You want ${name} settled. }
+  actions: [{ tool: settle, arguments: { case: ${name}, note: done } }]
   assertions:
-    - { path: cases.${caseName(at)}.note, equals: done }
-    - { in: log, that: 'any(state, it == "${caseName(at)}")' }
+    - { path: cases.${name}.note, equals: done }
+    - { in: log, that: 'any(state, it == "${name}")' }
   judge: [The agent says which case is settled.]
   evaluate: [assertions, judge]
   train: [assertions]

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { resultBody, textResult } from '../support/rawMcpServer.ts';
+import { resultBody, textResult } from '../support/rawMcpListener.ts';
 import type { ChatFault } from './chatFaults.ts';
 
 /** A request to the MCP server that may be struck, and what it would answer. */

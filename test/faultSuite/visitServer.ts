@@ -1,28 +1,30 @@
-import { type RawServer, rawMcpServer, resultBody, textResult } from '../support/rawMcpServer.ts';
+import { listenRawMcp, type RawServer, resultBody, textResult } from '../support/rawMcpListener.ts';
 import { type Cases, caseIn } from './cases.ts';
 import { toolPlace } from './plan.ts';
 
 export type VisitServer = RawServer & {
   /** How often a client was given the session of another one. */
   readonly shared: () => number;
+  readonly close: () => void;
 };
 
 const schema = { type: 'object', properties: { case: { type: 'string' } } };
 const tools = [
   { name: 'visit', description: 'Notes a visit.', inputSchema: { ...schema, required: ['case'] } },
-  { name: 'visits', description: 'All visits.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  { name: 'visits', description: 'All visits.', inputSchema: schema, annotations: { readOnlyHint: true } },
 ];
 const opening = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'v', version: '1' } };
 
 /**
  * Starts an MCP server over HTTP whose state is the visits of each session, and strikes it as planned.
  * @param shares how many clients are given the session of another one
+ * @param isPerCase whether the state is that of a case, whatever the session. The reader then names the case.
  */
-export async function visitServer(cases: Cases, shares: number): Promise<VisitServer> {
+export async function visitServer(cases: Cases, shares: number, isPerCase = false): Promise<VisitServer> {
   const visitsOf = new Map<string, string[]>();
   const seen = new Map<string, number>();
   let shared = 0;
-  const server = await rawMcpServer({
+  const server = await listenRawMcp({
     reply: ({ id, method, params, headers, text }, { sessions }) => {
       if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
       if (method === 'initialize') {
@@ -36,14 +38,15 @@ export async function visitServer(cases: Cases, shares: number): Promise<VisitSe
       }
       if (method !== 'tools/call') return undefined;
       const session = String(headers['mcp-session-id']);
-      const visits = visitsOf.get(session) ?? [];
-      visitsOf.set(session, visits);
+      const owner = isPerCase ? String(caseIn(text)) : session;
+      const visits = visitsOf.get(owner) ?? [];
+      visitsOf.set(owner, visits);
       const perform = () => {
-        if (params.name === 'visit') visits.push(/"case":"(.*?)"/.exec(text)?.[1] ?? '');
+        if (params.name === 'visit') visits.push(/"case":\s*"(.*?)"/.exec(text)?.[1] ?? '');
         return textResult(params.name === 'visit' ? 'noted' : JSON.stringify(visits));
       };
       // The reader has no case in its arguments: it is about the one that was visited in its session.
-      const at = caseIn(text) ?? caseIn(visits[0] ?? '');
+      const at = (params.name === 'visits' ? null : caseIn(text)) ?? caseIn(visits[0] ?? '');
       const plan = at === null ? undefined : cases.planOf(at);
       const fault = plan && toolPlace(plan, params.name ?? '');
       const key = `${at} ${params.name}`;

@@ -1,0 +1,107 @@
+import { pythonWith, type Source } from '../../../scripts/benchmarks/copy.ts';
+import { pythonObstacle, setUpTrainer } from '../../../scripts/pythonTests.ts';
+import { Failure } from '../../../scripts/terminal.ts';
+
+/** What a framework reports of a rollout. */
+export type PeerResult = {
+  readonly case: string;
+  readonly reward: number | null;
+  /** Why it is marked as failed; null where it is not. */
+  readonly error: string | null;
+  /** How it ended, in the words of the framework. */
+  readonly stop?: string | null;
+};
+
+/** A rollout of a peer; without a result where the peer left none. */
+export type Played = {
+  readonly at: number;
+  readonly isStruck: boolean;
+  readonly due: number;
+  readonly result: PeerResult | null;
+};
+
+export type Peer = {
+  readonly title: string;
+  readonly script: string;
+  /** Installs its package if it is missing. Returns the program that runs the script. */
+  readonly setUp: () => Promise<string>;
+  /** Whether it asks an endpoint for chat completions, so that the faults of those can strike it. */
+  readonly strikesChat: boolean;
+  /** Whether it plays the desk of the suite itself, in which an MCP server keeps the state of a session. */
+  readonly isOwn?: boolean;
+  /** Faults that are left out. */
+  readonly leftOut?: readonly string[];
+};
+
+/** Returns what installs packages into a Python of their own, and announces the download. */
+function installed(requirements: readonly string[], source: Source): () => Promise<string> {
+  const python = pythonWith(requirements, source);
+  return async () => {
+    if (python.isReady()) return python.path();
+    requirePython();
+    for (const { what, bytes, into } of python.downloads())
+      console.log(`Downloading ${what}, about ${Math.round(bytes / 1e6)} MB, into ${into}`);
+    await python.setUp();
+    return python.path();
+  };
+}
+
+async function setUpVerl(): Promise<string> {
+  const named = process.env['REHEARSAL_PEER_VERL'];
+  if (named !== undefined) return named;
+  requirePython();
+  return setUpTrainer('verl');
+}
+
+function requirePython(): void {
+  const obstacle = pythonObstacle();
+  if (obstacle) throw new Failure(`${obstacle.reason}: ${obstacle.install}`);
+}
+
+export const peers: Readonly<Record<string, Peer>> = {
+  rehearsal: {
+    title: 'Rehearsal',
+    script: 'rehearsalDesk.ts',
+    setUp: () => Promise.resolve(process.execPath),
+    strikesChat: true,
+    isOwn: true,
+  },
+  verifiers: {
+    title: 'verifiers 0.4.0',
+    script: 'verifiers_desk.py',
+    // Its programs run in environments that uv makes.
+    setUp: installed(['verifiers==0.4.0', 'uv==0.13.9'], {
+      name: 'verifiers-0.4.0',
+      variable: 'REHEARSAL_PEER_VERIFIERS',
+      bytes: 240e6,
+    }),
+    strikesChat: true,
+  },
+  openenv: {
+    title: 'OpenEnv 0.3.0',
+    script: 'openenv_desk.py',
+    setUp: installed(['openenv-core==0.3.0'], {
+      name: 'openenv-core-0.3.0',
+      variable: 'REHEARSAL_PEER_OPENENV',
+      bytes: 160e6,
+    }),
+    strikesChat: true,
+    // Its client waits 30 minutes and has no setting for that.
+    leftOut: ['no answer, always'],
+  },
+  verl: {
+    title: 'verl 0.9.1',
+    script: 'verl_desk.py',
+    // The trainer's environment has it with PyTorch for the CPU.
+    setUp: () => setUpVerl(),
+    strikesChat: false,
+    // It has no client of MCP that they could strike.
+    leftOut: [
+      'null in place of each absent field',
+      'the answer comes in a stream, after messages of the server',
+      'the answer comes twice',
+      'the answer is that of an earlier request',
+      'the answer to the reader is that of an earlier request',
+    ],
+  },
+};
