@@ -188,7 +188,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['show mesages', /there is no "mesages" here\. Did you mean Messages\?/],
   ['take lamp', /name the seat: \/take agent or \/take user/],
   ['turn 0', /name a turn by its number/],
-  ['say', /type what is said/],
+  ['say', /type the message: \/say TEXT/],
   ['stop', /only a user that you play can end the conversation/],
 ];
 

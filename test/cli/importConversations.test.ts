@@ -414,7 +414,7 @@ test('an imported conversation is stepped through, and says what it has not', as
     'from log.jsonl, line 1 (chats), personal data masked; its database is not known',
   );
   const [said] = (await run.variables('Persona')).found;
-  expect(said?.value).toMatch(/has no task "call-17".*until you draft one/);
+  expect(said?.value).toMatch(/has no task "call-17".*Draft a task from it/);
 });
 
 const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;

@@ -151,8 +151,9 @@ class McpInstance implements ToolSource {
   async open(): Promise<void> {
     try {
       await this.#openSession().catch((error: unknown) => {
-        // Nothing has been called in the session that the server forgot.
-        if (!(error instanceof SessionLost)) throw error;
+        // Nothing has been called in a session that the server forgot, or before a connection broke.
+        const isHttp = this.#server.type === 'http';
+        if (!(error instanceof SessionLost) && !(isHttp && isBroken(error))) throw error;
         return this.#openSession();
       });
     } catch (error) {
@@ -496,10 +497,9 @@ class McpInstance implements ToolSource {
         'mcp/unreachable',
         `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
       );
-    const isBroken = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
     return this.#fault(
       'mcp/died',
-      `${what}${isBroken ? 'the connection broke before the answer' : withoutPage(messageOf(error))}`,
+      `${what}${isBroken(error) ? 'the connection broke before the answer' : withoutPage(messageOf(error))}`,
     );
   }
 
@@ -564,4 +564,12 @@ function rowsIn(text: string, lines: string): Json {
     const row = pattern.groups(line);
     return row ? [row] : [];
   });
+}
+
+/** Returns whether a connection ended before the answer. One that was refused was never there. */
+function isBroken(error: unknown): boolean {
+  if (error instanceof Disconnected) return true;
+  const isFetch = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
+  const { code } = ((error as { cause?: unknown } | null)?.cause ?? {}) as { code?: string };
+  return isFetch && code !== 'ECONNREFUSED' && code !== 'ENOTFOUND';
 }

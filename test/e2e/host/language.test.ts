@@ -25,7 +25,7 @@ describe('language features in the order desk', () => {
       await refusal('tasks/cancellations.task.yaml', 'cancel_order', 'get_order'),
       /There is a tool get_order already/,
     );
-    assert.match(await refusal('tasks/cancellations.task.yaml', 'W1014 }', 'W1'), /Nothing with a name/);
+    assert.match(await refusal('tasks/cancellations.task.yaml', 'W1014 }', 'W1'), /nothing to rename here/);
   });
 
   it('finds what the workspace declares by its name', async () => {

@@ -122,7 +122,7 @@ it('refuses what can not be renamed here, and says where it can', () => {
   );
   expect(refusal(markedAt('tasks/second.task.yaml', 'W2, status', 1))).toMatch(/key of a row/);
   expect(refusal(markedAt('tasks/second.task.yaml', 'order: W2 } }', 1))).toMatch(/schema of its tool/);
-  expect(refusal(markedAt('tasks/second.task.yaml', 'Cancel order', 1))).toMatch(/Nothing with a name/);
+  expect(refusal(markedAt('tasks/second.task.yaml', 'Cancel order', 1))).toMatch(/nothing to rename here/);
   expect(
     refusal(
       markedAt('rules.yaml', 'Ask', 1, { ...office, 'rules.yaml': '- { rule: Ask for a yes, check: oneCall }\n' }),

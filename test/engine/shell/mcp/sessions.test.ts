@@ -65,6 +65,32 @@ test.each(expiries)('a session that expires ($name) before the tools are listed 
   expect([lists, server.sessions.size]).toEqual([2, 1]);
 });
 
+test.each(['initialize', 'tools/list'])('a connection that breaks at %s is opened again, once', async (broken) => {
+  let asked = 0;
+  const server = await rawMcpServer({
+    reply: ({ method }) => {
+      if (method !== broken) return undefined;
+      asked += 1;
+      return asked === 1 ? (response) => void response.destroy() : undefined;
+    },
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  expect(asked).toBe(2);
+});
+
+test('a server that breaks every connection is asked twice', async () => {
+  let asked = 0;
+  const server = await rawMcpServer({
+    reply: () => (response) => {
+      asked += 1;
+      response.destroy();
+    },
+  });
+  await expect(connectTo(server.url)).rejects.toThrow(/the connection broke before the answer/);
+  expect(asked).toBe(2);
+});
+
 test('a server that forgets every session is not asked without end', async () => {
   let lists = 0;
   const server = await rawMcpServer({
