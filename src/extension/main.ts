@@ -11,6 +11,7 @@ import { adapterFactory } from './debug/adapterFactory.ts';
 import { registerChangeNotice } from './debug/changeNotice.ts';
 import { configurationProvider, dynamicConfigurations } from './debug/configurationProvider.ts';
 import { registerDebugViewOnStop } from './debug/debugView.ts';
+import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
@@ -64,6 +65,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerForksView(),
     registerChangeNotice(),
     registerDebugViewOnStop(),
+    registerReplyLens(),
     registerRunsTree(runs),
     registerIntentsTree(),
     registerSpotCheck(),

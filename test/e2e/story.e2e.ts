@@ -127,6 +127,26 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.ended();
 });
 
+test('Edit What the Agent Says…, above the line of the stop, forks with the message and keeps the rule in view', async () => {
+  const { debug, page } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await page.locator('.codelens-decoration a', { hasText: 'Edit What the Agent Says' }).click();
+  await until('an empty box', async () => expect(await page.locator('.quick-input-box input').inputValue()).toBe(''));
+  await workbench.screenshot('edit-what-the-agent-says');
+  await workbench.answer(asking);
+  await debug.waitForConsole('--- fork:');
+  await waitForStack('agent: I can change the desk lamp');
+  await debug.stoppedAt(rule);
+  await debug.press('continue');
+  await waitForReason('rule confirm-before-write held');
+  await debug.press('continue');
+  await waitForStack('reward 1');
+  await debug.press('stop');
+  await debug.ended();
+});
+
 test('the row of a run shows how its best fork came out', async () => {
   await workbench.showViews();
   const runs = workbench.page

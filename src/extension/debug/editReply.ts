@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
-import { chosenFrame, debuggedSession } from './stoppedSession.ts';
+import { debugType } from '../contributions.ts';
+import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
 /** The agent's last message at a step, or null where the agent has said nothing. What is said in a call is no text. */
 type Reply = { readonly reply: (WholeText & { readonly isCall: boolean }) | null };
+
+const command = 'rehearsal.reply.edit';
 
 /**
  * Asks for other words of the agent in place of its last message, and forks with them. A message of several lines opens
@@ -41,5 +44,40 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   } catch (error) {
     void vscode.window.showErrorMessage(`The message was not changed: ${messageOf(error)}`);
     return false;
+  }
+}
+
+/** Offers the edit above the line where a rollout is paused. */
+export function registerReplyLens(): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts,py}' };
+  return vscode.Disposable.from(
+    changed,
+    vscode.debug.onDidChangeActiveStackItem(() => changed.fire()),
+    vscode.languages.registerCodeLensProvider(files, {
+      onDidChangeCodeLenses: changed.event,
+      provideCodeLenses: async ({ uri, lineCount }) => {
+        const line = await pausedLineIn(uri);
+        if (line === undefined || line > lineCount) return [];
+        const range = new vscode.Range(line - 1, 0, line - 1, 0);
+        return [new vscode.CodeLens(range, { command, title: '$(edit) Edit What the Agent Says…' })];
+      },
+    }),
+  );
+}
+
+/** The line (from 1) of a file where the chosen frame is, once the agent has said something. */
+async function pausedLineIn({ fsPath }: vscode.Uri): Promise<number | undefined> {
+  const item = vscode.debug.activeStackItem;
+  if (!(item instanceof vscode.DebugStackFrame) || item.session.type !== debugType) return undefined;
+  const { frameId, session } = item;
+  try {
+    const { stackFrames }: Frames = await session.customRequest('stackTrace', { threadId: 1 });
+    const frame = stackFrames.find(({ id }) => id === frameId);
+    if (frame?.source?.path !== fsPath) return undefined;
+    const { reply }: Reply = await session.customRequest('rehearsal/reply', { frameId });
+    return reply ? frame.line : undefined;
+  } catch {
+    return undefined; // a session that has just ended
   }
 }

@@ -2,7 +2,15 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { mayRun } from '../trust.ts';
 
-type Frames = { readonly stackFrames: readonly { readonly id: number; readonly name: string }[] };
+/** What the adapter says of the call stack. */
+export type Frames = {
+  readonly stackFrames: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly line: number;
+    readonly source?: { readonly path?: string };
+  }[];
+};
 
 /** The rollout or recording that is debugged; says what to do where there is none. */
 export function debuggedSession(
