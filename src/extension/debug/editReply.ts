@@ -67,17 +67,23 @@ export function registerReplyLens(): vscode.Disposable {
 }
 
 /** The line (from 1) of a file where the chosen frame is, once the agent has said something. */
-async function pausedLineIn({ fsPath }: vscode.Uri): Promise<number | undefined> {
+async function pausedLineIn(uri: vscode.Uri): Promise<number | undefined> {
   const item = vscode.debug.activeStackItem;
   if (!(item instanceof vscode.DebugStackFrame) || item.session.type !== debugType) return undefined;
   const { frameId, session } = item;
   try {
     const { stackFrames }: Frames = await session.customRequest('stackTrace', { threadId: 1 });
     const frame = stackFrames.find(({ id }) => id === frameId);
-    if (frame?.source?.path !== fsPath) return undefined;
+    if (!frame || !isOf(uri, frame.source?.path)) return undefined;
     const { reply }: Reply = await session.customRequest('rehearsal/reply', { frameId });
     return reply ? frame.line : undefined;
   } catch {
     return undefined; // a session that has just ended
   }
+}
+
+/** Whether a path of the adapter is that of a file. In a remote window VS Code makes it the text of a URI. */
+function isOf(uri: vscode.Uri, path: string | undefined): boolean {
+  if (path === undefined || path === uri.fsPath) return path !== undefined;
+  return path.includes('://') && vscode.Uri.parse(path).path === uri.path;
 }
