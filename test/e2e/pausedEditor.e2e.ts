@@ -52,9 +52,11 @@ test('a verdict stays next to its rule when the policy is edited while the rollo
   await workbench.press('Home');
   await page.keyboard.insertText('- Be brief.\n\n');
   const besideRule = async () => {
-    const lines = await workbench.editorLines();
-    expect(lines.find((line) => line.includes('- Before any call'))).toContain('violated: change_item was called');
-    expect(lines.find((line) => line.includes('- Be brief.'))).not.toContain('violated');
+    // A long line is several lines on the screen.
+    const text = (await workbench.editorLines()).join('\n');
+    const between = (from: string, to: string) => text.slice(text.indexOf(from), text.indexOf(to));
+    expect(between('- Before any call', 'new variant')).toContain('violated: change_item was called');
+    expect(between('- Be brief.', '- Before any call')).not.toContain('violated');
   };
   await until('the verdict in the text that is not saved', besideRule);
   await workbench.save();

@@ -47,13 +47,13 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('its address is on loopback, at the port that was asked for, and has a token', () => {
+test('its address is on loopback, at the port that was asked for, and has a token', async () => {
   const { origin, searchParams } = new URL(address);
   expect(origin).toBe(`http://127.0.0.1:${port}`);
   expect(searchParams.get('folder')).toBe(domain.folder);
   expect(searchParams.get('tkn')).toMatch(/^[\w-]{32}$/);
   expect(printed).toMatch(/VS Code is ready .* press F5/);
-  expect(printed).toContain('Ctrl+C ends it.');
+  await until('the last line', async () => expect(printed).toContain('Press Ctrl+C to end it.'));
 });
 
 test('with the token there is the page of VS Code, without it or with another one nothing', async () => {
