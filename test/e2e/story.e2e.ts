@@ -153,7 +153,10 @@ test('the row of a run shows how its best fork came out', async () => {
     .locator('.pane')
     .filter({ has: workbench.page.locator('.pane-header[aria-label^="Runs"]') });
   for (const reward of ['1.00', '0.00'])
-    await runs.locator('.monaco-list-row', { hasText: `best fork: reward ${reward}` }).waitFor();
+    await runs
+      .locator('.monaco-list-row', { hasText: `best fork: reward ${reward}` })
+      .first()
+      .waitFor();
   await workbench.screenshot('runs-best-fork');
 });
 
