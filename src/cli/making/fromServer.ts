@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
-import type { McpServer, StdioServer } from '../../engine/core/domain.ts';
+import type { McpServer } from '../../engine/core/domain.ts';
 import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
@@ -48,7 +48,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
   const files = filesOf(given, server, io);
   const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
-  const first = whole.type === 'stdio' && files !== null ? withFiles(whole, files) : { server: whole, folder };
+  const first = withFiles(whole, files, folder);
   const listed = await listMcpTools(key, first.server, first.folder, { environment: io.environment, now }).catch(
     (error: unknown) => {
       // Ctrl+C ends the server as well, which would look like a fault of its own.
@@ -94,11 +94,14 @@ function leftOutText({ name, leftOut }: Tool): string {
   return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
 }
 
-/** A server that starts with a copy of a folder, and the folder that this one is named from. */
-const withFiles = (server: StdioServer, files: string) => ({
-  server: { ...server, files: basename(files) },
-  folder: dirname(files),
-});
+/**
+ * Returns a server and the folder that it is started in. A stdio server starts with a copy of `files`, which it names from
+ * the folder around them.
+ */
+function withFiles(server: McpServer, files: string | null, folder: string) {
+  if (server.type !== 'stdio' || files === null) return { server, folder };
+  return { server: { ...server, files: basename(files) }, folder: dirname(files) };
+}
 
 type Observed = {
   readonly server: McpServer;
@@ -111,8 +114,7 @@ type Observed = {
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
 async function readerOf(key: string, { server, now, tools, files }: Observed, io: Io): Promise<FoundReader | null> {
   const { startMcpServer } = await import('../../engine/shell/mcp.ts');
-  const { server: started, folder } =
-    server.type === 'stdio' && files !== null ? withFiles(server, files) : { server, folder: tmpdir() };
+  const { server: started, folder } = withFiles(server, files, tmpdir());
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now });
   const writes = draftWrites(tools);
