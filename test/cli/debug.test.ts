@@ -192,7 +192,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ['stop', /only a user that you play can end the conversation/],
 ];
 
-test('a person is told what is wrong with each line, and the session goes on', async () => {
+test('each wrong line has an error message, and the session continues', async () => {
   const { code, out, err } = await typed([...mistakes.map(([line]) => line), 'print turn']);
   expect(code).toBe(0);
   for (const [line, message] of mistakes) expect(err, line).toMatch(message);

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(parent, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('domains with one name are told apart by their folders', async () => {
+test('domains with the same name show their folders', async () => {
   await workbench.showViews();
   const { page } = workbench;
   const domains = page.locator('.pane').filter({ has: page.locator('.pane-header[aria-label^="Domains"]') });

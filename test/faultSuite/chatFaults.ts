@@ -77,7 +77,7 @@ const lasting = (name: string, strike: (response: ServerResponse) => void, cause
   outcomes: { unscored: cause },
 });
 
-/** A model of a seat that says something else than it should. CASE stands for the name of the case. */
+/** The model of a seat gives a wrong answer. CASE is replaced by the name of the case. */
 const saying = (
   seat: Seat,
   name: string,

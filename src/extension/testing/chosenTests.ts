@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { TaskTree } from './taskTree.ts';
 
-/** The tasks that a request means and that are still there, in the order of the tree. A trial stands for its task. */
+/** Returns the tasks of a request that still exist, in the order of the tree. For a trial it returns the task. */
 export async function chosenTests(
   tree: TaskTree,
   controller: vscode.TestController,

@@ -121,7 +121,7 @@ export class TaskTree {
     this.#labelDomains();
   }
 
-  /** Domains with one name are told apart by their folders. */
+  /** Domains with the same name also show their folders. */
   #labelDomains(): void {
     const domains = [...this.#controller.items].map(([folder, item]) => {
       return { item, folder, name: this.#names.get(folder) ?? basename(folder) };

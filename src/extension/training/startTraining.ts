@@ -147,7 +147,7 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);
-  if (!given && over.length === 0) void vscode.window.showInformationMessage('There is no run to resume.');
+  if (!given && over.length === 0) void vscode.window.showInformationMessage('No training run can be resumed.');
   const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run) return undefined;
   const python = existsSync(join(run, runFiles.target)) ? [] : pythonOption();

@@ -225,7 +225,7 @@ const rehearseEach = (agents: readonly AgentSeat[]) =>
     { agent: agents },
   );
 
-test('an agent that does something odd is answered, and the rollout goes on', async () => {
+test('an agent that sends something unexpected gets an answer, and the rollout continues', async () => {
   const cases = sampled(results, 2);
   const all = await rehearseEach(cases.map(({ mode, more = '' }) => seat(agentFile(mode, more))));
   expect(all).toHaveLength(cases.length);

@@ -41,7 +41,7 @@ test.each(
     ] as const,
     2,
   ),
-)('a fork goes on in a session of its own (%s)', async (kind, more) => {
+)('a fork continues in its own session (%s)', async (kind, more) => {
   const { url } = await httpMcpServer();
   const domain = folder(url, more, [add(2), add(3), state]);
   const [parent] = await rehearse(domain, ['a']);

@@ -33,7 +33,7 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
     expect(before).toContain('the rollout ended by userStopped');
     expect(await differing(now)).toBeNull();
     expect(await differing(before)).toBeNull();
-    expect(await differing(before.replace('only a judge can tell', 'nobody can tell'))).not.toBeNull();
+    expect(await differing(before.replace('only a judge can tell', 'it is unknown'))).not.toBeNull();
   } finally {
     await supervisor.close();
   }

@@ -108,7 +108,7 @@ const refusals: readonly { readonly name: string; readonly answer: string; reado
   },
 ];
 
-test('what is wrong with an answer is told to the model, which may answer again', async () => {
+test('the model gets the error of a wrong answer and may answer again', async () => {
   // Each call of the tool gets an answer that is refused, and then a good one.
   const { url, requests } = await modelServer((_, nth) =>
     nth % 2 === 1 ? (refusals[(nth - 1) / 2]?.answer ?? '') : good,

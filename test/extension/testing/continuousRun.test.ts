@@ -45,7 +45,7 @@ vi.mock('vscode', () => {
   };
 });
 
-/** Stands for the command line: what is played passes, unless it is to fail. */
+/** Replaces the command line. Every task passes, except those that must fail. */
 vi.mock('../../../src/extension/testing/testRun.ts', () => ({
   runTests: async ({ tree, controller }: Explorer, request: TestRunRequest): Promise<readonly TestItem[]> => {
     const items = await chosenTests(tree, controller, request);

@@ -74,7 +74,7 @@ test('a group that was chosen means its tasks, also where they are grouped by so
   expect(ids(await chosenTests(tree, controller, { include: [group], exclude: [one] }))).toEqual(['two']);
 });
 
-test('domains with one name are told apart by their folders', async () => {
+test('domains with the same name show their folders', async () => {
   const { controller, tree } = treeOf(new Map(['/work/a/desk', '/work/b/desk'].map((folder) => [folder, ['one']])));
   const labels = () => [...controller.items].map(([, { label }]) => label);
   await tree.findDomains();

@@ -29,7 +29,7 @@ async function problemOf(uri: object): Promise<unknown> {
   return posted.at(-1)?.problem;
 }
 
-/** Shows a recording of order-desk, and collects what the page is told. */
+/** Shows a recording of order-desk and collects the messages to the page. */
 function shown(uri: object, posted: object[]): Promise<void> {
   const channel = { post: async (message: object) => void posted.push(message) };
   return recordingFile(uri as never, channel as never, async () => loadDomain('domains/order-desk')).show();

@@ -46,7 +46,7 @@ export function reorderedGold({ domain }: LoadedDomain, tasks: readonly Placed<T
       .flatMap((second, at): Reordered[] => {
         const first = places[at] ?? 0;
         const [one, other] = [value.actions[first], value.actions[second]];
-        // The agent chooses the order of its own calls only: a user does what they are told.
+        // The agent chooses the order of its own calls. The user follows the agent's instructions.
         if (one?.by !== 'agent' || other?.by !== 'agent' || callText(one) === callText(other)) return [];
         const actions = value.actions.toSpliced(second + 1, 0, one).toSpliced(first, 1);
         return [{ placed, task, actions, swapped: [first, second] }];
