@@ -147,6 +147,18 @@ describe('the reward', () => {
       /days needs two dates, not null/,
     ],
     [
+      'an assertion on a value that the agent wrote and that is not a date',
+      { task: { evaluate: ['assertions'], assertions: [{ that: 'days(now, db.chairs.A1.colour) > 1' }] } },
+      0,
+      /^assertions: .* "red" is not a date/,
+    ],
+    [
+      'an assertion on a value of the start that is not a date',
+      { task: { evaluate: ['assertions'], assertions: [{ that: 'days(now, db.chairs.B2.colour) > 1' }] } },
+      null,
+      /^not scored: assertions: .* is not a date/,
+    ],
+    [
       'a receipt on a date that does not exist',
       { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', when: 'days("2026-02-30", "2026-03-01") > 1' }] } },
       null,

@@ -11,15 +11,22 @@ export type Scope = (name: string) => Json | undefined;
 
 export type Evaluated = { readonly value: Json } | Unevaluated;
 
-/** Why an expression has no value. `isUnclear` if a date in the data is ambiguous or does not exist. */
-export type Unevaluated = { readonly problem: string; readonly isUnclear?: true };
+/** Why an expression has no value, with the date in the data that is ambiguous or does not exist, if that is the cause. */
+export type Unevaluated = { readonly problem: string; readonly unclearDate?: string };
 
 /** Nodes that one evaluation may visit. */
 const budget = 500_000;
 
 class Stuck extends Error {}
 
-class Unclear extends Stuck {}
+class Unclear extends Stuck {
+  readonly date: string;
+
+  constructor(date: string, problem: string) {
+    super(`days needs two dates, and ${shown(date)} ${problem}`);
+    this.date = date;
+  }
+}
 
 type Run = { left: number };
 
@@ -31,7 +38,7 @@ export function evaluate(expression: Expression, scope: Scope): Evaluated {
   try {
     return { value: computed(expression, scope, { left: budget }) };
   } catch (error) {
-    if (error instanceof Unclear) return { problem: error.message, isUnclear: true };
+    if (error instanceof Unclear) return { problem: error.message, unclearDate: error.date };
     if (error instanceof Stuck) return { problem: error.message };
     throw error;
   }
@@ -252,7 +259,7 @@ function dayOf(value: Json, scope: Scope): number {
   if (typeof value !== 'string') throw new Stuck(`days needs two dates, not ${shown(value)}`);
   const zone = scope('timeZone');
   const found = calendarDay(value, typeof zone === 'string' && isTimeZone(zone) ? zone : 'UTC');
-  if ('problem' in found) throw new Unclear(`days needs two dates, and ${shown(value)} ${found.problem}`);
+  if ('problem' in found) throw new Unclear(value, found.problem);
   return found.day;
 }
 

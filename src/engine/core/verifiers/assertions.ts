@@ -1,5 +1,6 @@
 import { timeZoneOf } from '../calendar.ts';
 import { readView } from '../database.ts';
+import type { World } from '../domain.ts';
 import type { Verdict } from '../event.ts';
 import { readings } from '../expression/readings.ts';
 import { conditionHolds, equalJson, evaluateExpression, parseExpression, type Scope, scopeOf } from '../expression.ts';
@@ -85,7 +86,7 @@ function assertionProblem(
   const prefix = assertion.in === 'agent' ? '' : `${sourceKey(assertion)}${assertion.call ? ' ' : ':'}`;
   if (root === undefined)
     return violated(`${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`);
-  if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, state);
+  if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, assertion, state);
   const problem = pathProblem(assertion, prefix, root);
   if (problem !== null) return violated(problem);
   if (assertion.sameAs === undefined) return null;
@@ -123,15 +124,35 @@ function keysOf(path: string): readonly string[] {
   return Array.from(path.matchAll(/\[([^\]]*)\]|[^.[\]]+/g), ([key, inBrackets]) => inBrackets ?? key);
 }
 
-function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): Problem | null {
-  const names: Scope = (name) => {
+function unfulfilled(
+  that: string,
+  prefix: string,
+  root: Json,
+  assertion: Assertion,
+  state: RolloutState,
+): Problem | null {
+  const names = scopeIn(state, state.world, root);
+  const verdict = conditionHolds(that, names);
+  if (typeof verdict === 'object') {
+    const unclear = verdict.unclearDate !== undefined && !isOfRollout(verdict.unclearDate, assertion, state);
+    return { text: `${prefix}${that} cannot be evaluated: ${verdict.problem}`, unclear };
+  }
+  if (verdict) return null;
+  const parsed = parseExpression(that);
+  const read = 'problem' in parsed ? [] : readings(parsed.expression, names);
+  return violated(`${prefix}${that} does not hold${read.length > 0 ? `: ${read.join(', ')}` : ''}`);
+}
+
+/** The names that the expression of an assertion can read, in one of the rollout's worlds. */
+function scopeIn(state: RolloutState, world: World, root: Json | undefined): Scope {
+  return (name) => {
     switch (name) {
       case 'state':
         return root;
       case 'db':
-        return readView(state.world.agent);
+        return readView(world.agent);
       case 'user':
-        return readView(state.world.user);
+        return readView(world.user);
       case 'calls':
         return callsOf(state.messages);
       case 'now':
@@ -142,13 +163,19 @@ function unfulfilled(that: string, prefix: string, root: Json, state: RolloutSta
         return undefined;
     }
   };
-  const verdict = conditionHolds(that, names);
-  if (typeof verdict === 'object')
-    return { text: `${prefix}${that} can't be told: ${verdict.problem}`, unclear: verdict.isUnclear === true };
-  if (verdict) return null;
-  const parsed = parseExpression(that);
-  const read = 'problem' in parsed ? [] : readings(parsed.expression, names);
-  return violated(`${prefix}${that} does not hold${read.length > 0 ? `: ${read.join(', ')}` : ''}`);
+}
+
+/**
+ * Returns whether a date that cannot be read came into the data during the rollout. Then the assertion is violated: an
+ * agent that writes such a date must not leave its own reward open. The state of a source outside is not known at the
+ * start, so there the arguments of the agent's calls decide.
+ */
+function isOfRollout(date: string, assertion: Assertion, state: RolloutState): boolean {
+  if (stateOutside(assertion.in))
+    return callsOf(state.messages).some(({ args }) => JSON.stringify(args).includes(JSON.stringify(date)));
+  const root = readView(state.start[assertion.in === 'user' ? 'user' : 'agent']);
+  const before = conditionHolds(assertion.that ?? '', scopeIn(state, state.start, root));
+  return typeof before !== 'object' || before.unclearDate !== date;
 }
 
 function pathProblem(assertion: Assertion, prefix: string, root: Json): string | null {

@@ -49,7 +49,7 @@ function matchOf(receipt: Receipt, { tool, args, result }: MadeCall, { started }
   if (!wanted.every(([name, value]) => equalJson(args[name], value as Json))) return false;
   if (receipt.when === undefined) return true;
   const holds = conditionHolds(receipt.when, scopeOf({ args, result, timeZone: timeZoneOf(started) }));
-  return typeof holds === 'object' && !holds.isUnclear ? false : holds;
+  return typeof holds === 'object' && holds.unclearDate === undefined ? false : holds;
 }
 
 function readsArguments(when = ''): boolean {
