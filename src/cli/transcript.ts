@@ -1,5 +1,4 @@
-import { brokenEndText } from '../engine/core/answerEnd.ts';
-import { endReasonText } from '../engine/core/endReason.ts';
+import { brokenEndText, endReasonText } from '../engine/core/displayText.ts';
 import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
@@ -100,10 +99,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
       return [
-        line(
-          'note',
-          `ended: ${event.failure ? `${event.reason} (${event.failure.who}: ${failureText(event.failure)})` : endReasonText(event.reason)}`,
-        ),
+        line('note', `ended: ${endReasonText(event.reason)}${event.failure ? `: ${failureText(event.failure)}` : ''}`),
       ];
     case 'sourceRead':
       return [line('note', `read the state of ${event.source}`)];

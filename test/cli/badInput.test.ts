@@ -134,9 +134,7 @@ describe('a model', () => {
   test('with a bad key', async () => {
     const { run, url, code, out } = await asked((n) => (n === 0 ? call('look', '{}') : { status: 401, body: '{}' }));
     expect(code).toBe(2);
-    expect(out).toContain(
-      `ended: infrastructureFailed (infrastructure: ${url} refused the key in OPENAI_API_KEY (401)`,
-    );
+    expect(out).toContain(`ended: the infrastructure failed: ${url} refused the key in OPENAI_API_KEY (401)`);
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);
     const kept = readdirSync(run).map((name) => readFileSync(join(run, name), 'utf8'));
@@ -169,7 +167,7 @@ describe('a model', () => {
     const { run, url, code, out } = await asked((n) => (n === 0 ? call('look', '{}') : null), '--timeout', '0.3');
     expect(code).toBe(2);
     expect(out).toContain(
-      `ended: infrastructureFailed (infrastructure: ${url} did not answer within 0.3 s, also when it was asked again. Is the server overloaded`,
+      `ended: the infrastructure failed: ${url} did not answer within 0.3 s, also when it was asked again. Is the server overloaded`,
     );
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);

@@ -1,4 +1,4 @@
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
 import type { Step } from '../../engine/shell/driver.ts';

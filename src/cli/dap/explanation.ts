@@ -1,6 +1,6 @@
 import { counted } from '../../engine/core/counted.ts';
 import { diffDatabases, readView } from '../../engine/core/database.ts';
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';

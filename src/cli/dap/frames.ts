@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { isProposal } from '../../engine/core/dialogue.ts';
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { type Failure, verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';

@@ -1,5 +1,5 @@
 import { keysAt } from '../../engine/core/database.ts';
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
 import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';

@@ -1,4 +1,4 @@
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { type Estimate, mean } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';

@@ -1,5 +1,5 @@
-import { brokenEnds, brokenEndText } from '../../engine/core/answerEnd.ts';
-import { endReasonText } from '../../engine/core/endReason.ts';
+import { brokenEnds } from '../../engine/core/answerEnd.ts';
+import { brokenEndText, endReasonText } from '../../engine/core/displayText.ts';
 import { modelRoles } from '../../engine/core/measure.ts';
 import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';

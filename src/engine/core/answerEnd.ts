@@ -17,10 +17,3 @@ export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined 
 
 /** Whether a text ends with a whole JSON object, alone or in a block of code. An answer that was cut off may not. */
 export const endsWithObject = (text: string): boolean => /\}\s*(?:```\s*)?$/.test(text);
-
-/** Words for people, as in "2 answers were ...". */
-export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
-  length: 'cut off at max_tokens',
-  filter: 'withheld by a filter',
-  refusal: 'refused',
-};

@@ -1,7 +1,7 @@
-import { brokenEnds, brokenEndText } from './answerEnd.ts';
+import { brokenEnds } from './answerEnd.ts';
 import { counted } from './counted.ts';
+import { brokenEndText, endReasonText } from './displayText.ts';
 import type { Domain } from './domain.ts';
-import { endReasonText } from './endReason.ts';
 import { type EventOf, type Failure, type Verdict, verdictWord } from './event.ts';
 import { recoveryItems } from './recovery.ts';
 import type { CardItem, LayerName, ReportCard } from './reportCard.ts';

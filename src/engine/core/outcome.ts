@@ -1,7 +1,7 @@
 import { type ChangedRows, changedRows } from './changedRows.ts';
 import { counted } from './counted.ts';
 import { type Coverage, coverageOf } from './coverage.ts';
-import { endReasonText } from './endReason.ts';
+import { endReasonText } from './displayText.ts';
 import type { Failure, RolloutEvent, Verdict } from './event.ts';
 import { type Measure, measureOf } from './measure.ts';
 import { excerpt } from './rules/finding.ts';

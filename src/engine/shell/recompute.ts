@@ -1,6 +1,6 @@
 import { patchesBetween } from '../core/difference.ts';
+import { endReasonText } from '../core/displayText.ts';
 import type { Effect } from '../core/effect.ts';
-import { endReasonText } from '../core/endReason.ts';
 import { type EndReason, type EventOf, endReasons, type RolloutEvent, type RolloutStarted } from '../core/event.ts';
 import { type Json, showPath } from '../core/json.ts';
 import { nodeOf } from '../core/node.ts';

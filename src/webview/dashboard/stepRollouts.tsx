@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
+import { endReasonText } from '../../engine/core/displayText.ts';
 import { Button, DataGrid, ProgressRing } from '../controls.ts';
 import type { OpenedStep } from '../models/dashboard.ts';
-import { endReasonText } from '../models/endReason.ts';
 import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {

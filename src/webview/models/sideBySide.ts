@@ -1,6 +1,6 @@
+import { endReasonText } from '../../engine/core/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../compared.ts';
 import { duration } from './duration.ts';
-import { endReasonText } from './endReason.ts';
 
 /** Rows before the first difference that are shown for their context. */
 const context = 3;

@@ -1,9 +1,8 @@
-import type { BrokenEnd } from '../../engine/core/answerEnd.ts';
+import { brokenEndText, endReasonText } from '../../engine/core/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
 import type { Media } from '../../engine/core/media.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
 import type { Numbered } from '../protocol.ts';
-import { endReasonText } from './endReason.ts';
 import type { Trajectory } from './entries.ts';
 
 /** One changed place of a side's database, as text. */
@@ -181,7 +180,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         speaker: 'engine',
         title: `Rollout ended: ${endReasonText(event.reason)}`,
         tone: event.failure ? 'bad' : 'plain',
-        ...(event.failure && { text: `${event.failure.who}: ${event.failure.message}` }),
+        ...(event.failure && { text: event.failure.message }),
       };
     case 'sourceRead':
       return {
@@ -273,17 +272,11 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
   };
 }
 
-const brokenEndWords: Readonly<Record<BrokenEnd, string>> = {
-  length: 'cut off at max_tokens',
-  filter: 'withheld by a filter',
-  refusal: 'refused',
-};
-
 type Reply = Extract<RolloutEvent, { type: 'agentReplied' | 'userReplied' }>;
 
 /** Returns the title of a reply, with what a person did to it and why it is not whole. */
 function titleOf(title: string, { origin, brokenEnd }: Reply): Pick<StepEntry, 'title' | 'tone'> {
-  const notes = [origin, brokenEnd && brokenEndWords[brokenEnd]].filter((note) => note !== undefined);
+  const notes = [origin, brokenEnd && brokenEndText[brokenEnd]].filter((note) => note !== undefined);
   return {
     title: notes.length === 0 ? title : `${title} (${notes.join(', ')})`,
     tone: brokenEnd === undefined ? 'plain' : 'bad',

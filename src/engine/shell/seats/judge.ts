@@ -1,4 +1,5 @@
-import { brokenEndText, endsWithObject } from '../../core/answerEnd.ts';
+import { endsWithObject } from '../../core/answerEnd.ts';
+import { brokenEndText } from '../../core/displayText.ts';
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
 import { type Answered, completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';

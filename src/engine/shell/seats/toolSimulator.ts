@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { brokenEndText, endsWithObject } from '../../core/answerEnd.ts';
+import { endsWithObject } from '../../core/answerEnd.ts';
 import type { Patch } from '../../core/database.ts';
+import { brokenEndText } from '../../core/displayText.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
 import type { Tool } from '../../core/tool.ts';

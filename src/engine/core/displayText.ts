@@ -1,6 +1,7 @@
-import type { EndReason } from '../../engine/core/event.ts';
+import type { BrokenEnd } from './answerEnd.ts';
+import type { EndReason } from './event.ts';
 
-const texts: Readonly<Record<EndReason, string>> = {
+const endReasons: Readonly<Record<EndReason, string>> = {
   userStopped: 'the user ended the conversation',
   handedOff: 'the agent handed the conversation over',
   turnCap: 'the limit of turns was reached',
@@ -15,5 +16,12 @@ const texts: Readonly<Record<EndReason, string>> = {
 
 /** Returns in words how a rollout ended; a reason that this version does not know is returned as it is. */
 export function endReasonText(reason: string): string {
-  return (texts as Readonly<Record<string, string>>)[reason] ?? reason;
+  return (endReasons as Readonly<Record<string, string>>)[reason] ?? reason;
 }
+
+/** Returns what happened to an answer that is not whole, as in "2 answers were ...". */
+export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
+  length: 'cut off at max_tokens',
+  filter: 'withheld by a filter',
+  refusal: 'refused',
+};
