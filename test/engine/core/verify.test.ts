@@ -196,7 +196,7 @@ describe('the reward', () => {
       'a call that must not be',
       { task: { evaluate: ['receipts'], receipts: [{ tool: 'paint', times: 0 }] } },
       0,
-      /succeeded 1 times, expected never/,
+      /succeeded 1 time, expected never/,
     ],
   ];
   it.each(cases)('%s', async (_, given, reward, reason) => {

@@ -1,4 +1,5 @@
 import { timeZoneOf } from '../calendar.ts';
+import { counted } from '../counted.ts';
 import { readView } from '../database.ts';
 import type { World } from '../domain.ts';
 import type { Verdict } from '../event.ts';
@@ -59,7 +60,10 @@ export function assertionsVerdict(
   return {
     verifier: 'assertions',
     held: failed.length === 0,
-    detail: failed.length === 0 ? `${assertions.length} assertions held` : failed.map(({ text }) => text).join('; '),
+    detail:
+      failed.length === 0
+        ? `${counted(assertions.length, 'assertion')} held`
+        : failed.map(({ text }) => text).join('; '),
     evidence: [state.next - 1],
     ...(isUnclear ? { unknown: true as const } : {}),
     met: assertions.length - failed.length,

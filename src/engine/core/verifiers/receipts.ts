@@ -65,6 +65,6 @@ function described(
   const which = [...(wanted ? [JSON.stringify(wanted)] : []), ...(when === undefined ? [] : [`where ${when}`])].join(
     ' ',
   );
-  const expected = times === undefined ? 'at least once' : times === 0 ? 'never' : `${times} times`;
-  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${count} times, expected ${expected}${unclear.length > 0 ? ` (not clear for ${counted(unclear.length, 'call')}: ${unclear[0]})` : ''}`;
+  const expected = times === undefined ? 'at least once' : times === 0 ? 'never' : counted(times, 'time');
+  return `${tool}${which === '' ? '' : ` ${which}`} succeeded ${counted(count, 'time')}, expected ${expected}${unclear.length > 0 ? ` (not clear for ${counted(unclear.length, 'call')}: ${unclear[0]})` : ''}`;
 }
