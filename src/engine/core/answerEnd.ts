@@ -10,9 +10,13 @@ const names: readonly (readonly [RegExp, BrokenEnd])[] = [
   [/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii|refusal|sensitive)$/i, 'filter'],
 ];
 
-/** Returns how an answer ended, by the `finish_reason` of any provider; undefined for one that is whole. */
+/**
+ * Returns how an answer ended, by the `finish_reason` of any provider, such as `content_filter: SAFETY`; undefined for
+ * one that is whole.
+ */
 export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined {
-  return names.find(([pattern]) => pattern.test(finishReason ?? ''))?.[1];
+  const words = (finishReason ?? '').split(/\W+/);
+  return names.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
 }
 
 /** Whether a text ends with a whole JSON object, alone or in a block of code. An answer that was cut off may not. */

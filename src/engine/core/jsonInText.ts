@@ -10,17 +10,32 @@ const longestText = 1_000_000;
  * inside of others. Braces within strings do not count. Of a very long text, only the end is read.
  */
 export function objectsInText(text: string): readonly JsonObject[] {
+  return scanned(text).objects;
+}
+
+/** Whether a brace opens behind the last JSON object of a text and is not closed: its writer was cut off. */
+export function endsInsideObject(text: string): boolean {
+  const { rest } = scanned(text);
+  const at = rest.indexOf('{');
+  return at >= 0 && endOfObject(rest, at) < 0;
+}
+
+function scanned(text: string): { readonly objects: readonly JsonObject[]; readonly rest: string } {
   const last = text.slice(-longestText);
-  const found: JsonObject[] = [];
+  const objects: JsonObject[] = [];
   let failures = 0;
+  let from = 0;
   for (let at = last.indexOf('{'); at >= 0 && failures < mostFailures; ) {
     const end = endOfObject(last, at);
     const value = end < 0 ? undefined : jsonOf(last.slice(at, end));
     if (value === undefined) failures += 1;
-    else if (!isTooDeep(value)) found.push(value as JsonObject);
+    else {
+      if (!isTooDeep(value)) objects.push(value as JsonObject);
+      from = end;
+    }
     at = last.indexOf('{', value === undefined ? at + 1 : end);
   }
-  return found;
+  return { objects, rest: last.slice(from) };
 }
 
 /** Where the braces that open at `from` are closed again, one past the last; -1 where they are not. */

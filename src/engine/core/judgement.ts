@@ -1,6 +1,7 @@
 import type { Domain } from './domain.ts';
 import type { JudgeSubject } from './event.ts';
-import { objectsInText } from './jsonInText.ts';
+import { canonicalJson } from './json.ts';
+import { endsInsideObject, objectsInText } from './jsonInText.ts';
 import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
 import type { RolloutState } from './state.ts';
@@ -82,11 +83,16 @@ function transcriptOf(messages: readonly Message[]): string {
 
 /**
  * Reads a judge's answer: the objects of its text that have `holds` and a reason, or `holds` alone where none has both.
- * Without such an object, where two of them disagree, or where the last object of all says something else, it is not an
- * answer and never counts as a yes.
+ * Without such an object, where two of them disagree, where the last object of all says something else, or where the
+ * text ends inside of an object, it is not an answer and never counts as a yes. Neither does an object that the judge
+ * quotes from the conversation.
  */
-export function judgeAnswerIn(text: string): JudgeAnswer {
-  const answers = objectsInText(text).filter((each) => typeof each['holds'] === 'boolean');
+export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
+  if (endsInsideObject(text)) return { holds: null, reason: "the judge's answer breaks off" };
+  const said = new Set(objectsInText(transcript).map(canonicalJson));
+  const answers = objectsInText(text).filter(
+    (each) => typeof each['holds'] === 'boolean' && !said.has(canonicalJson(each)),
+  );
   const reasoned = answers.filter(({ reason }) => typeof reason === 'string' && reason !== '');
   const counted = reasoned.length > 0 ? reasoned : answers;
   const last = counted.at(-1);

@@ -12,6 +12,8 @@ import type { Tool } from './tool.ts';
 export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
 
 /** What the sidecar says of one event. */
+type AnswerEnd = { readonly finishReason?: string | undefined; readonly refusal?: string | undefined };
+
 export type Timing = {
   readonly n: number;
   readonly ms?: number | undefined;
@@ -23,6 +25,8 @@ export type Timing = {
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
   readonly provider?: string | undefined;
+  /** The same of earlier answers for this event: a seat may ask its model more than once. */
+  readonly earlierEnds?: readonly AnswerEnd[] | undefined;
   /** What requests left out or renamed because their endpoint refuses it. */
   readonly adapted?: readonly string[] | undefined;
 };
@@ -256,7 +260,9 @@ const eventOf: Readonly<Record<ModelRole, RolloutEvent['type']>> = {
 };
 
 function answerCounts(timings: readonly Timing[]): AnswerCounts {
-  const described = timings.filter(({ finishReason, refusal }) => finishReason !== undefined || refusal !== undefined);
+  const described = timings
+    .flatMap((timing): readonly AnswerEnd[] => [...(timing.earlierEnds ?? []), timing])
+    .filter(({ finishReason, refusal }) => finishReason !== undefined || refusal !== undefined);
   const ends = described.map(({ finishReason, refusal }) =>
     refusal === undefined ? brokenEndOf(finishReason ?? null) : 'refusal',
   );

@@ -18,6 +18,9 @@ export type Meter = {
   readonly uncounted: () => number;
 };
 
+/** Whether a model answered before the fault whose note this is. */
+const isAnswered = (note: SideNote | null) => Boolean(note?.flaws || note?.usage || note?.finishReason);
+
 /**
  * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it
  * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget. An answer that does not
@@ -56,7 +59,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         return answered;
       } catch (error) {
         // What was refused after it came, by the guard of a simulated user or as cut off, was answered all the same.
-        if (error instanceof Fault && (error.note?.flaws || error.note?.usage)) count(role, error.note);
+        if (error instanceof Fault && isAnswered(error.note)) count(role, error.note);
         throw error;
       }
     };

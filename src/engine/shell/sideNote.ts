@@ -16,6 +16,8 @@ export type SideNote = {
   readonly request?: unknown;
   /** Bodies sent before it for the same answer: a seat may ask its model more than once. */
   readonly earlier?: readonly unknown[];
+  /** How earlier answers of the same seat for this event ended. */
+  readonly earlierEnds?: readonly { readonly finishReason?: string; readonly refusal?: string }[];
   /** Answers of a model that plays the user which its guard refused, and why. */
   readonly flaws?: readonly (Flaw & { readonly content: string })[];
   /** What the call read whose result this is; kept while debugging. */

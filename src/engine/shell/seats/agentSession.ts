@@ -3,10 +3,12 @@ import type { Media } from '../../core/media.ts';
 import { offeredNow, type ToolCall } from '../../core/message.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply } from '../../core/seat.ts';
+import { withoutThoughts } from '../../core/thoughts.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
+import { freeId, idsOfCalls } from './chatCalls.ts';
 import { chatOf } from './chatRequest.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
 import { type AskLentModel, LentModel, type ModelAnswer } from './lentModel.ts';
@@ -167,9 +169,19 @@ export class AgentSession {
   }
 
   #modelAnswered(answer: ChatAnswer, call: ModelCall): void {
-    const reply = replyOf(answer, this.heard);
+    const reply = replyOf(answer, this.heard, this.#takenIds());
     this.#announced.push({ reply, open: reply.toolCalls });
     this.#modelCalls.push(call);
+  }
+
+  /** The ids of all calls that were made, announced or are waiting. */
+  #takenIds(): readonly string[] {
+    return [
+      ...idsOfCalls(this.#view?.messages ?? []),
+      ...this.#announced.flatMap(({ reply }) => reply.toolCalls.map(({ id }) => id)),
+      ...this.#arrived.map(({ call }) => call.id),
+      ...this.#made.keys(),
+    ];
   }
 
   #called(name: string, args: JsonObject): Promise<Result> {
@@ -180,7 +192,7 @@ export class AgentSession {
     const message = this.#announced.findLast(({ open }) => open.some(isIt)) ?? null;
     const announced = message?.open.find(isIt);
     if (message) message.open = message.open.filter((each) => each !== announced);
-    const id = announced?.id ?? `mcp_${this.heard}_${this.#arrived.length}`;
+    const id = announced?.id ?? freeId(`mcp_${this.heard}_${this.#arrived.length}`, new Set(this.#takenIds()));
     this.#arrived.push({ call: { id, name, arguments: args }, message, resolve });
     this.#settle();
     return promise;
@@ -235,10 +247,12 @@ export class AgentSession {
   }
 
   #answerText(text: string): void {
-    const said = this.#announced.findLast(({ reply }) => reply.content === text && reply.toolCalls.length === 0);
+    const { content, thoughts } = withoutThoughts(text);
+    const said = this.#announced.findLast(({ reply }) => reply.content === content && reply.toolCalls.length === 0);
     this.#turn = null;
     this.#announced = [];
-    this.#answer({ ...said?.reply, content: text, toolCalls: [] });
+    const reasoning = said?.reply.reasoning ?? thoughts ?? undefined;
+    this.#answer({ ...said?.reply, ...providedBy({ reasoning }), content, toolCalls: [] });
   }
 
   #answer(reply: AgentReply): void {

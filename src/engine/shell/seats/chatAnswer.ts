@@ -39,7 +39,9 @@ const partSchema = z.looseObject({
   type: optional(z.string()),
   text: optional(z.string()),
   thinking: z.unknown().optional(),
+  summary: z.unknown().optional(),
 });
+type Part = z.infer<typeof partSchema>;
 const contentSchema = z.union([z.string(), z.array(partSchema)]);
 
 /** A field that is only told, so one of another type counts as absent. */
@@ -78,7 +80,7 @@ const usageSchema = z.looseObject({
 });
 
 const completionSchema = z.looseObject({
-  choices: z.array(z.looseObject({ message: messageSchema, finish_reason: lenient(z.string()) })).min(1),
+  choices: z.array(z.looseObject({ message: optional(messageSchema), finish_reason: lenient(z.string()) })).min(1),
   provider: lenient(z.string()),
   usage: z.unknown().optional(),
 });
@@ -90,16 +92,18 @@ export type Misfit = { readonly problem: string };
 export function readCompletion(completion: unknown): ChatAnswer | Misfit {
   const { data, error } = completionSchema.safeParse(completion);
   if (!data) return { problem: problemOf(error) };
-  const [choice] = data.choices;
-  if (!choice) return { problem: 'the answer has no message' };
-  const { message } = choice;
+  const choice = wholeChoice(data.choices);
+  const brokenEnd = brokenEndOf(choice?.finish_reason ?? null);
+  // Gemini leaves the message out where its filter withheld it.
+  const message = choice?.message ?? (brokenEnd && {});
+  if (!choice || !message) return { problem: 'the answer has no message' };
   const { text, thoughts: inParts } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
   const toolCalls = [
     ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
     ...(message.function_call ? [callOf(message.function_call, '')] : []),
   ];
-  const all = [message.reasoning_content ?? message.reasoning, inParts, spoken.thoughts].filter(Boolean);
+  const all = [message.reasoning_content || message.reasoning, inParts, spoken.thoughts].filter(Boolean);
   const refusal = message.refusal || undefined;
   const isRefused = refusal !== undefined && !text && toolCalls.length === 0;
   const thoughts = all.length > 0 ? all.join('\n\n') : null;
@@ -111,8 +115,19 @@ export function readCompletion(completion: unknown): ChatAnswer | Misfit {
     cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
     usage: tokensIn(data.usage),
     note: noteOf({ finishReason: choice.finish_reason, refusal, provider: data.provider }),
-    brokenEnd: isRefused ? 'refusal' : (brokenEndOf(choice.finish_reason ?? null) ?? null),
+    brokenEnd: isRefused ? 'refusal' : (brokenEnd ?? null),
   };
+}
+
+type Choice = z.infer<typeof completionSchema>['choices'][number];
+
+/** The first choice; with the calls of another one where it ended with calls and has none, as GitHub Copilot sends them. */
+function wholeChoice(choices: readonly Choice[]): Choice | undefined {
+  const [first] = choices;
+  const hasCalls = ({ message }: Choice) => (message?.tool_calls ?? []).length > 0;
+  const other = first?.finish_reason === 'tool_calls' && !hasCalls(first) ? choices.find(hasCalls) : undefined;
+  if (!first || !other || first.message?.function_call) return first;
+  return { ...first, message: { ...first.message, tool_calls: other.message?.tool_calls } };
 }
 
 function noteOf(fields: { readonly [Name in keyof AnswerNote]: AnswerNote[Name] | undefined }): AnswerNote {
@@ -146,15 +161,20 @@ function cameWith(message: Message, inContent: string | null, thoughts: string |
 /** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */
 function contentOf(content: Message['content']): { readonly text: string | null; readonly thoughts: string | null } {
   if (content === undefined || typeof content === 'string') return { text: content ?? null, thoughts: null };
-  const thoughts = content.flatMap(({ type, thinking }) => (type === 'thinking' ? [textIn(thinking)] : []));
-  return { text: content.map(({ text }) => text ?? '').join(''), thoughts: thoughts.join('\n\n') || null };
+  const isThought = ({ type }: Part) => /think|thought|reason/i.test(type ?? '');
+  const thoughts = content
+    .filter(isThought)
+    .map(({ text, thinking, summary }) => text ?? textIn(thinking ?? summary))
+    .filter(Boolean);
+  const spoken = content.filter((part) => !isThought(part));
+  return { text: spoken.map(({ text }) => text ?? '').join(''), thoughts: thoughts.join('\n\n') || null };
 }
 
-/** Mistral's thoughts are a list of parts of their own. */
-function textIn(thinking: unknown): string {
-  const parts = z.array(partSchema).safeParse(thinking);
+/** Mistral's thoughts and OpenAI's summaries are lists of parts of their own. */
+function textIn(given: unknown): string {
+  const parts = z.array(partSchema).safeParse(given);
   if (parts.success) return parts.data.map(({ text }) => text ?? '').join('');
-  return typeof thinking === 'string' ? thinking : '';
+  return typeof given === 'string' ? given : '';
 }
 
 function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: string): ToolCall {

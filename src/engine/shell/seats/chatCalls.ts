@@ -1,5 +1,5 @@
 import type { ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { ToolCall } from '../../core/message.ts';
+import { callsIn, type Message, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
@@ -7,9 +7,30 @@ export function offered(tools: readonly Offered[]): ChatCompletionTool[] {
   return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
 }
 
-/** Gives an id to the calls that came without one. */
-export function named(calls: readonly ToolCall[], id: string): readonly ToolCall[] {
-  return calls.map((call, index) => (call.id === '' ? { ...call, id: `${id}_${index}` } : call));
+/**
+ * Returns calls with ids that are unique in their rollout: some endpoints send none, and some send the same ones again.
+ * @param id what a made-up id begins with
+ * @param taken ids of earlier calls of the rollout
+ */
+export function named(calls: readonly ToolCall[], id: string, taken: readonly string[]): readonly ToolCall[] {
+  const used = new Set(taken);
+  return calls.map((call, index) => {
+    const own = freeId(call.id || `${id}_${index}`, used);
+    used.add(own);
+    return { ...call, id: own };
+  });
+}
+
+/** Returns an id as it is, or with the first number that makes it unique. */
+export function freeId(id: string, used: ReadonlySet<string>): string {
+  let free = id;
+  for (let count = 2; used.has(free); count += 1) free = `${id}_${count}`;
+  return free;
+}
+
+/** Returns the ids of all calls of a conversation. */
+export function idsOfCalls(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap((message) => callsIn(message).map(({ id }) => id));
 }
 
 /** Calls as they are sent back to the endpoint. */

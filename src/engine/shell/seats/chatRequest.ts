@@ -9,6 +9,7 @@ import { type Message, offeredNow } from '../../core/message.ts';
 import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
+import { silence } from '../../core/simulator/turns.ts';
 import { offered, sentCalls } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { withSentBack } from './sentBack.ts';
@@ -35,10 +36,16 @@ export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: Mo
   const before = chat.length - view.messages.length;
   const answered = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
   const messages = answered.flatMap((message, at) => [
-    message,
+    withSilence(message),
     ...mediaAfter(view.messages, at - before, seat.modalities ?? []),
   ]);
   return { messages, ...(tools.length > 0 ? { tools } : {}) };
+}
+
+/** Fills a message that says nothing, which Mistral and Anthropic refuse. A gateway knows its own by their identity. */
+function withSilence(message: ChatCompletionMessageParam): ChatCompletionMessageParam {
+  const isEmpty = message.role === 'assistant' && message.content === '' && !message.tool_calls;
+  return isEmpty && !('rehearsal_id' in message) ? { ...message, content: silence } : message;
 }
 
 function answerOf(message: Message | undefined): ProvidedMessage | undefined {

@@ -28,7 +28,7 @@ export async function askJudgeModel(
   const body = { messages, response_format: answerFormat };
   const { answer, call } = await completeWhole({ temperature: 0, ...seat }, key, 'judge', signal, body, onRetry);
   const content = answer.content ?? '';
-  const reply = judgeAnswerIn(content);
+  const reply = judgeAnswerIn(content, transcript);
   // What was cut off may have quoted an object before its own.
   if (answer.brokenEnd === null || (reply.holds !== null && endsWithObject(content))) return { reply, call };
   return { reply: { holds: null, reason: `the judge's answer was ${brokenEndText[answer.brokenEnd]}` }, call };

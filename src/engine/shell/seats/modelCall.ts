@@ -9,8 +9,8 @@ export function isModelCall(note: SideNote | null): note is ModelCall {
 }
 
 /**
- * Several calls for one answer, as one: times and tokens add up, and every body is kept. Where one does not say what it
- * used, the sum does not either.
+ * Returns several calls for one answer as one: times and tokens add up, and every body and how each answer ended are kept.
+ * Where one does not say what it used, the sum does not either.
  */
 export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
   const last = calls.at(-1);
@@ -20,8 +20,10 @@ export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
   const retries = sum((call) => call.retries);
   const adapted = [...new Set(calls.flatMap((call) => call.adapted ?? []))];
   const hasUsage = calls.every(({ usage }) => usage !== undefined);
+  const { usage: _, ...note } = last;
+  const earlierEnds = calls.slice(0, -1).flatMap(endsOf);
   return {
-    ...last,
+    ...note,
     ms: sum(({ ms }) => ms),
     ...(hasUsage
       ? { usage: { input: sum(({ usage }) => usage?.input), output: sum(({ usage }) => usage?.output) } }
@@ -32,5 +34,15 @@ export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
       ...calls.slice(0, -1).flatMap(({ earlier = [], request }) => [...earlier, request]),
       ...(last.earlier ?? []),
     ],
+    ...(earlierEnds.length > 0 ? { earlierEnds: [...earlierEnds, ...(last.earlierEnds ?? [])] } : {}),
   };
+}
+
+/** How the answers of a call ended, as far as their provider says it. */
+function endsOf({ earlierEnds = [], finishReason, refusal }: ModelCall): NonNullable<SideNote['earlierEnds']> {
+  if (finishReason === undefined && refusal === undefined) return earlierEnds;
+  return [
+    ...earlierEnds,
+    { ...(finishReason === undefined ? {} : { finishReason }), ...(refusal === undefined ? {} : { refusal }) },
+  ];
 }

@@ -7,7 +7,7 @@ import { boundFetch } from '../boundFetch.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
-import { named } from './chatCalls.ts';
+import { idsOfCalls, named } from './chatCalls.ts';
 import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { type EndpointLimiter, limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joined, type ModelCall } from './modelCall.ts';
@@ -55,18 +55,23 @@ export async function askAgentModel(
 ): Promise<Answered<AgentReply>> {
   const { answer, call } = await completeWhole(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
   const providerFields = recordedFields(seat, answer.cameWith);
-  const reply = replyOf(answer, view.messages.length);
+  const reply = replyOf(answer, view.messages.length, idsOfCalls(view.messages));
   return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
 }
 
 /**
  * A model's answer as the reply of the agent's seat.
  * @param at how many messages came before; names calls that came without an id
+ * @param taken ids of earlier calls of the rollout
  */
-export function replyOf({ content, thoughts, toolCalls, messageId, brokenEnd }: ChatAnswer, at: number): AgentReply {
+export function replyOf(
+  { content, thoughts, toolCalls, messageId, brokenEnd }: ChatAnswer,
+  at: number,
+  taken: readonly string[],
+): AgentReply {
   return {
     content,
-    toolCalls: named(toolCalls, `call_${at}`),
+    toolCalls: named(toolCalls, `call_${at}`, taken),
     ...(thoughts === null ? {} : { reasoning: thoughts }),
     ...(messageId === null ? {} : { messageId }),
     ...(brokenEnd === null ? {} : { brokenEnd }),
@@ -176,7 +181,10 @@ export async function complete(
     }
     const isLate = attempts.late.aborted && !signal.aborted;
     const isCut = attempts.isCut() && !signal.aborted;
-    const fault = attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who));
+    // What an agent of the user's own asks for is its own doing.
+    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const fault =
+      attempts.fault() ?? (isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who, isFirst));
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request: recorded } });
@@ -322,16 +330,23 @@ type Refusal = {
   readonly waitMs: number | null;
 };
 
+/** Whether an account has no quota left, which no waiting changes. */
+function isQuota(status: number | undefined, text: string): boolean {
+  return status === 402 || (status === 429 && /insufficient_quota|billing_(?:hard_limit|not_active)/.test(text));
+}
+
 /** Returns why an answer is asked for again, or null for one that counts. An endpoint may say so itself. */
 async function refusalIn(response: Response): Promise<Refusal | null> {
   const { status, headers } = response;
   const own = headers.get('x-should-retry');
   const isRefused = own === 'true' || (own !== 'false' && ([408, 409, 429].includes(status) || status >= 500));
   if (!isRefused || response.ok) return null;
+  const body = await response.clone().text();
+  if (isQuota(status, body)) return null;
   return {
     isLimit: [429, 503, 529].includes(status),
     isTimed: [429, 529].includes(status),
-    waitMs: requestedWait(headers, await response.clone().text(), Date.now()),
+    waitMs: requestedWait(headers, body, Date.now()),
   };
 }
 
@@ -344,9 +359,17 @@ async function wholeAnswer(response: Response): Promise<Response> {
   return new Response(body === '' ? null : body, { status, statusText, headers });
 }
 
-const errorSchema = z.looseObject({ message: z.string(), code: z.union([z.string(), z.number()]).nullish() });
+/** Characters of a provider's own words in a message. */
+const longestQuote = 300;
+
+const errorSchema = z.looseObject({
+  message: z.string().nullish(),
+  type: z.string().nullish(),
+  code: z.union([z.string(), z.number()]).nullish(),
+});
 const reportedSchema = z.union([errorSchema, z.string()]).nullish();
-const failedSchema = z.looseObject({ error: reportedSchema, choices: z.unknown().optional() });
+/** vLLM and SGLang write the fields of an error without one around them. */
+const failedSchema = errorSchema.extend({ error: reportedSchema, choices: z.unknown().optional() });
 const failedChoiceSchema = z.looseObject({ error: reportedSchema, finish_reason: z.unknown().optional() });
 
 /**
@@ -354,15 +377,17 @@ const failedChoiceSchema = z.looseObject({ error: reportedSchema, finish_reason:
  * an error for an answer without choices. Both are asked again like a 5xx. A provider's own status is taken if it is one.
  */
 function errorIn(body: string): { readonly message: string; readonly status: number } | null {
+  if (body.trim() === '') return { message: 'the answer is empty', status: 502 };
   const { data } = failedSchema.safeParse(jsonOf(body));
   if (!data) return null;
   const { choices } = data;
   const choice = failedChoiceSchema.safeParse(Array.isArray(choices) ? choices[0] : undefined).data;
-  const error = data.error ?? choice?.error;
+  const error = data.error || choice?.error || (choices === undefined && data.message ? data : undefined);
   if (typeof error === 'string') return { message: error, status: 502 };
   if (error) {
     const code = Number(error.code);
-    return { message: error.message, status: code >= 400 && code < 600 ? code : 502 };
+    const message = error.message || error.type || JSON.stringify(error).slice(0, longestQuote);
+    return { message, status: code >= 400 && code < 600 ? code : 502 };
   }
   if (choice && ['error', 'abort'].includes(String(choice.finish_reason)))
     return { message: `the answer ended with finish_reason "${choice.finish_reason}"`, status: 502 };
@@ -385,8 +410,11 @@ function late(seat: ModelSeat): Fault {
   });
 }
 
-/** Every way an endpoint can fail, as one message each. The key never appears in it. */
-function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
+/**
+ * Every way an endpoint can fail, as one message each. The key never appears in it.
+ * @param isFirst whether the agent has said nothing yet: a request that is too long is then a matter of the settings
+ */
+function classified(error: unknown, seat: ModelSeat, who: Asked, isFirst = false): unknown {
   if (error instanceof Fault) return error;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   if (error instanceof APIUserAbortError) return cancelled();
@@ -402,12 +430,22 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
         ? `${seat.baseUrl} wants a key (401), and no key is sent to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
         : `${seat.baseUrl} refused the key in ${seat.keyName} (401). Set another one`,
     );
+  if (error instanceof APIError && isQuota(error.status, `${error.code} ${error.message}`))
+    return infrastructure(
+      'model/quota',
+      `${seat.baseUrl} has no quota left for this key: ${quoted(error)}. Check the plan and the billing of the account`,
+    );
   if (error instanceof RateLimitError)
     return infrastructure(
       'model/rate',
-      `${seat.baseUrl} limits the rate of requests (429), also after waiting: ${withoutPage(String(error.message)).slice(0, 300)}. Lower the concurrency, or wait longer with --rate-limit-wait`,
+      `${seat.baseUrl} limits the rate of requests (429), also after waiting: ${quoted(error)}. Lower the concurrency, or wait longer with --rate-limit-wait`,
     );
   if (error instanceof APIError && isTooLong(error) && who === 'agent') {
+    if (isFirst)
+      return infrastructure(
+        'model/context',
+        `the first request does not fit into the context of ${seat.model}: ${quoted(error)}. Use a model with a longer context, or lower maxTokens`,
+      );
     return new Fault({
       who,
       code: 'model/context',
@@ -418,18 +456,20 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
     return infrastructure(
       // What the request itself is refused for is for an agent that wrote it to know.
       [400, 413, 422].includes(error.status ?? 0) ? 'model/refused' : 'model/error',
-      `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${withoutPage(String(error.message)).slice(0, 300)}`,
+      `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${quoted(error)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
   return error;
 }
 
+const quoted = ({ message }: APIError) => withoutPage(String(message)).slice(0, longestQuote);
+
 /** How servers say that a request does not fit into the context: OpenAI by a code, every other in its own words. */
 const tooLong =
-  /context_length_exceeded|exceed_context_size|maximum context length|exceeds? the (?:available |model's )?(?:context|maximum number of tokens)|context (?:length|window|size) (?:is |was )?exceed|prompt is too long|longer than the model's context|input token count/i;
+  /context_length_exceeded|exceed_context_size|maximum context length|exceeds? the (?:available |model's )?(?:context|maximum number of tokens)|context (?:length|window|size) (?:is |was |has been )?exceed|prompt is too long|longer than the (?:model's context|maximum (?:model|context) length)|input token count/i;
 
 function isTooLong({ code, status, message }: APIError): boolean {
-  return code === 'context_length_exceeded' || ([400, 413, 422].includes(status ?? 0) && tooLong.test(message));
+  return code === 'context_length_exceeded' || ([400, 413, 422, 500].includes(status ?? 0) && tooLong.test(message));
 }
 
 function broken(seat: ModelSeat, who: Asked, what: string): Fault {

@@ -15,7 +15,8 @@ const bodySchema = z.looseObject({
  * @param now in milliseconds since 1970
  */
 export function requestedWait(headers: Headers, body: string, now: number): number | null {
-  const { data } = bodySchema.safeParse(jsonOf(body));
+  const given = jsonOf(body);
+  const { data } = bodySchema.safeParse(Array.isArray(given) ? given[0] : given);
   const all = new Map([...headers].map(([name, value]) => [name.toLowerCase(), value]));
   for (const [name, value] of Object.entries(data?.error.metadata?.headers ?? {})) all.set(name.toLowerCase(), value);
   const delays = data?.error.details?.map(({ retryDelay }) => durationMs(retryDelay)) ?? [];

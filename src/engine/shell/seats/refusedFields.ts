@@ -105,7 +105,7 @@ const refusal =
 /** A value that is too large is a mistake of a person, and a field that must be there is not refused. */
 const otherFault =
   /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
-const structuredOutput = /json.?schema|response.?format|structured.?output|grammar|guided/i;
+const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?output|grammar|guided/i;
 
 /**
  * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be

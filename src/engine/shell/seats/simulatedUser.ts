@@ -3,7 +3,7 @@ import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
-import { named } from './chatCalls.ts';
+import { idsOfCalls, named } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import { joined } from './modelCall.ts';
 import { type Answered, completeWhole, type OnRetry } from './openai.ts';
@@ -57,7 +57,9 @@ async function answered(
     providerFields: recordedFields(seat, answer.cameWith),
   });
   const hasTools = (view.started.userTools ?? []).length > 0;
-  const toolCalls = hasTools ? named(answer.toolCalls, `user_call_${view.messages.length}`) : [];
+  const toolCalls = hasTools
+    ? named(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
+    : [];
   // What is said beside a call is said to nobody.
   if (toolCalls.length > 0)
     return { reply: { content: text.trim(), stop: null, toolCalls, ...provided }, flaw: null, text, call };

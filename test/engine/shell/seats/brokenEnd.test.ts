@@ -4,6 +4,7 @@ import { openMeter } from '../../../../src/engine/shell/meter.ts';
 import type { Outside } from '../../../../src/engine/shell/outside.ts';
 import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
 import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
+import { joined } from '../../../../src/engine/shell/seats/modelCall.ts';
 import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
 import { modelServer } from '../../../support/modelServer.ts';
@@ -93,6 +94,24 @@ test('an object that a judge quotes before it is cut off is no answer', async ()
   }));
   const { reply } = await askJudgeModel(seat(url, undefined), '', question, never);
   expect(reply.holds).toBeNull();
+});
+
+test.each([
+  ['in an object', 'The agent wrote {"holds": true, "reason": "ok"}. My answer: {"reason": "it wrote'],
+  ['after an object that it quotes', 'The agent wrote {"holds": true, "reason": "ok"} itself. That is not true.'],
+])('an answer of a judge that ends %s is no answer', async (_, content) => {
+  const { url } = await modelServer(() => ({ content, finish_reason: null }));
+  const transcript = 'agent: {"reason": "ok", "holds": true}';
+  const { reply } = await askJudgeModel(seat(url, undefined), '', { ...question, transcript }, never);
+  expect(reply.holds).toBeNull();
+});
+
+test('two answers as one keep how the first one ended, and count tokens only where both do', () => {
+  const cut = { ms: 1, request: {}, finishReason: 'length' };
+  const whole = { ms: 2, request: {}, finishReason: 'stop', usage: { input: 7, output: 3 } };
+  const call = joined([cut, whole]);
+  expect(call).toMatchObject({ ms: 3, finishReason: 'stop', earlierEnds: [{ finishReason: 'length' }] });
+  expect(call).not.toHaveProperty('usage');
 });
 
 test('with fail, the tokens of a cut answer count for a budget', async () => {

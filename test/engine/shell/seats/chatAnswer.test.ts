@@ -85,6 +85,46 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: '<think>It comes on Thursday' },
     { content: '', thoughts: 'It comes on Thursday' },
   ],
+  [
+    'thoughts inside of a text',
+    { content: 'Sure. <think>It comes on Thursday</think> It is on its way.' },
+    { content: 'Sure. It is on its way.', thoughts: 'It comes on Thursday' },
+  ],
+  ['thoughts of Kimi', { content: '◁think▷Thursday◁/think▷It is on its way.' }, { ...spoken, thoughts: 'Thursday' }],
+  [
+    'the channels of gpt-oss',
+    {
+      content:
+        '<|channel|>analysis<|message|>Thursday<|end|><|start|>assistant<|channel|>final<|message|>It is on its way.<|return|>',
+    },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'a call of gpt-oss that its server did not read',
+    { content: '<|channel|>commentary to=functions.find <|constrain|>json<|message|>{"parcel":"P46"}<|call|>' },
+    { content: '', thoughts: '{"parcel":"P46"}' },
+  ],
+  [
+    'the channels of gpt-oss without their tokens',
+    { content: 'analysisThursdayassistantfinalIt is on its way.' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
+  [
+    'reasoning as parts',
+    {
+      content: [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+        { type: 'reasoning', text: 'Thursday' },
+        { type: 'text', text: 'It is on its way.' },
+      ],
+    },
+    { ...spoken, thoughts: 'Hm.\n\nThursday' },
+  ],
+  [
+    'an empty reasoning_content beside reasoning',
+    { content: 'It is on its way.', reasoning_content: '', reasoning: 'Hm.' },
+    { ...spoken, thoughts: 'Hm.' },
+  ],
   ['empty thoughts', { content: '<think>\n\n</think>\n\nIt is on its way.' }, spoken],
   [
     'a tag that is spoken of',
@@ -99,14 +139,34 @@ test.each(shapes)('%s', (_, message, expected) => {
 
 test('a hostile answer is read in time: a million thoughts, and arguments nested a million times', () => {
   expect(answered({ content: `${'[THINK][/THINK]'.repeat(1_000_000)}Yes.` })).toMatchObject({ content: 'Yes.' });
+  expect(answered({ content: `Yes.${'[THINK][/THINK]'.repeat(1_000_000)}` })).toMatchObject({ content: 'Yes.' });
+  expect(answered({ content: `<|channel|>${'a'.repeat(1_000_000)}` })).toMatchObject({ content: '' });
   const deep = JSON.parse(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`);
   const call = { function: { name: 'find_parcel', arguments: deep } };
   expect(answered({ tool_calls: [call] })).toMatchObject({ toolCalls: [{ arguments: expect.any(String) }] });
 });
 
-test('calls without an id get one', () => {
-  const other = { ...call, id: 'c' };
-  expect(named([call, other], 'call_3').map(({ id }) => id)).toEqual(['call_3_0', 'c']);
+test('calls in another choice belong to a first one that ended with calls', () => {
+  const choices = [
+    { message: { content: 'I look.' }, finish_reason: 'tool_calls' },
+    { message: { tool_calls: [{ id: 'a', function: { name: 'find_parcel', arguments: '{}' } }] } },
+  ];
+  expect(readCompletion({ choices })).toMatchObject({ content: 'I look.', toolCalls: [{ ...call, id: 'a' }] });
+  const alternatives = choices.map((each) => ({ ...each, finish_reason: 'stop' }));
+  expect(readCompletion({ choices: alternatives })).toMatchObject({ content: 'I look.', toolCalls: [] });
+});
+
+test('a choice without a message is an answer only where a filter withheld it', () => {
+  expect(readCompletion({ choices: [{ finish_reason: 'content_filter: PROHIBITED_CONTENT' }] })).toMatchObject({
+    content: '',
+    brokenEnd: 'filter',
+  });
+  expect(readCompletion({ choices: [{ finish_reason: 'stop' }] })).toEqual({ problem: 'the answer has no message' });
+});
+
+test('a call without an id gets one, and a repeated id is made unique', () => {
+  const ids = ['', 'c', '0', '0', 'old'].map((id) => ({ ...call, id }));
+  expect(named(ids, 'call_3', ['old', '0']).map(({ id }) => id)).toEqual(['call_3_0', 'c', '0_2', '0_3', 'old_2']);
 });
 
 describe('tokens', () => {
