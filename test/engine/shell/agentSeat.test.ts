@@ -140,15 +140,27 @@ test('its process gets two addresses and a key, and nothing else of this environ
   expect(JSON.stringify(played?.events)).not.toContain('the-real-key');
 });
 
-test('calls that are made together are one message', async () => {
+/** A session of the fixture in one of its modes, and a conversation for it. */
+function openSession(mode: string, togetherMs?: number) {
   const session = new AgentSession(
-    seat(agentFile('together')),
+    seat(agentFile(mode)),
     (make) => make('', () => undefined),
     () => undefined,
-    700,
+    togetherMs,
   );
   onTestFinished(() => session.close());
   const { domain: _, ...view } = modelView();
+  return { session, view };
+}
+
+test('thoughts in what an agent says are not said', async () => {
+  const { session, view } = openSession('thinks');
+  const { reply } = await session.ask(view, new AbortController().signal);
+  expect(reply).toEqual({ content: 'Which day?', reasoning: 'They want Thursday.', toolCalls: [] });
+});
+
+test('calls that are made together are one message', async () => {
+  const { session, view } = openSession('together', 700);
   const { reply } = await session.ask(view, new AbortController().signal);
   expect(reply.toolCalls).toMatchObject([
     { id: 'mcp_3_0', arguments: { parcel: 'P46' } },
