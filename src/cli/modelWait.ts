@@ -43,8 +43,9 @@ export function modelWait(
         return;
       case 'askedAgain': {
         const { reason, attempt, of, waitMs } = notice.retry;
-        const when = waitMs === undefined ? `(${attempt} of ${of})` : `in ${Math.ceil(waitMs / 1000)} s`;
-        const text = `${called(notice)}: ${reason}; it is asked again ${when}`;
+        const count = of > 1 ? ` (${attempt} of ${of})` : '';
+        const when = waitMs === undefined ? count : ` in ${Math.ceil(waitMs / 1000)} s`;
+        const text = `${called(notice)}: ${reason}; it is asked again${when}`;
         if (line) line.print(text);
         else say(text);
         return;

@@ -50,7 +50,7 @@ test('an endpoint that supports little gets a next step for each gap', async () 
   for (const name of ['calls', 'parallel calls', 'structured output', 'streaming', 'reasoning', 'token counts'])
     expect(found.get(name), name).toMatchObject({ status: 'warning', advice: expect.stringMatching(/./) });
   expect(found.get('calls')?.advice).toContain('answered 400');
-  expect(found.get('parameters')?.found).toBe('refuses temperature, parallel_tool_calls');
+  expect(found.get('parameters')?.found).toBe('does not accept temperature');
 });
 
 test('an endpoint that does not answer is asked once', async () => {

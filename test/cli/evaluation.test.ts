@@ -75,9 +75,9 @@ test('a report counts answers that were cut off, and the reason of the rollout n
   const run = folder();
   await evaluated(run, '--agent', `openai:m@${url}`, '--tasks', 'lamp-variant', '--turn-cap', '3');
   const { out } = await rehearsal('report', run);
-  expect(out).toContain('agent: 2 of 3 answers were cut off at max_tokens\n');
+  expect(out).toContain('agent: 2 of 3 answers were cut off at the token limit\n');
   expect(out).toMatch(
-    /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at max_tokens \(steps \d+, \d+\)\n/,
+    /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at the token limit \(steps \d+, \d+\)\n/,
   );
 });
 
@@ -85,7 +85,7 @@ test('a transcript says which answers were cut off', () => {
   const event = { type: 'agentReplied', content: 'I am look', toolCalls: [], brokenEnd: 'length' } as const;
   expect(transcriptOf({ ...event, toolCalls: [] })).toEqual([
     { speaker: 'agent', text: 'I am look' },
-    { speaker: 'note', text: 'this answer of the agent was cut off at max_tokens' },
+    { speaker: 'note', text: 'this answer of the agent was cut off at the token limit' },
   ]);
 });
 

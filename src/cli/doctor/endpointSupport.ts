@@ -58,46 +58,51 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
   const judged = await ask('Does 1 + 1 = 2 hold?', { response_format: structured('verdict', verdict) });
   const streamed = await ask('Say hello.', { stream: true });
+  // An endpoint without tools does not accept their parameter either.
+  const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
   const refused: string[] = [];
-  for (const [name, value] of Object.entries(parameters)) {
+  for (const [name, value] of asked) {
     const more = name === 'parallel_tool_calls' ? tools : {};
     const { status } = await ask('Say hello.', { ...more, [name]: value });
     if (status === 400 || status === 422) refused.push(name);
   }
   const all = [plain, one, two, judged];
   return [
-    found('calls', callsIn(one) > 0, 'makes tool calls', callAdvice(one)),
+    found('calls', callsIn(one) > 0, ['makes tool calls', 'made no tool call'], callAdvice(one)),
     found(
       'parallel calls',
       callsIn(two) > 1,
-      'makes several calls in one answer',
+      ['makes several calls in one answer', 'made no two calls in one answer'],
       'Nothing to do: rollouts work with one call in each answer',
     ),
     found(
       'structured output',
       verdictSchema.safeParse(jsonOf(judged.answer?.content ?? '')).success,
-      'keeps to a JSON schema',
+      ['keeps to a JSON schema', 'did not keep to a JSON schema'],
       'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
     ),
     found(
       'streaming',
       streamed.headers.get('content-type')?.includes('text/event-stream') === true && streamed.body.includes('data:'),
-      'streams answers',
+      ['streams answers', 'did not stream an answer'],
       'Nothing to do: Rehearsal asks for whole answers. A custom agent must not stream',
     ),
     found(
       'reasoning',
       all.some(({ answer }) => answer?.thoughts),
-      'sends its reasoning',
+      ['sends its reasoning', 'sent no reasoning'],
       'Nothing to do. If the model reasons, start the server with its reasoning parser',
     ),
     found(
       'token counts',
       all.every(({ answer }) => !answer || answer.usage !== null),
-      'counts the tokens of its answers',
+      ['counts the tokens of its answers', 'did not count the tokens of an answer'],
       'Leave out --budget-tokens and --budget-money: they cannot be kept without counts',
     ),
-    parametersFound(refused),
+    parametersFound(
+      asked.map(([name]) => name),
+      refused,
+    ),
     limitsFound(all),
   ];
 }
@@ -108,8 +113,14 @@ function unreached({ status, body }: Tried): Condition {
   return lacking('endpoint', `does not answer a plain question (${why})`, advice);
 }
 
-function found(name: string, isSupported: boolean, what: string, advice: string): Condition {
-  return isSupported ? fine(name, what) : lacking(name, `not seen: ${what}`, advice);
+/** @param seen what an endpoint does that supports it, and what this one did otherwise */
+function found(
+  name: string,
+  isSupported: boolean,
+  [seen, missed]: readonly [string, string],
+  advice: string,
+): Condition {
+  return isSupported ? fine(name, seen) : lacking(name, missed, advice);
 }
 
 const callsIn = ({ answer }: Tried) => answer?.toolCalls.length ?? 0;
@@ -120,10 +131,10 @@ function callAdvice({ status }: Tried): string {
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
 }
 
-function parametersFound(refused: readonly string[]): Condition {
-  if (refused.length === 0) return fine('parameters', `takes ${Object.keys(parameters).join(', ')}`);
+function parametersFound(asked: readonly string[], refused: readonly string[]): Condition {
+  if (refused.length === 0) return fine('parameters', `accepts ${asked.join(', ')}`);
   const names = refused.join(', ');
-  return lacking('parameters', `refuses ${names}`, `Do not set ${names} for this endpoint`);
+  return lacking('parameters', `does not accept ${names}`, `Do not set ${names} for this endpoint`);
 }
 
 /** Names the headers only: their values are of this moment. */

@@ -21,7 +21,7 @@ export function endReasonText(reason: string): string {
 
 /** Returns what happened to an answer that is not whole, as in "2 answers were ...". */
 export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
-  length: 'cut off at max_tokens',
+  length: 'cut off at the token limit',
   filter: 'withheld by a filter',
   refusal: 'refused',
 };

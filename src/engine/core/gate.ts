@@ -54,7 +54,7 @@ export function missedThresholds(thresholds: readonly Threshold[], metrics: RunM
   const incomplete = missing === null ? [] : [`the run is incomplete: ${missing}`];
   const missed = thresholds.flatMap(({ metric, operator, bound }) => {
     const value = readingOf(metric, metrics);
-    if (value === null) return [`${metric} can't be told: no rollout of this run says anything about it`];
+    if (value === null) return [`${metric} cannot be checked, because no rollout of this run has a value for it`];
     if (keeps(value, operator, bound)) return [];
     return [`${metric} is ${Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`];
   });

@@ -87,7 +87,7 @@ describe('stepEntry', () => {
   });
 
   it.each([
-    ['length', 'Agent (cut off at max_tokens)'],
+    ['length', 'Agent (cut off at the token limit)'],
     ['filter', 'Agent (withheld by a filter)'],
     ['refusal', 'Agent (refused)'],
   ] as const)('marks an answer that is not whole: %s', (brokenEnd, title) => {

@@ -102,7 +102,7 @@ export async function completeWhole(
   if (first.answer.brokenEnd !== 'length') return first;
   if (seat.onTruncation === 'fail') throw truncated(seat, who, first.call);
   if (seat.onTruncation !== 'retry') return first;
-  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' });
+  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at the token limit' });
   const second = await complete(seat, key, who, signal, body, onRetry, fixed).catch((error: unknown) => {
     throw error instanceof Fault ? afterCall(first.call, error) : error;
   });
@@ -121,7 +121,7 @@ function truncated(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
     {
       who: isSeat ? who : 'infrastructure',
       code: 'model/truncated',
-      message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at max_tokens, and onTruncation is "fail". Raise maxTokens`,
+      message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at the token limit, and onTruncation is "fail". Increase maxTokens or the context of the server, or set onTruncation to "say"`,
     },
     { note },
   );
@@ -175,7 +175,7 @@ export async function complete(
   } catch (error) {
     const adaptation = adaptationFor(error, request, fixed);
     if (adaptation) {
-      const reason = `it refuses ${adaptation.field}, and is asked ${describeAdaptation(adaptation)} from now on`;
+      const reason = `the endpoint does not accept ${adaptation.field} and is asked ${describeAdaptation(adaptation)} from now on`;
       if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason });
       return complete(seat, key, who, signal, body, onRetry, fixed);
     }

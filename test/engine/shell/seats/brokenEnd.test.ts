@@ -84,7 +84,7 @@ test.each(['agent', 'user'] as const)(
 test('a cut answer of a judge is unknown, and the reason says why', async () => {
   const { answer } = await asked('judge', undefined, 9);
   const holds = null;
-  expect((await answer).reply).toEqual({ holds, reason: "the judge's answer was cut off at max_tokens" });
+  expect((await answer).reply).toEqual({ holds, reason: "the judge's answer was cut off at the token limit" });
 });
 
 test('an object that a judge quotes before it is cut off is no answer', async () => {
@@ -130,7 +130,7 @@ test.each(['agent', 'user', 'judge'] as const)('with retry, the %s is asked once
   expect(reply).not.toHaveProperty('brokenEnd');
   expect(call.earlier).toHaveLength(1);
   expect(requests).toHaveLength(2);
-  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'its answer was cut off at max_tokens' }]);
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'its answer was cut off at the token limit' }]);
 });
 
 test('with retry, a second cut answer is taken', async () => {
@@ -147,7 +147,7 @@ test.each([
   const { answer } = await asked(who, 'fail', 9);
   await expect(answer).rejects.toMatchObject({
     reason,
-    failure: { who: blamed, code: 'model/truncated', message: expect.stringContaining('cut off at max_tokens') },
+    failure: { who: blamed, code: 'model/truncated', message: expect.stringContaining('cut off at the token limit') },
     note: { finishReason: 'length' },
   });
 });

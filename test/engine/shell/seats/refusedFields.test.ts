@@ -91,7 +91,7 @@ test.each(refusals)('%s', async (_, settings, refuses, expected) => {
   const sent = { ...bodies.at(-1), messages: [], tools: [] };
   expect(sent).toEqual({ model: 'm', messages: [], tools: [], ...expected });
   expect(call).toMatchObject({ request: bodies.at(-1), adapted: [expect.stringMatching(/^with/)] });
-  expect(retries).toEqual([{ attempt: 1, of: 1, reason: expect.stringContaining('it refuses ') }]);
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: expect.stringContaining('the endpoint does not accept ') }]);
 });
 
 test('what is refused is left out from then on, and reported once', async () => {
