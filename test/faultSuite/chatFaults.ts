@@ -106,6 +106,7 @@ const within200 = (response: ServerResponse) =>
   sendJson(response, 200, { error: { message: 'upstream is away', code: 502 } });
 const noChoices = (response: ServerResponse) => sendJson(response, 200, { ...chatCompletion({}), choices: [] });
 
+/** What a seat thinks where a fault lets it. The judge says no to a conversation in which this is said. */
 const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
 const called = ({ tool_calls = [] }: Message, change: (call: Call) => object) => tool_calls.map(change);
 
@@ -253,7 +254,7 @@ export const chatFaults: readonly ChatFault[] = [
         200,
         chatCompletion({ ...message, content: (message.content ?? '').slice(0, 9) }, { finish_reason: 'length' }),
       ),
-    outcomes: { unchanged: /./, agent: /cut off/, unscored: /cut off/ },
+    outcomes: { unchanged: /cut off/, agent: /cut off/, unscored: /cut off/ },
   },
   {
     name: 'the arguments of a call are cut at the limit of tokens',
@@ -266,7 +267,7 @@ export const chatFaults: readonly ChatFault[] = [
       }));
       sendJson(response, 200, chatCompletion({ ...message, tool_calls: cut }, { finish_reason: 'length' }));
     },
-    outcomes: { unchanged: /./, agent: /cut off/ },
+    outcomes: { unchanged: /cut off/, agent: /cut off/ },
   },
   {
     ...saying('judge', 'it is cut before it decides', '{"reason": "The agent', { unscored: /cut off/ }, 'length'),

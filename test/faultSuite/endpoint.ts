@@ -84,7 +84,11 @@ const text = (content: string): Message => ({ role: 'assistant', content });
 /** What the model of a seat says: it does its work, and makes a call again that has failed. */
 function said(seat: Seat, at: number, body: string, isWrong: boolean, calls: Calls): Message {
   const { messages } = JSON.parse(body) as Request;
-  if (seat === 'judge') return text('{"reason": "It names the case.", "holds": true}');
+  if (seat === 'judge') {
+    // Thoughts must not be part of what the judge reads, whichever seat had them.
+    const isLeaked = JSON.stringify(messages).includes('settled on Thursday');
+    return text(`{"reason": "It names the case.", "holds": ${!isLeaked}}`);
+  }
   if (seat === 'tool') return text('{"result": {"sky": "clear"}}');
   const name = caseName(at);
   if (seat === 'user') {

@@ -125,6 +125,9 @@ test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat l
   expect(results.map(({ reward, reason }) => [reward, words.test(reason)])).toEqual(Array(3).fill([null, true]));
 });
 
+/** Why a rollout in which the agent did not do its work has the reward 0. */
+const notDone = /is "later", expected "done"/;
+
 /** Counts the outcome of a case, and notes the case if its fault may not have this outcome. */
 function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, struck: ReadonlySet<number>): void {
   const at = caseIn(result.task) ?? -1;
@@ -133,7 +136,8 @@ function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, stru
   const said = `${result.reason} ${result.failure?.message ?? ''}`;
   if (!plan || !struck.has(at)) {
     clean += 1;
-    if (result.reward !== due) wrong.push(`${result.task}, left alone: reward ${result.reward}, not ${due}: ${said}`);
+    if (result.reward !== due || (due === 0 && !notDone.test(said)))
+      wrong.push(`${result.task}, left alone: reward ${result.reward}, not ${due}: ${said}`);
     return;
   }
   struckCases += 1;
@@ -143,6 +147,7 @@ function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, stru
     // What a judge would say of work that was not done decides nothing.
     const isDecided = each === 'unchanged' && due === 0 && plan.type === 'chat' && plan.seat === 'judge';
     if (!isDecided && !cause?.test(said)) return false;
+    if (each === 'unchanged' && due === 0 && !notDone.test(said)) return false;
     return result.reward === { unchanged: due, agent: 0, unscored: null }[each];
   });
   const name = nameOf(plan);
