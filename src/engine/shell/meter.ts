@@ -19,7 +19,7 @@ export type Meter = {
 };
 
 /** Whether a model answered before the fault whose note this is. */
-const isAnswered = (note: SideNote | null) => Boolean(note?.flaws || note?.usage || note?.finishReason);
+const isAnswered = (note: SideNote) => Boolean(note.flaws || note.usage || note.finishReason);
 
 /**
  * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it
@@ -59,7 +59,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         return answered;
       } catch (error) {
         // What was refused after it came, by the guard of a simulated user or as cut off, was answered all the same.
-        if (error instanceof Fault && isAnswered(error.note)) count(role, error.note);
+        if (error instanceof Fault && error.note && isAnswered(error.note)) count(role, error.note);
         throw error;
       }
     };

@@ -95,7 +95,7 @@ export function readCompletion(completion: unknown): ChatAnswer | Misfit {
   const choice = wholeChoice(data.choices);
   const brokenEnd = brokenEndOf(choice?.finish_reason ?? null);
   // Gemini leaves the message out where its filter withheld it.
-  const message = choice?.message ?? (brokenEnd && {});
+  const message: Message | undefined = choice?.message ?? (brokenEnd && messageSchema.parse({}));
   if (!choice || !message) return { problem: 'the answer has no message' };
   const { text, thoughts: inParts } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
@@ -127,7 +127,8 @@ function wholeChoice(choices: readonly Choice[]): Choice | undefined {
   const hasCalls = ({ message }: Choice) => (message?.tool_calls ?? []).length > 0;
   const other = first?.finish_reason === 'tool_calls' && !hasCalls(first) ? choices.find(hasCalls) : undefined;
   if (!first || !other || first.message?.function_call) return first;
-  return { ...first, message: { ...first.message, tool_calls: other.message?.tool_calls } };
+  const own = first.message ?? messageSchema.parse({});
+  return { ...first, message: { ...own, tool_calls: other.message?.tool_calls } };
 }
 
 function noteOf(fields: { readonly [Name in keyof AnswerNote]: AnswerNote[Name] | undefined }): AnswerNote {
