@@ -147,7 +147,7 @@ describe('a model', () => {
     );
     expect(code).toBe(2);
     expect(out).toMatch(
-      /ended: infrastructureFailed \(infrastructure: m at .* \(the agent's seat\): the answer is not JSON/,
+      /ended: the infrastructure failed: m at .* \(the agent's seat\): the answer is not JSON/,
     );
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);
@@ -199,7 +199,7 @@ mcpServers:
     const { code, out } = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
     expect(code).toBe(2);
     expect(out).toMatch(
-      /ended: infrastructureFailed \(infrastructure: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese\)/,
+      /ended: the infrastructure failed: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese/,
     );
     expect(resultsOf(run)).toEqual(['{"count":0}']);
     await expectKept(run);
@@ -237,7 +237,7 @@ test('an endless loop in a tool', async () => {
   const printed = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
   expect(printed.code).toBe(2);
   expect(printed.out).toMatch(
-    /ended: environmentFailed \(environment: the tool loop did not come back within 300 ms and was stopped; .*; see .*\/tools\.ts:6\)/,
+    /ended: the environment failed: the tool loop did not come back within 300 ms and was stopped; .*; see .*\/tools\.ts:6/,
   );
   expect(resultsOf(run)).toHaveLength(1);
   await expectKept(run);

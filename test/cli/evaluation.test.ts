@@ -135,7 +135,7 @@ test('a budget stops the run, and with another one it goes on without asking aga
   const asked = model.requests.length;
   expect(asked).toBe(14);
   const whole = await evaluated(run, ...options, '--price', '1/2', '--json');
-  expect(whole.code).toBe(0);
+  expect(whole).toMatchObject({ code: 0 });
   const { summary } = JSON.parse(whole.out) as {
     summary: { rollouts: number; tokens: { total: number }; money: number };
   };

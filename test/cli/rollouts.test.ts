@@ -160,7 +160,7 @@ inFullSuite('an unreachable model ends the rollout as not scored, and the record
     run,
   );
   expect(code).toBe(2);
-  expect(out).toMatch(/ended: infrastructureFailed \(infrastructure: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/);
+  expect(out).toMatch(/ended: the infrastructure failed: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/);
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
