@@ -43,13 +43,17 @@ def promising(files: list[Path]) -> list[str]:
 
 
 def first_needing_torch(modules: list[str]) -> str:
+    # Ends the child where it would import torch, which takes long.
     code = f"""
 import importlib, sys
-for name in {modules!r}:
-    importlib.import_module(name)
-    if "torch" in sys.modules:
-        print(name)
-        break
+class NoTorch:
+    def find_spec(self, name, *_):
+        if name == "torch":
+            print(module)
+            sys.exit()
+sys.meta_path.insert(0, NoTorch())
+for module in {modules!r}:
+    importlib.import_module(module)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -119,18 +119,14 @@ def test_tasks_that_are_trained_on_and_evaluated_on_are_refused(tmp_path: Path) 
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
 
-def test_a_domain_without_tasks_to_evaluate_on_trains_with_a_warning(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run_grpo(grpo_config(run, steps=1, domain="half-broken", evaluate_every=1))
-    (warning,) = events(run, "warning")
-    assert "half-broken has no task in the split test" in warning["message"]
-
-
-def test_one_model_in_both_users_seats_is_warned_of(tmp_path: Path) -> None:
+def test_what_measures_less_than_it_seems_is_warned_of(tmp_path: Path) -> None:
+    """A domain without tasks to evaluate on, and one model that plays the user in training and in evaluation."""
     run, endpoint = tmp_path / "run", {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
-    run_grpo(grpo_config(run, steps=1, evaluate_every=1, user=endpoint, evaluate_user=endpoint))
+    domains = [{"folder": "parity"}, {"folder": "half-broken"}]
+    run_grpo(grpo_config(run, steps=1, domain=domains, evaluate_every=1, user=endpoint, evaluate_user=endpoint))
     assert [warning["message"] for warning in events(run, "warning")] == [
-        "openai:m plays the user both in training and in evaluation"
+        "half-broken has no task in the split test, so nothing measures it while it trains",
+        "openai:m plays the user both in training and in evaluation",
     ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.grpo_step import IntermediateRewards, StepRows, training_rows
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.session import Sampling, SessionRow
 
 
@@ -36,41 +39,33 @@ def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monk
     assert written == [counts[0], counts[0] + counts[1]]
 
 
-def test_two_grpo_steps_fill_the_run_folder(tmp_path: Path) -> None:
-    final = run_grpo(grpo_config(tmp_path / "run"))
-    metrics = lines(tmp_path / "run" / "metrics.jsonl")
-    assert [entry["step"] for entry in metrics] == [1, 2]
+def test_two_steps_fill_the_run_folder_and_the_second_resumes_where_the_first_stopped(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1))
+    with pytest.raises(ConfigurationError, match="already holds a run"):
+        run_grpo(grpo_config(run))
+    final = run_grpo(grpo_config(run, steps=2), resume=True)
+    metrics = lines(run / "metrics.jsonl")
+    assert [(entry["step"], entry["attempt"]) for entry in metrics] == [(1, 1), (2, 2)]
     for entry in metrics:
         assert (entry["reward"], entry["failed"], entry["all_correct"], entry["all_wrong"]) == (0.5, 0, 0.0, 0.0)
         assert entry["grad_norm"] > 0
         assert {"loss", "kl", "entropy", "turns", "response_length", "tokens_per_second"} <= set(entry)
     assert metrics[1]["kl"] > 0  # the reference is the model without its adapter
-    assert [event["type"] for event in lines(tmp_path / "run" / "events.jsonl")] == [
-        "started",
-        "data",
-        "checkpoint",
-        "checkpoint",
-        "finished",
+    events = [event["type"] for event in lines(run / "events.jsonl")]
+    assert events == [
+        *("started", "data", "checkpoint", "finished"),
+        *("resumed", "data", "checkpoint", "finished"),
     ]
-    step = tmp_path / "run" / "trajectories" / "step-000001"
-    assert len(list(step.glob("*.traj.jsonl"))) == 8
-    assert len(lines(step / "rollouts.jsonl")) == 8
-    assert json.loads((tmp_path / "run" / "config.json").read_text())["kind"] == "grpo"
+    rollouts = [run / "trajectories" / f"step-00000{step}" for step in (1, 2)]
+    assert [len(list(step.glob("*.traj.jsonl"))) for step in rollouts] == [8, 8]
+    first, second = (lines(step / "rollouts.jsonl") for step in rollouts)
+    assert (len(first), len(second)) == (8, 8)
+    # The order of the tasks continues, too.
+    assert {line["task"] for line in [*first, *second]} == {"move-0", "move-1", "move-2", "move-3"}
+    assert json.loads((run / "config.json").read_text())["kind"] == "grpo"
     assert (final / "adapter_config.json").exists()
-    assert not (tmp_path / "run" / "pid").exists()
-
-
-def test_grpo_resumes_where_it_stopped(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run_grpo(grpo_config(run, steps=1))
-    with pytest.raises(ConfigurationError, match="already holds a run"):
-        run_grpo(grpo_config(run))
-    run_grpo(grpo_config(run, steps=2), resume=True)
-    metrics = lines(run / "metrics.jsonl")
-    assert [(entry["step"], entry["attempt"]) for entry in metrics] == [(1, 1), (2, 2)]
-    first = {line["task"] for line in lines(run / "trajectories" / "step-000001" / "rollouts.jsonl")}
-    second = {line["task"] for line in lines(run / "trajectories" / "step-000002" / "rollouts.jsonl")}
-    assert first | second == {"move-0", "move-1", "move-2", "move-3"}  # the order went on, too
+    assert not (run / "pid").exists()
 
 
 def test_the_same_seed_gives_the_same_first_step(tmp_path: Path) -> None:
@@ -80,14 +75,19 @@ def test_the_same_seed_gives_the_same_first_step(tmp_path: Path) -> None:
     assert [path.read_text() for path in recordings[0]] == [path.read_text() for path in recordings[1]]
 
 
-def test_a_stop_file_ends_the_run_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rehearsal_trainer.run_folder import RunFolder
-
+@pytest.mark.parametrize(
+    "stop",
+    [lambda run: run.stop_file.touch(), lambda _: signal.raise_signal(signal.SIGINT)],
+    ids=["a stop file", "Ctrl+C"],
+)
+def test_a_run_that_is_stopped_ends_with_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Callable[[RunFolder], None]
+) -> None:
     original = RunFolder.metrics
 
     def stop_after_one(self: RunFolder, step: int, values: Any) -> None:
         original(self, step, values)
-        self.stop_file.touch()
+        stop(self)
 
     monkeypatch.setattr(RunFolder, "metrics", stop_after_one)
     reached = run_grpo(grpo_config(tmp_path / "run", steps=9, save_every=100))

@@ -208,6 +208,7 @@ def test_a_trainer_that_is_killed_resumes_from_its_last_checkpoint(
     assert attempts == sorted(attempts)
 
 
+@pytest.mark.full
 def test_ctrl_c_in_a_terminal_ends_a_run_after_its_step(run: Path, start: Start) -> None:
     process = start(resume=False)
     until("a rollout is recorded", lambda: recorded(run, 1) > 0, process.is_alive)

@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,15 @@ TRAINER = Path(__file__).resolve().parents[1]
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Knows `ada/open` by the sizes of its files, and `ada/gated`, which it does not give out."""
+    """Knows `ada/open` by the sizes of its files, and `ada/gated`, which it does not give out.
+
+    It ends the connection where it is asked for `ada/unreachable`, as a network does that does not reach it.
+    """
 
     def do_GET(self) -> None:
+        if "ada/unreachable" in self.path:
+            self.close_connection = True
+            return
         if "ada/open" in self.path:
             sizes = {"a.safetensors": 1000, "b.safetensors": 2000, "pytorch_model.bin": 3000, "config.json": 1}
             files = [{"rfilename": name, "size": size} for name, size in sizes.items()]
@@ -57,44 +62,73 @@ class Hub(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def hub() -> Iterator[str]:
+@dataclass(frozen=True)
+class Check:
+    """What the command `--check` ends with."""
+
+    code: int
+    out: str
+    err: str
+
+
+CHECKS = """
+import contextlib, io, json, sys
+from unittest import mock
+from rehearsal_trainer.__main__ import main
+from rehearsal_trainer.preflight import download_of
+checks = []
+for config in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    given = mock.patch("sys.stdin", io.StringIO(json.dumps(config)))
+    with given, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["grpo", "--config", "-", "--check"])
+    checks.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps({"checks": checks, "download": download_of("ada/open")}))
+"""
+
+
+Asked = tuple[dict[str, Check], int]
+
+REFUSED = {
+    "nobody/none": "'nobody/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
+    "/no/where": "'/no/where' is neither smollm2, tiny, a folder with a model or adapter, nor a model that",
+    "ada/gated": "the Hugging Face hub does not give out 'ada/gated': ask for access on its page there, and set",
+}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """Asks the hub about each model in one other process, whose cache of the hub is empty."""
+    home = tmp_path_factory.mktemp("home")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
-def checked(config: dict[str, Any], home: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
-    """What `--check` says in a process of its own, with an empty cache of the hub."""
+    endpoint = f"http://127.0.0.1:{server.server_port}"
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home / "hf"), "HF_HUB_OFFLINE": "0"}
-    return subprocess.run(
-        [sys.executable, "-m", "rehearsal_trainer", "grpo", "--config", "-", "--check"],
-        cwd=TRAINER, env=environment, input=json.dumps(config), capture_output=True, text=True, timeout=LIMIT_S,
+    models = [*REFUSED, "ada/unreachable"]
+    configs = [{"domain": "d", "run": str(home / "run"), "model": model} for model in models]
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKS], cwd=TRAINER, env=environment, input=json.dumps(configs),
+        capture_output=True, text=True, timeout=LIMIT_S,
     )  # fmt: skip
+    server.shutdown()
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return {model: Check(*check) for model, check in zip(models, answer["checks"], strict=True)}, answer["download"]
 
 
-@pytest.mark.parametrize(
-    ("model", "says"),
-    [
-        ("nobody/none", "'nobody/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that"),
-        ("/no/where", "'/no/where' is neither smollm2, tiny, a folder with a model or adapter, nor a model that"),
-        ("ada/gated", "the Hugging Face hub does not give out 'ada/gated': ask for access on its page there, and set"),
-    ],
-)
-def test_a_model_that_can_t_be_had_is_one_message(tmp_path: Path, hub: str, model: str, says: str) -> None:
-    done = checked({"domain": "d", "run": str(tmp_path / "run"), "model": model}, tmp_path, hub)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: model: {says}")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.parametrize("model", REFUSED)
+def test_a_model_that_can_t_be_had_is_one_message(asked: Asked, model: str) -> None:
+    done = asked[0][model]
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: model: {REFUSED[model]}")
+    assert done.err.count("\n") == 1
 
 
-def test_a_hub_that_can_t_be_reached_is_no_wrong_name(tmp_path: Path) -> None:
-    config = {"domain": "d", "run": str(tmp_path / "run"), "model": "nobody/none"}
-    done = checked(config, tmp_path, "http://127.0.0.1:1")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: model: the Hugging Face hub can't be asked from here (")
-    assert done.stderr.endswith("is not in its cache: check the network, or name a folder with the model\n")
+def test_a_hub_that_can_t_be_reached_is_no_wrong_name(asked: Asked) -> None:
+    done = asked[0]["ada/unreachable"]
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: model: the Hugging Face hub can't be asked from here (")
+    assert done.err.endswith("is not in its cache: check the network, or name a folder with the model\n")
 
 
 def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> None:
@@ -156,13 +190,8 @@ def test_the_room_follows_model_numbers_and_checkpoints(
     assert needed["memory"]["needed"] < needed["memory"]["available"]
 
 
-def test_the_download_is_the_weights_that_the_hub_has_in_one_format(tmp_path: Path, hub: str) -> None:
-    looked = "from rehearsal_trainer.preflight import download_of; print(download_of('ada/open'))"
-    environment = {**os.environ, "HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", looked], cwd=TRAINER, env=environment, capture_output=True, text=True, timeout=LIMIT_S
-    )
-    assert done.stdout == "3000\n", done.stderr
+def test_the_download_is_the_weights_that_the_hub_has_in_one_format(tmp_path: Path, asked: Asked) -> None:
+    assert asked[1] == 3000
     assert preflight.download_of("tiny") == preflight.download_of(str(tmp_path)) == 0
 
 
