@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runTests } from '@vscode/test-electron';
 import { build } from 'esbuild';
 import { inRoot, root } from './repository.ts';
-import type { Counts } from './results.ts';
+import { type Counts, freshReport, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 import { vscodeVersion } from './vscode/codeServer.ts';
 
@@ -49,8 +49,7 @@ async function bundleTests(sources: string): Promise<string> {
 /** Runs the tests and returns their counts. Throws a `Failure` if VS Code ends before all of them have run. */
 export async function runHostTests(options: HostTestOptions = {}): Promise<Counts> {
   const entry = await bundleTests(options.sources ?? inRoot('test', 'e2e', 'host'));
-  const results = inRoot('dist', 'test', 'host-results.json');
-  rmSync(results, { force: true });
+  const results = freshReport('host-results.json');
   const desktop = usesDesktop();
   announce(
     desktop ? 'Tests run in a downloaded desktop VS Code' : `Tests run in VS Code ${vscodeVersion} for the browser`,
@@ -71,7 +70,7 @@ export async function runHostTests(options: HostTestOptions = {}): Promise<Count
   rmSync(parent, { recursive: true, force: true, maxRetries: 5 });
   const counts = readCounts(results);
   if (!counts) throw new Failure(`VS Code ended before the tests: ${error?.message ?? 'it wrote no results'}`);
-  return counts;
+  return withExitCode(counts, error ? 1 : 0);
 }
 
 /** Returns a copy of the sample domain that the tests open and change. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Counts, gateCounts, noTests } from './results.ts';
+import type { Counts } from './results.ts';
 import type { Step } from './testSteps.ts';
+import { runVitest } from './vitest.ts';
+
+const config = 'test/scripts/planted/vitest.config.ts';
 
 /** Steps with deliberate faults, which show that `npm test` reports them. They run only where they are named. */
 export const plantedSteps: readonly Step[] = [
@@ -13,7 +13,7 @@ export const plantedSteps: readonly Step[] = [
     limitMinutes: 5,
     isPlanted: true,
     run: leaveBehind,
-    secondRun: { isFor: () => true, run: async () => gateCounts(true) },
+    secondRun: { isFor: () => true, run: (file) => runVitest('planted-again', [file], config) },
   },
   {
     name: 'planted-slow',
@@ -24,8 +24,8 @@ export const plantedSteps: readonly Step[] = [
   },
 ];
 
-async function leaveBehind(): Promise<Counts> {
-  mkdtempSync(join(tmpdir(), 'planted-'));
+/** Runs a test that fails and leaves a folder behind, and leaves a process behind. */
+async function leaveBehind(filters: readonly string[]): Promise<Counts> {
   spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { detached: true, stdio: 'ignore' }).unref();
-  return { ...noTests, failed: 1, failures: [{ file: 'planted', text: 'passes at its second run' }] };
+  return runVitest('planted', filters, config);
 }

@@ -1,7 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Failure } from './terminal.ts';
+import { root } from './repository.ts';
+import { type Counts, gateCounts } from './results.ts';
+import { elapsed, Failure } from './terminal.ts';
 
 /** The exit code of a command and everything it printed. */
 export type Finished = { code: number; output: string };
@@ -30,6 +32,14 @@ export function runCommand(
   });
 }
 
+/** Runs a tool that only passes or fails. Prints its output if it fails. */
+export async function runGate(what: string, command: string, args: readonly string[], cwd = root): Promise<Counts> {
+  const started = performance.now();
+  const { code, output } = await runCommand(command, args, { cwd });
+  console.log(code === 0 ? `${what} (${elapsed(started)})` : output.trim());
+  return gateCounts(code === 0, what);
+}
+
 /**
  * Waits until a process has ended and its output is read. A process that it left behind can keep the output open. After
  * `outputMs`, the output is closed and `leftovers` is true.
@@ -50,10 +60,15 @@ export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: n
   });
 }
 
-/** Returns a signal that aborts at the first Ctrl+C or SIGTERM of this process. The second one ends the process. */
+/**
+ * Returns a signal that aborts at the first Ctrl+C, SIGTERM or SIGHUP of this process. The second Ctrl+C ends the
+ * process. SIGTERM and SIGHUP never do: a process that ends a process group often sends them twice.
+ */
 export function interruptionSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => controller.abort());
+  const abort = () => controller.abort();
+  process.once('SIGINT', abort);
+  for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, abort);
   return controller.signal;
 }
 

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Obstacle } from './obstacle.ts';
-import { findOnPath, runCommand } from './process.ts';
-import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
-import { type Counts, gateCounts, readJunit, sumCounts, withExitCode } from './results.ts';
+import { findOnPath, runCommand, runGate } from './process.ts';
+import { contentStamp, inRoot, isStamped, writeStamp } from './repository.ts';
+import { type Counts, freshReport, passedGate, readJunit, sumCounts, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 
 /** The folder of the Python package. */
@@ -51,24 +51,17 @@ export async function setUpTrainer(profile: Profile = 'dev'): Promise<string> {
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUpTrainer();
   const counts = [
-    await gate(python, root, 'ruff', 'check', '.'),
-    await gate(python, root, 'ruff', 'format', '--check', '.'),
+    await runGate('ruff check', python, ['-m', 'ruff', 'check', '.']),
+    await runGate('ruff format', python, ['-m', 'ruff', 'format', '--check', '.']),
     await checkTypes(python),
     await pytest(python, filters, 'tests'),
   ];
   return sumCounts(counts);
 }
 
-/** Runs test files of the trainer again. */
-export async function runPythonTestsAgain(files: readonly string[]): Promise<Counts> {
-  return pytest(await setUpTrainer(), [], ...files.map((file) => `tests/${file}`));
-}
-
-/** Runs a Python module that only passes or fails. Prints its output if it fails. */
-async function gate(python: string, cwd: string, ...command: readonly string[]): Promise<Counts> {
-  const { code, output } = await runCommand(python, ['-m', ...command], { cwd });
-  console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
-  return gateCounts(code === 0);
+/** Runs a test file of the trainer again. */
+export async function runPythonTestsAgain(file: string): Promise<Counts> {
+  return pytest(await setUpTrainer(), [], `tests/${file}`);
 }
 
 /**
@@ -81,14 +74,19 @@ async function checkTypes(python: string): Promise<Counts> {
   const stamp = contentStamp(['trainer', 'src/engine/bridge', 'pyproject.toml'], python);
   if (isStamped(stampFile, stamp)) {
     console.log('basedpyright: ok (nothing has changed since it passed)');
-    return sumCounts([gateCounts(true), gateCounts(true)]);
+    return sumCounts([passedGate, passedGate]);
   }
   // It finds the nearest pyproject.toml: the trainer's, or that of the root, for the Python outside of trainer/.
-  const types = ['basedpyright', '--level', 'error', '--pythonpath', python];
-  const counts = sumCounts([await gate(python, trainer, ...types), await gate(python, root, ...types)]);
+  const types = basedpyright(python);
+  const counts = sumCounts([
+    await runGate('basedpyright in trainer/', python, types, trainer),
+    await runGate('basedpyright outside of trainer/', python, types),
+  ]);
   if (counts.failed === 0) writeStamp(stampFile, stamp);
   return counts;
 }
+
+const basedpyright = (python: string) => ['-m', 'basedpyright', '--level', 'error', '--pythonpath', python];
 
 /**
  * Runs the tests of a Ray cluster, and basedpyright over the code that needs verl, in verl's own environment. The
@@ -96,10 +94,9 @@ async function checkTypes(python: string): Promise<Counts> {
  */
 export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUpTrainer('verl');
-  const types = ['-m', 'basedpyright', '--level', 'error', '--pythonpath', python, '--project', 'pyright.verl.json'];
-  const { code, output } = await runCommand(python, types, { cwd: trainer });
-  if (code !== 0) console.log(output.trim());
-  return sumCounts([gateCounts(code === 0), await pytest(python, filters, 'tests_verl')]);
+  const types = [...basedpyright(python), '--project', 'pyright.verl.json'];
+  const checked = await runGate('basedpyright with verl', python, types, trainer);
+  return sumCounts([checked, await pytest(python, filters, 'tests_verl')]);
 }
 
 /** Returns why vLLM cannot run on this machine, if it cannot. */
@@ -115,9 +112,7 @@ export async function runVllmTests(filters: readonly string[]): Promise<Counts> 
 }
 
 async function pytest(python: string, filters: readonly string[], ...where: readonly string[]): Promise<Counts> {
-  const report = inRoot('dist', 'test', `python-${where.map((path) => basename(path, '.py')).join('-')}.xml`);
-  mkdirSync(inRoot('dist', 'test'), { recursive: true });
-  rmSync(report, { force: true });
+  const report = freshReport(`python-${where.map((path) => basename(path, '.py')).join('-')}.xml`);
   const folder = mkdtempSync(join(tmpdir(), 'pytest-'));
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
   const seed = process.env.REHEARSAL_SEED === undefined ? [] : [`--hypothesis-seed=${process.env.REHEARSAL_SEED}`];

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { root } from './repository.ts';
+import { inRoot, root } from './repository.ts';
 
 /** One test with its duration in milliseconds. */
 export type TimedTest = { readonly name: string; readonly file: string; readonly ms: number };
@@ -42,13 +42,12 @@ export function sumCounts(all: readonly Counts[]): Counts {
 }
 
 /**
- * Returns the counts of a run after the given files ran again. A failure of a file that passes now becomes an
- * unsteady test, which counts as passed; every other failure stays.
+ * Returns the counts of a run after a file ran again. If tests of the file passed and none failed, its failures become
+ * unsteady tests, which count as passed. Every other failure stays.
  */
-export function withSecondRun(first: Counts, files: readonly string[], second: Counts): Counts {
-  const failsAgain = (file: string) =>
-    second.failures?.some((failure) => failure.file === file || failure.file === undefined) ?? false;
-  const passesNow = ({ file }: TestFailure) => file !== undefined && files.includes(file) && !failsAgain(file);
+export function withSecondRun(first: Counts, file: string, second: Counts): Counts {
+  const passes = second.failed === 0 && second.passed > 0;
+  const passesNow = (failure: TestFailure) => passes && failure.file === file;
   const unsteady = first.failures?.filter(passesNow).map(({ text }) => text) ?? [];
   const { failures = [], ...rest } = first;
   const left = failures.filter((failure) => !passesNow(failure));
@@ -74,9 +73,23 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Counts a check that either passes or fails as one test. */
-export function gateCounts(passes: boolean): Counts {
-  return passes ? { ...noTests, passed: 1 } : { ...noTests, failed: 1 };
+/** The counts of a check that passes. */
+export const passedGate: Counts = { ...noTests, passed: 1 };
+
+/**
+ * Counts a check that either passes or fails as one test.
+ * @param what the name of the check
+ */
+export function gateCounts(passes: boolean, what: string): Counts {
+  return passes ? passedGate : failedWith(`${what} failed; see its output above`);
+}
+
+/** Returns the path of a report in dist/test, which does not exist yet. */
+export function freshReport(name: string): string {
+  const report = inRoot('dist', 'test', name);
+  mkdirSync(inRoot('dist', 'test'), { recursive: true });
+  rmSync(report, { force: true });
+  return report;
 }
 
 /** Counts something that ended without a report as one failure. */
@@ -87,15 +100,13 @@ export function failedWith(text: string): Counts {
 /**
  * Adds a failure to a runner that reports no failed test and still ends with an error: a file that cannot be loaded,
  * a crash, or no report at all.
+ * @param error an error that the runner reports outside of its tests, also beside tests that failed
  */
-export function withExitCode(counts: Counts | undefined, code: number): Counts {
+export function withExitCode(counts: Counts | undefined, code: number, error?: string): Counts {
   if (!counts) return failedWith(`no report was written (exit code ${code})`);
-  if (code === 0 || counts.failed > 0) return counts;
-  return {
-    ...counts,
-    failed: 1,
-    failures: [{ text: `all tests passed, but the runner ended with exit code ${code}` }],
-  };
+  if (error === undefined && (code === 0 || counts.failed > 0)) return counts;
+  const text = error ?? `no test failed, but the runner ended with exit code ${code}`;
+  return { ...counts, failed: counts.failed + 1, failures: [...(counts.failures ?? []), { text }] };
 }
 
 type VitestFile = {
@@ -176,7 +187,7 @@ type BenchReport = {
   }[];
 };
 
-/** Reads a report of the bench, with one test for each part if it exists. */
+/** Reads the report of the bench, if there is one. Each part counts as one test. */
 export function readBench(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const { seconds, absent } = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
@@ -194,7 +205,7 @@ export function readBench(file: string): Counts | undefined {
   };
 }
 
-/** Reads a report in JUnit's format, as pytest writes it if it exists. */
+/** Reads pytest's JUnit report, if there is one. */
 export function readJunit(file: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');

@@ -37,7 +37,7 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
   if (isLive) console.log(heading);
   else announce(`${step.name} started`);
   const started = performance.now();
-  const { output, counts } = await processOf(step, 'run', run.filters, run.interruption, isLive);
+  const { output, counts } = await processOf(step, ['run', step.name, ...run.filters], run, isLive);
   const ms = performance.now() - started;
   if (!isLive) console.log(`${heading}\n${output.trim()}`);
   if (!counts) return absent(step.name, 'not run', interrupted);
@@ -49,33 +49,31 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
 /** The reason for which a step did not run, or not to its end, after an interruption. */
 export const interrupted = 'interrupted';
 
-/** How often a file that failed runs again, at most. */
-const mostRepeats = 2;
-
 /**
- * Runs the files that failed again, alone, if what runs beside them can disturb them.
- * @param outcomes what the first run of the steps gave
+ * Runs each failed file once more, alone, if other processes can disturb it.
+ * @param outcomes the outcomes of the first run of the steps
  */
 export async function runAgain(
   steps: readonly Step[],
   outcomes: readonly Outcome[],
-  interruption: AbortSignal,
+  run: StepsRun,
 ): Promise<readonly Outcome[]> {
   const results: Outcome[] = [];
   for (const outcome of outcomes) {
     const step = steps.find(({ name }) => name === outcome.step);
-    results.push(step ? { ...outcome, counts: await repeated(step, outcome.counts, interruption) } : outcome);
+    results.push(step ? { ...outcome, counts: await repeated(step, outcome.counts, run) } : outcome);
   }
   return results;
 }
 
-async function repeated(step: Step, first: Counts, interruption: AbortSignal): Promise<Counts> {
+async function repeated(step: Step, first: Counts, run: StepsRun): Promise<Counts> {
   let counts = first;
-  for (let repeat = 0; repeat < mostRepeats && !interruption.aborted; repeat += 1) {
-    const files = filesToRepeat(step, counts);
-    const again = files.length > 0 ? await repeatFiles(step, files, interruption) : undefined;
-    if (!again) break;
-    counts = withSecondRun(counts, files, again);
+  for (const file of filesToRepeat(step, first)) {
+    if (run.interruption.aborted) break;
+    announce(`${step.name}: again, alone: ${file}`);
+    const again = await processOf(step, ['again', step.name, file], run, false);
+    console.log(again.output.trim());
+    if (again.counts) counts = withSecondRun(counts, file, again.counts);
   }
   return counts;
 }
@@ -85,25 +83,14 @@ function filesToRepeat({ secondRun }: Step, { failures = [] }: Counts): readonly
   return [...failed].filter((file) => secondRun?.isFor(file));
 }
 
-async function repeatFiles(
-  step: Step,
-  files: readonly string[],
-  interruption: AbortSignal,
-): Promise<Counts | undefined> {
-  announce(`${step.name}: again, alone: ${files.join(', ')}`);
-  const { output, counts } = await processOf(step, 'again', files, interruption, false);
-  console.log(output.trim());
-  return counts;
-}
-
 function processOf(
-  { name, limitMinutes }: Step,
-  mode: 'run' | 'again',
-  filters: readonly string[],
-  interruption: AbortSignal,
+  { name, limitMinutes, environment }: Step,
+  args: readonly string[],
+  { filters, interruption }: StepsRun,
   isLive: boolean,
 ) {
   const script = inRoot('scripts', 'testStep.ts');
   const limitMs = 60_000 * limitMinutes;
-  return runStepProcess({ script, args: [mode, name, ...filters], name, limitMs, isLive, interruption });
+  const env = { ...environment?.(filters), ...process.env };
+  return runStepProcess({ script, args, name, limitMs, isLive, interruption, env });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { endOf } from './process.ts';
-import { killTree } from './processTree.ts';
+import { childrenOf, killTree } from './processTree.ts';
 import { type Counts, failedWith } from './results.ts';
 import { elapsed, formatDuration, style } from './terminal.ts';
 
@@ -9,6 +9,7 @@ export type StepProcess = {
   /** The script that runs the step and calls `sendCounts`. */
   readonly script: string;
   readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
   readonly name: string;
   readonly limitMs: number;
   /** Whether the output appears as it comes. Otherwise it is collected, so that steps side by side do not mix theirs. */
@@ -26,11 +27,11 @@ const running = new Map<ChildProcess, { readonly name: string; readonly started:
  * reaches its limit, or that ends without counts, counts as one failure with that reason.
  */
 export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
-  const { script, args, name, limitMs, isLive, interruption } = step;
+  const { script, args, env = process.env, name, limitMs, isLive, interruption } = step;
   const stream = isLive ? 'inherit' : 'pipe';
   // In its own process group, Ctrl+C in the terminal does not reach the step.
   const detached = process.platform !== 'win32';
-  const child = fork(script, args, { stdio: ['ignore', stream, stream, 'ipc'], detached });
+  const child = fork(script, args, { env, stdio: ['ignore', stream, stream, 'ipc'], detached });
   if (!isLive) running.set(child, { name, started: performance.now() });
   let output = '';
   for (const pipe of [child.stdout, child.stderr]) {
@@ -58,10 +59,21 @@ export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
   return { output, counts: failedWith(reason) };
 }
 
-/** Sends the counts of a step to the process that started it. */
-export async function sendCounts(counts: Counts): Promise<void> {
-  await new Promise((resolve) => process.send?.(counts, resolve));
+/**
+ * Sends the counts of a step to the process that started it. If that process ends before, however that happens, this
+ * process ends too, with all processes below it.
+ */
+export async function sendCounts(counts: Promise<Counts>): Promise<void> {
+  process.once('disconnect', endTree);
+  const message = await counts;
+  await new Promise((resolve) => process.send?.(message, resolve));
+  process.off('disconnect', endTree);
   process.disconnect?.();
+}
+
+function endTree(): void {
+  for (const child of childrenOf(process.pid)) killTree(child);
+  process.exit(1);
 }
 
 /** Prints every 30 s which steps without live output are running. Returns the function that ends it. */

@@ -10,7 +10,7 @@ import { interruptionSignal } from './process.ts';
 import { inRoot } from './repository.ts';
 import { interrupted, runAgain, runSteps } from './runSteps.ts';
 import { reportRunningSteps } from './stepProcess.ts';
-import { announce, elapsed, Failure, formatBytes, runMain, style } from './terminal.ts';
+import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
 import { selectSteps } from './testSelection.ts';
 import { type Step, steps } from './testSteps.ts';
 import { absent, findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
@@ -58,10 +58,17 @@ async function announceDownloads(chosen: readonly Step[], filters: readonly stri
 function makeTemporaryFolder(): string {
   // The name is short because sockets are made in this folder, and a socket's path has at most 107 characters.
   const folder = mkdtempSync(join(tmpdir(), 'rt-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  process.once('exit', () => {
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      warn(`${folder} could not be removed: ${(error as Error).message}`);
+    }
+  });
   // Some tests start a program as another user, who must be able to reach what is in it.
   chmodSync(folder, 0o711);
-  process.env['TMPDIR'] = folder;
+  // Windows reads TEMP or TMP.
+  for (const name of ['TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder;
   // The cache of compiled code must outlive the run, so it is not in the temporary folder.
   process.env['NODE_COMPILE_CACHE'] ??= inRoot('dist', 'test', 'compile-cache');
   return folder;
@@ -92,6 +99,7 @@ async function main(args: string[]): Promise<number> {
     console.log(usage);
     return 0;
   }
+  const interruption = interruptionSignal();
   const { chosen, leftOut } = selectSteps(steps, values);
   const settleMs = 1000 * secondsIn(values.settle);
   if (values.full) Object.assign(process.env, { ...fullSettings, ...process.env });
@@ -100,10 +108,9 @@ async function main(args: string[]): Promise<number> {
   const started = performance.now();
   const temporary = makeTemporaryFolder();
   await putBubblewrapOnPath();
-  const interruption = interruptionSignal();
   const stopReports = reportRunningSteps();
-  const firstRuns = await runSteps(chosen, { filters, interruption });
-  const ran = await runAgain(chosen, firstRuns, interruption);
+  const run = { filters, interruption };
+  const ran = await runAgain(chosen, await runSteps(chosen, run), run);
   stopReports();
   const leftovers = await findLeftovers(temporary, settleMs);
   const notRun = leftOut.map(({ step, reason }) => absent(step.name, 'not run', reason));

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { NotFetched } from './benchmarks/copy.ts';
 import { dialogueCorpus } from './benchmarks/supportDialogues.ts';
 import { tau2Python } from './benchmarks/tau2Python.ts';
@@ -9,7 +8,7 @@ import { mcpPython } from './mcpPython.ts';
 import type { Obstacle } from './obstacle.ts';
 import { packageExtension } from './package.ts';
 import { plantedSteps } from './plantedSteps.ts';
-import { runCommand } from './process.ts';
+import { runCommand, runGate } from './process.ts';
 import {
   findPython,
   isTrainerReady,
@@ -21,9 +20,9 @@ import {
   vllmObstacle,
 } from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
-import { type Counts, gateCounts, readBench, sumCounts, withExitCode } from './results.ts';
+import { type Counts, freshReport, passedGate, readBench, sumCounts, withExitCode } from './results.ts';
 import { sshObstacle } from './ssh.ts';
-import { elapsed, warn } from './terminal.ts';
+import { warn } from './terminal.ts';
 import { runVitest } from './vitest.ts';
 import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
@@ -39,38 +38,45 @@ export type Step = {
   isFull?: boolean;
   /** Has deliberate faults, for the tests of this script. It runs only where it is named. */
   isPlanted?: boolean;
-  /** When it is stopped as hung: several times what it takes in the full suite on two cores. */
+  /**
+   * After this time the step counts as hung and is stopped. It is several times what the step takes in the full suite
+   * on two cores.
+   */
   limitMinutes: number;
   /** Returns what this machine lacks and the step downloads. */
   downloads?: (filters: readonly string[]) => Download[] | Promise<Download[]>;
   /** Returns why the step cannot run on this machine, if it cannot. It is then reported as skipped. */
   obstacle?: () => Obstacle | undefined;
+  /** Variables of the step and of its second run. A variable that is already set keeps its value. */
+  environment?: (filters: readonly string[]) => Readonly<Record<string, string>>;
   /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
   run: (filters: readonly string[]) => Promise<Counts>;
-  /** How test files that failed run again, alone. */
+  /** How each test file that failed runs once more, alone. */
   secondRun?: SecondRun;
 };
 
 type SecondRun = {
   /** Whether a file may run again. Unit tests get one attempt, except those that kill or watch other processes. */
   isFor: (file: string) => boolean;
-  run: (files: readonly string[]) => Promise<Counts>;
+  run: (file: string) => Promise<Counts>;
 };
 
-/** Unit tests that kill or watch other processes. */
-const watchingProcesses = [
-  /^test\/cli\/(agent|debug|kills|terminal)\.test/,
-  /^test\/cli\/(dap|targets)\//,
-  /^test\/cli\/training\/trainerLaunch\.test/,
-  /^test\/engine\/shell\/(agentSeat|faults|httpMcp|mcp|processGroup|runLock|sandbox|trainerProcess)\.test/,
-  /^test\/engine\/shell\/lane\//,
-  /^test\/scripts\/(busyProcesses|process|stepProcess|strict)\.test/,
-  /^test\/security\/domainCode\.test/,
-  /^test_(kills|processes|vllm|own_agent)\.py$/,
+const inTests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
+
+/** Unit tests that kill or watch other processes: files, and folders with a slash at the end. */
+export const watchingProcesses: readonly string[] = [
+  ...inTests('cli', 'agent', 'debug', 'kills', 'terminal', 'training/trainerLaunch'),
+  'test/cli/dap/',
+  'test/cli/targets/',
+  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp', 'processGroup', 'runLock', 'sandbox'),
+  ...inTests('engine/shell', 'trainerProcess'),
+  'test/engine/shell/lane/',
+  ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),
+  ...inTests('security', 'domainCode'),
 ];
-const watchesProcesses = (file: string) => watchingProcesses.some((pattern) => pattern.test(file));
+const watchingPython: readonly string[] = ['kills', 'processes', 'vllm', 'own_agent'].map((name) => `test_${name}.py`);
+const watchesProcesses = (file: string) => watchingProcesses.some((path) => file.startsWith(path));
 const endToEndConfig = 'test/e2e/vitest.config.ts';
-const inTurn = ['--maxWorkers', '1'];
 
 const bin = {
   biome: 'node_modules/@biomejs/biome/bin/biome',
@@ -84,7 +90,7 @@ export const steps: readonly Step[] = [
     name: 'build',
     title: 'bundles and types',
     limitMinutes: 10,
-    run: () => ensureBuilt().then(() => gateCounts(true)),
+    run: () => ensureBuilt().then(() => passedGate),
   },
   {
     name: 'unit',
@@ -96,7 +102,7 @@ export const steps: readonly Step[] = [
       ...(process.env.REHEARSAL_SUITE === 'full' ? mcpPython.downloads() : []),
     ],
     run: runUnitTests,
-    secondRun: { isFor: watchesProcesses, run: (files) => runVitest('unit-again', [...inTurn, ...files]) },
+    secondRun: { isFor: watchesProcesses, run: (file) => runVitest('unit-again', [file]) },
   },
   {
     name: 'lint',
@@ -118,13 +124,13 @@ export const steps: readonly Step[] = [
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
-    secondRun: { isFor: watchesProcesses, run: runPythonTestsAgain },
+    secondRun: { isFor: (file) => watchingPython.includes(file), run: runPythonTestsAgain },
   },
   {
     name: 'package',
     title: 'the .vsix and its size',
     limitMinutes: 10,
-    run: () => packageExtension().then(() => gateCounts(true)),
+    run: () => packageExtension().then(() => passedGate),
   },
   {
     name: 'host',
@@ -134,7 +140,7 @@ export const steps: readonly Step[] = [
     downloads: vscodeDownloads,
     obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
     run: () => ensureBuilt().then(() => runHostTests()),
-    secondRun: { isFor: () => true, run: (files) => runHostTests({ files }) },
+    secondRun: { isFor: () => true, run: (file) => runHostTests({ files: [file] }) },
   },
   {
     name: 'e2e',
@@ -142,8 +148,10 @@ export const steps: readonly Step[] = [
     limitMinutes: 60,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
-    run: runEndToEnd,
-    secondRun: { isFor: () => true, run: (files) => runVitest('e2e-again', [...inTurn, ...files], endToEndConfig) },
+    // Filters choose among all tests, also outside of the full suite.
+    environment: (filters) => (filters.length > 0 ? { REHEARSAL_SUITE: 'full' } : {}),
+    run: (filters) => runVitest('e2e', filters, endToEndConfig),
+    secondRun: { isFor: () => true, run: (file) => runVitest('e2e-again', [file], endToEndConfig) },
   },
   {
     name: 'targets',
@@ -188,10 +196,8 @@ export const steps: readonly Step[] = [
     isFull: true,
     downloads: () => [...browserDownloads(), ...trainerDownloads()],
     obstacle: () => pythonObstacle() ?? codeServerObstacle(),
-    run: () => {
-      process.env.REHEARSAL_RECIPE_MODEL ??= 'smollm2';
-      return runEndToEnd(['recipe']);
-    },
+    environment: () => ({ REHEARSAL_SUITE: 'full', REHEARSAL_RECIPE_MODEL: 'smollm2' }),
+    run: () => runVitest('e2e', ['recipe'], endToEndConfig),
   },
   {
     name: 'vllm',
@@ -208,13 +214,10 @@ export const steps: readonly Step[] = [
 // Loading it loads the engine, which the other steps do without.
 const loadBenchmarks = () => import('./benchmarks/benchmarks.ts');
 
-/** Runs a tool that only passes or fails. Prints its output if it fails. */
-async function gate(script: string, ...args: string[]): Promise<Counts> {
-  const started = performance.now();
-  const { code, output } = await runCommand(process.execPath, [script, ...args], { cwd: root });
-  if (code !== 0) console.log(output.trim());
-  else console.log(`${script.replace(/^node_modules\/|\/bin\/.*/g, '')} ${args.join(' ')} (${elapsed(started)})`);
-  return gateCounts(code === 0);
+/** Runs a tool of node_modules that only passes or fails. */
+function gate(script: string, ...args: string[]): Promise<Counts> {
+  const what = [script.replace(/^node_modules\/|\/bin\/.*/g, ''), ...args].join(' ');
+  return runGate(what, process.execPath, [script, ...args]);
 }
 
 /** Runs the unit tests. Without a sandbox, only those that start no domain code. */
@@ -230,12 +233,6 @@ async function checkTypes(): Promise<Counts> {
   return sumCounts([everything, await gate(bin.tsc, '--project', 'tsconfig.core.json')]);
 }
 
-/** Runs the end-to-end tests. Filters choose among all of them, also outside of the full suite. */
-function runEndToEnd(filters: readonly string[]): Promise<Counts> {
-  if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
-  return runVitest('e2e', filters, endToEndConfig);
-}
-
 /** Returns the obstacle of a step that reads /proc. */
 function procObstacle(): Obstacle | undefined {
   return process.platform === 'linux' ? undefined : { reason: 'it reads /proc, which exists on Linux only' };
@@ -248,8 +245,7 @@ async function runBench(): Promise<Counts> {
     if (!(error instanceof NotFetched)) throw error;
     warn(error.message);
   });
-  const report = inRoot('dist', 'test', 'bench.json');
-  rmSync(report, { force: true });
+  const report = freshReport('bench.json');
   const args = ['bench/main.ts', '--once', '--out', report];
   const { code } = await runCommand(process.execPath, args, { cwd: root, echo: true });
   return withExitCode(readBench(report), code);

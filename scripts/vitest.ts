@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { runCommand } from './process.ts';
 import { inRoot, root } from './repository.ts';
-import { type Counts, readVitest, withExitCode } from './results.ts';
+import { type Counts, freshReport, readVitest, withExitCode } from './results.ts';
 
 /**
  * Runs vitest once and counts from its JSON report.
@@ -13,11 +13,10 @@ export async function runVitest(
   filters: readonly string[],
   config = 'vitest.config.ts',
 ): Promise<Counts> {
-  const report = inRoot('dist', 'test', `${name}.json`);
-  mkdirSync(inRoot('dist', 'test'), { recursive: true });
-  rmSync(report, { force: true });
+  const report = freshReport(`${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const args = [inRoot('node_modules/vitest/vitest.mjs'), 'run', '--config', config, ...reporters, ...filters];
-  const { code } = await runCommand(process.execPath, args, { cwd: root, echo: true });
-  return withExitCode(readVitest(report), code);
+  const { code, output } = await runCommand(process.execPath, args, { cwd: root, echo: true });
+  const [error] = /Vitest caught \d+ unhandled errors?/.exec(stripVTControlCharacters(output)) ?? [];
+  return withExitCode(readVitest(report), code, error);
 }

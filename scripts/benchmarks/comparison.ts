@@ -73,8 +73,8 @@ export async function printComparison(
   const { differ } = tallyOf(all);
   return sumCounts([
     { passed: all.length - differ, failed: differ, skipped: 0 },
-    gateCounts(gold === demanded),
-    gateCounts(fewest >= mutationsDemanded),
+    gateCounts(gold === demanded, `${name}: the number of gold replays with reward 1`),
+    gateCounts(fewest >= mutationsDemanded, `${name}: the number of mutations of each task`),
   ]);
 }
 

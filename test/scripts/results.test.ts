@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import {
   gateCounts,
+  passedGate,
   readBench,
   readJunit,
   readVitest,
@@ -24,7 +25,12 @@ function written(name: string, text: string): string {
 
 test('counts of several runners add up', () => {
   const unit = { passed: 3, failed: 1, skipped: 2 };
-  expect(sumCounts([unit, gateCounts(true), gateCounts(false)])).toEqual({ passed: 4, failed: 2, skipped: 2 });
+  expect(sumCounts([unit, gateCounts(true, 'knip'), gateCounts(false, 'biome')])).toEqual({
+    passed: 4,
+    failed: 2,
+    skipped: 2,
+    failures: [{ text: 'biome failed; see its output above' }],
+  });
 });
 
 test.each([
@@ -46,6 +52,19 @@ test('the time of a file is that of its tests together', () => {
     { text: 'a.test.ts: 2 tests', ms: 42 },
     { text: 'b.test.ts: 1 test', ms: 7 },
   ]);
+});
+
+test('an error outside of the tests stays beside a failure that passes at its second run', () => {
+  const failures = [{ file: 'a', text: 'a: one' }];
+  const first = withExitCode({ passed: 5, failed: 1, skipped: 0, failures }, 1, 'Vitest caught 1 unhandled error');
+  const again = { passed: 6, failed: 0, skipped: 0 };
+  expect(withSecondRun(first, 'a', again)).toEqual({
+    passed: 6,
+    failed: 1,
+    skipped: 0,
+    failures: [{ text: 'Vitest caught 1 unhandled error' }],
+    unsteady: ['a: one'],
+  });
 });
 
 const outcome = (status: string, fullName = 'a test', ...failureMessages: string[]) => ({
@@ -88,7 +107,7 @@ test('vitest: todo tests count as skipped, and each failure is one line', () => 
   const omissions = ['2 tests of c.test.ts: needs a display and 1 more'];
   expect(counts).toMatchObject({ passed: 1, failed: 2, skipped: 2, failures, omissions });
   expect(counts?.tests).toContainEqual({ name: 'two', file: 'b.test.ts', ms: 40 });
-  expect(sumCounts([gateCounts(true), ...(counts ? [counts] : [])])).toMatchObject({ passed: 2, failures });
+  expect(sumCounts([passedGate, ...(counts ? [counts] : [])])).toMatchObject({ passed: 2, failures });
   expect(readVitest(join(folder, 'absent.json'))).toBeUndefined();
 });
 
@@ -102,7 +121,7 @@ test('a failure in a file that passes when it runs again is unsteady, and every 
     failures: [failure('a', 'one'), failure('a', 'two'), failure('b', 'three')],
   };
   const passes = { passed: 5, failed: 0, skipped: 0 };
-  expect(withSecondRun(first, ['a'], passes)).toEqual({
+  expect(withSecondRun(first, 'a', passes)).toEqual({
     passed: 6,
     failed: 1,
     skipped: 1,
@@ -110,15 +129,18 @@ test('a failure in a file that passes when it runs again is unsteady, and every 
     unsteady: ['a: one', 'a: two'],
   });
   const again = { passed: 4, failed: 1, skipped: 0, failures: [failure('a', 'two')] };
-  expect(withSecondRun(first, ['a', 'b'], again)).toMatchObject({ failed: 2, unsteady: ['b: three'] });
+  expect(withSecondRun(first, 'a', again)).toEqual(first);
+  // A file in which no test ran shows nothing.
+  expect(withSecondRun(first, 'a', { passed: 0, failed: 0, skipped: 2 })).toEqual(first);
   const broken = withExitCode(undefined, 7);
-  expect(withSecondRun(first, ['a', 'b'], broken)).toEqual(first);
+  expect(withSecondRun(first, 'a', broken)).toEqual(first);
 });
 
 test.each([
   'vitest.config.ts',
   'test/e2e/vitest.config.ts',
   'test/targets/vitest.config.ts',
+  'test/scripts/planted/vitest.config.ts',
   'scripts/vitest.ts',
   'test/e2e/host/index.ts',
   'trainer/pyproject.toml',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -23,7 +24,7 @@ const hangs = 'setInterval(() => {}, 1e9);';
 test.concurrent.each([
   [
     'reports',
-    `${send} console.log('done'); await sendCounts({ passed: 2, failed: 0, skipped: 0 });`,
+    `${send} console.log('done'); await sendCounts(Promise.resolve({ passed: 2, failed: 0, skipped: 0 }));`,
     {},
     { output: 'done\n', counts: { passed: 2, failed: 0, skipped: 0 } },
   ],
@@ -65,5 +66,37 @@ test.skipIf(process.platform !== 'linux')('a stopped step takes along what left 
     await until('the end of what it started', () => !isRunning(pid));
   } finally {
     killIfRunning(pid);
+  }
+});
+
+test.skipIf(process.platform !== 'linux')('a step ends when the process that started it is killed', async () => {
+  const pidFile = join(folder, 'pids');
+  const script = join(folder, 'orphaned.ts');
+  writeFileSync(
+    script,
+    `${send}
+    import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    const { pid } = spawn(process.execPath, ['-e', '${hangs}'], { detached: true, stdio: 'ignore' });
+    const sent = sendCounts(new Promise(() => {}));
+    writeFileSync(${JSON.stringify(pidFile)}, \`\${process.pid} \${pid}\\n\`);
+    await sent;`,
+  );
+  const step = { script, args: [], name: 'orphaned', limitMs: 600_000, isLive: false };
+  const starter = join(folder, 'starter.ts');
+  writeFileSync(
+    starter,
+    `import { runStepProcess } from ${JSON.stringify(inRoot('scripts', 'stepProcess.ts'))};
+    await runStepProcess({ ...${JSON.stringify(step)}, interruption: new AbortController().signal });`,
+  );
+  const parent = spawn(process.execPath, [starter]);
+  const text = () => (existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : '');
+  await until('the pids of the step and of what it started', () => text().endsWith('\n'));
+  const pids = text().split(' ').map(Number);
+  parent.kill('SIGKILL');
+  try {
+    await until('the end of both', () => !pids.some(isRunning));
+  } finally {
+    for (const pid of pids) killIfRunning(pid);
   }
 });
