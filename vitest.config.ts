@@ -29,6 +29,8 @@ export default defineConfig({
     // Many tests start processes, which take long on a busy machine.
     testTimeout: runs(300_000),
     hookTimeout: runs(300_000),
+    // The limit only ends a test that hangs.
+    expect: { poll: { timeout: 240_000 } },
     // Also beside the other steps of `npm test`, because a test often waits for a process.
     maxWorkers: availableParallelism(),
     // A missing golden file fails instead of being written, except where a person asks for it with -u.

@@ -84,13 +84,13 @@ function filesToRepeat({ secondRun }: Step, { failures = [] }: Counts): readonly
 }
 
 function processOf(
-  { name, limitMinutes, environment }: Step,
+  { name, limitMinutes, fullLimitMinutes = limitMinutes, environment }: Step,
   args: readonly string[],
   { filters, interruption }: StepsRun,
   isLive: boolean,
 ) {
   const script = inRoot('scripts', 'testStep.ts');
-  const limitMs = 60_000 * limitMinutes;
+  const limitMs = 60_000 * (process.env.REHEARSAL_SUITE === 'full' ? fullLimitMinutes : limitMinutes);
   const env = { ...environment?.(filters), ...process.env };
   return runStepProcess({ script, args, name, limitMs, isLive, interruption, env });
 }

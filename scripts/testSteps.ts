@@ -38,11 +38,10 @@ export type Step = {
   isFull?: boolean;
   /** Has deliberate faults, for the tests of this script. It runs only where it is named. */
   isPlanted?: boolean;
-  /**
-   * After this time the step counts as hung and is stopped. It is several times what the step takes in the full suite
-   * on two cores.
-   */
+  /** After this time the step counts as hung and is stopped. It is several times what the step takes on two cores. */
   limitMinutes: number;
+  /** The limit in the full suite, where it is another one. */
+  fullLimitMinutes?: number;
   /** Returns what this machine lacks and the step downloads. */
   downloads?: (filters: readonly string[]) => Download[] | Promise<Download[]>;
   /** Returns why the step cannot run on this machine, if it cannot. It is then reported as skipped. */
@@ -95,7 +94,8 @@ export const steps: readonly Step[] = [
   {
     name: 'unit',
     title: 'vitest',
-    limitMinutes: 120,
+    limitMinutes: 30,
+    fullLimitMinutes: 120,
     isBackground: true,
     downloads: () => [
       ...dialogueCorpus.downloads(),
@@ -120,7 +120,8 @@ export const steps: readonly Step[] = [
   {
     name: 'python',
     title: 'ruff and basedpyright over all Python, and the tests of the trainer',
-    limitMinutes: 90,
+    limitMinutes: 30,
+    fullLimitMinutes: 90,
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
@@ -135,7 +136,8 @@ export const steps: readonly Step[] = [
   {
     name: 'host',
     title: 'mocha in the extension host of a real VS Code',
-    limitMinutes: 45,
+    limitMinutes: 20,
+    fullLimitMinutes: 45,
     isBackground: true,
     downloads: vscodeDownloads,
     obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
@@ -145,7 +147,8 @@ export const steps: readonly Step[] = [
   {
     name: 'e2e',
     title: 'end-to-end tests: a real VS Code in a browser',
-    limitMinutes: 60,
+    limitMinutes: 20,
+    fullLimitMinutes: 60,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
     // Filters choose among all tests, also outside of the full suite.

@@ -73,9 +73,9 @@ test('the cache is keyed by the files that name what is downloaded', () => {
   expect(paths.filter((path) => !found(path))).toEqual([]);
 });
 
-test.each(workflows)('%s: a failure uploads the reports and the pictures', (_, { jobs }) => {
+test.each(workflows)('%s: a failure or a time limit uploads the reports and the pictures', (_, { jobs }) => {
   for (const { steps } of Object.values(jobs)) {
-    const [upload] = steps.filter(({ if: condition }) => condition === 'failure()');
+    const [upload] = steps.filter(({ if: condition }) => condition === 'failure() || cancelled()');
     expect(upload?.uses).toMatch(/^actions\/upload-artifact@/);
     expect(String(upload?.with?.['path']).trim().split('\n')).toEqual([
       'dist/test/*.json',

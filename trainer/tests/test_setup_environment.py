@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from waiting import LIMIT_S
+from waiting import LIMIT_S, until
 
 TRAINER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TRAINER))
@@ -73,8 +73,8 @@ def test_a_cancelled_install_ends_at_once_and_leaves_nothing_half_made(
     assert said.splitlines()[-1] == "cancelled; what is complete is kept"
     assert "Traceback" not in said
     assert not list(cache.rglob("*.done"))
-    running = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, text=True, check=True).stdout
-    assert str(cache) not in running
+    list_processes = ["ps", "-A", "-o", "args="]
+    until("the end of pip", lambda: str(cache) not in subprocess.check_output(list_processes, text=True))
 
 
 def test_an_environment_that_was_interrupted_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -445,8 +445,8 @@ test('when a lane dies, the agents of its other rollouts go on where they were',
 test('no process of an agent lives longer than its rollout', async () => {
   const path = agentFile('silent', 'timeoutMs: 500\n');
   await rehearse(desk, ['reschedule-P46', 'reschedule-P50'], { agent: seat(path) });
-  const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-  expect(stdout.split('\n').filter((line) => line.includes(`${fixture} silent`))).toEqual([]);
+  const processes = () => spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
+  await until('the end of each process of the agent', () => !processes().includes(gateOf(path)));
 });
 
 const files: readonly { readonly text: string; readonly message: RegExp }[] = [

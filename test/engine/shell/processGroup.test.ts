@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { findPython } from '../../../scripts/pythonTests.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { listMcpTools } from '../../../src/engine/shell/mcp.ts';
 import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { until } from '../../support/until.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const python = findPython() ?? 'python3';
@@ -66,7 +67,7 @@ test.runIf(existsSync('/proc')).each(sampled(servers, 3))(
     const marked = mark();
     const tools = await listMcpTools('stubborn', declared(command, args(marked)), marked);
     expect(tools.map(({ tool }) => tool.name)).toEqual(['look']);
-    await vi.waitFor(() => expect(running(marked)).toEqual([]), { timeout: 1000, interval: 20 });
+    await until('the end of its processes', () => running(marked).length === 0);
   },
 );
 
@@ -99,6 +100,6 @@ test.runIf(existsSync('/proc')).each(sampled(['SIGKILL', 'SIGTERM', 'SIGINT'] as
     });
     expect(running(marked).length).toBeGreaterThan(1);
     opened.kill(signal);
-    await vi.waitFor(() => expect(running(marked)).toEqual([]), { timeout: 2000, interval: 20 });
+    await until('the end of its processes', () => running(marked).length === 0);
   },
 );

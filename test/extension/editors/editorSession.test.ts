@@ -86,5 +86,5 @@ test('a change of a shared value names its other users, once for each value', as
   const set = (key: string, value: number) => ({ type: 'editor', message: { type: 'set', path: ['d', key], value } });
   await told({}, set('b', 2), set('b', 3));
   const warning = 'This value is shared through a YAML anchor. The change also applies to a.b (line 1).';
-  await vi.waitFor(() => expect(said).toEqual([warning]));
+  await vi.waitFor(() => expect(said).toEqual([warning]), { timeout: 240_000 });
 });

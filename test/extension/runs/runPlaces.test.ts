@@ -43,7 +43,7 @@ test('where runs cannot be written, the person chooses another folder, and nothi
   editor.chosen = temporaryFolder('runs');
   const message = `${own} cannot be written, so nothing was run. Choose another folder for runs.`;
   expect(() => writableRunsOf(domain)).toThrow(message);
-  await vi.waitFor(() => expect(runsOfDomain(domain)).toBe(editor.chosen));
+  await vi.waitFor(() => expect(runsOfDomain(domain)).toBe(editor.chosen), { timeout: 240_000 });
   expect(editor.said).toEqual([message, `Runs are now written to ${editor.chosen}. Start the run again.`]);
   expect(writableRunsOf(domain)).toBe(editor.chosen);
   expect(runPlacesOf(domain)).toEqual([join(domain, '.rehearsal', 'runs'), own, editor.chosen]);

@@ -89,7 +89,7 @@ async function begun() {
     tasks = now;
     editor.save({ scheme: 'file', fsPath: join(folder, 'policy.md') });
     await vi.advanceTimersByTimeAsync(1000);
-    await vi.waitFor(() => expect(editor.played).toHaveLength(count));
+    await vi.waitFor(() => expect(editor.played).toHaveLength(count), { timeout: 240_000 });
   };
   return { save, errors };
 }

@@ -165,9 +165,10 @@ test.each([
   { resetTimeoutOnProgress: false, result: { failure: { code: 'mcp/timeout' } } },
 ])('progress extends the time limit where that is declared: $resetTimeoutOnProgress', async ({ result, ...more }) => {
   const { url } = await rawMcpServer({
-    reply: ({ id, method, params }) => (method === 'tools/call' ? slow(id, params._meta?.progressToken, 8) : undefined),
+    reply: ({ id, method, params }) =>
+      method === 'tools/call' ? slow(id, params._meta?.progressToken, 25) : undefined,
   });
-  const source = await connectTo(url, { ...more, timeoutMs: 400 });
+  const source = await connectTo(url, { ...more, timeoutMs: 2000 });
   expect(await source.call('look', {}).catch((error: unknown) => error)).toMatchObject(result);
 });
 
