@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type BuildOptions, type BuildResult, build, context, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, type BuildResult, build, context, type Plugin } from 'esbuild';
 import { noticesFile, noticesOf } from './notices.ts';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
@@ -217,11 +217,12 @@ async function buildBundle(bundle: Bundle): Promise<BuildResult> {
   }
 }
 
-/** Returns what esbuild reads for each bundle, without writing a file. */
-export async function readBundles(): Promise<readonly Metafile[]> {
-  const options = { metafile: true, write: false } as const;
-  const results = await Promise.all(bundles(true).map((bundle) => build({ ...withEntry(bundle), ...options })));
-  return results.map(({ metafile }) => metafile);
+/** The files that esbuild read for the bundles in dist/. */
+const inputsFile = join('dist', 'bundle-inputs.json');
+
+/** Returns the files that esbuild read for the bundles in dist/, relative to the repository. */
+export function readBundleInputs(): readonly string[] {
+  return JSON.parse(readFileSync(inRoot(inputsFile), 'utf8')) as string[];
 }
 
 /** Builds everything once. */
@@ -234,6 +235,7 @@ export async function buildAll(production: boolean): Promise<void> {
   removeStale(results);
   const metafiles = [...results.flatMap(({ metafile }) => metafile ?? []), pluginMetafile];
   writeFileSync(inRoot('dist', noticesFile), noticesOf(metafiles, root));
+  writeFileSync(inRoot(inputsFile), JSON.stringify(metafiles.flatMap(({ inputs }) => Object.keys(inputs))));
   finishCommandLine();
   // Imported here, because it loads the engine, and most commands find that dist/ is built already.
   const { writeSchemas } = await import('./schemas.ts');
