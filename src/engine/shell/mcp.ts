@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -274,9 +274,11 @@ class McpInstance implements ToolSource {
   }
 
   async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult & Pick<ReadResult, 'data'>> {
-    const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
     const tool = this.#tool(name);
     const argument = tool?.idempotencyKey;
+    // The engine's own calls have no key, and a server may refuse a call without the argument.
+    const { signal, idempotencyKey = argument === undefined ? undefined : randomUUID() } = options;
+    const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#server.timeoutMs;
     const placed = withTexts(args, (text) => text.replaceAll(instanceFolder, this.#scratch));
     const keyed = argument && idempotencyKey ? { ...placed, [argument]: idempotencyKey } : placed;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
@@ -287,7 +289,7 @@ class McpInstance implements ToolSource {
       ...meta,
     };
     try {
-      const result = await this.#called(request, tool, options);
+      const result = await this.#called(request, tool, { ...options, timeoutMs });
       const mismatch = tool && mismatchOf(tool, result);
       return {
         content: this.#shown(result.content),
@@ -309,8 +311,11 @@ class McpInstance implements ToolSource {
   }
 
   /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
-  async #called(request: { readonly name: string }, tool: Tool | undefined, options: SendOptions): Promise<ReadResult> {
-    const { timeoutMs = this.#server.timeoutMs, signal, maxLength } = options;
+  async #called(
+    request: { readonly name: string },
+    tool: Tool | undefined,
+    { timeoutMs, signal, maxLength }: SendOptions & { readonly timeoutMs: number },
+  ): Promise<ReadResult> {
     const isWrite = tool?.effect === 'write';
     const make = async () => {
       if (!this.#connection) throw new Disconnected('its connection is closed');

@@ -76,6 +76,9 @@ test('the engine fills the argument of an idempotency key, and no model is shown
   expect(tool?.parameters).not.toHaveProperty('properties.request');
   const { content } = await source.call('pay', { sum: 3 }, { idempotencyKey: 'k1' });
   expect(JSON.parse(content)).toEqual({ sum: 3, request: 'k1', seen: 1 });
+  const own = JSON.parse((await source.call('pay', { sum: 3 })).content);
+  expect(own).toEqual({ sum: 3, request: expect.stringMatching(/./), seen: 1 });
+  await source.setUp?.({ calls: [{ tool: 'pay', arguments: { sum: 3 } }] });
 });
 
 const failures: readonly {

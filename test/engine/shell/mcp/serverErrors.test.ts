@@ -83,3 +83,14 @@ test('null in place of each absent field of a result means that it is absent', a
   });
   expect(await (await connectTo(server.url)).call('look', {})).toEqual({ content: 'done', isError: false });
 });
+
+test('a call of the engine has the time limit of its tool', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/call' ? () => undefined : undefined),
+  });
+  const source = await connectTo(url, {
+    reader: { tool: 'look', arguments: {} },
+    tools: { look: { timeoutMs: 100 } },
+  });
+  await expect(source.read()).rejects.toMatchObject({ failure: { code: 'mcp/timeout' } });
+});
