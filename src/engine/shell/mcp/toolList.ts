@@ -51,7 +51,8 @@ export async function listTools(
     if (!page.success) throw faultOf('mcp/list', `its answer to tools/list cannot be read (${misreadOf(page.error)})`);
     const before = found.length;
     found.push(...page.data.tools.map((tool, at) => listed(server, tool, before + at + 1)));
-    cursor = page.data.nextCursor ?? undefined;
+    // Some servers mark the last page with an empty cursor.
+    cursor = page.data.nextCursor || undefined;
     if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
       throw faultOf('mcp/endless-list', 'its tool list does not end: every page names a next page');
     if (cursor !== undefined) seen.add(cursor);

@@ -134,6 +134,11 @@ it.each([
   await expect(connect({ list })).rejects.toThrow(message);
 });
 
+it('an empty cursor ends the list', async () => {
+  const server = await connect({ list: { tools: [{ name: 'look' }], nextCursor: '' } });
+  expect(server.tools).toMatchObject([{ name: 'look' }]);
+});
+
 it.each([
   ['instructions that are null', { instructions: null }],
   ['capabilities that are null', { capabilities: { tools: { listChanged: null }, logging: null } }],
