@@ -1,5 +1,6 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { exactJson, exactText, losesDigits } from '../../core/largeIntegers.ts';
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
@@ -27,7 +28,7 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   const id = answer.data.id ?? requestId;
   const { error, result } = answer.data;
   if (error === undefined || error === null)
-    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, withoutNullMeta(result)) });
+    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, resultOf(result)) });
   const { code, message, data } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
   return JSONRPCMessageSchema.parse({
     jsonrpc: '2.0',
@@ -36,15 +37,16 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   });
 }
 
-/** Returns a result without a `_meta` that is null, for which the SDK would refuse the whole message. */
-function withoutNullMeta(result: unknown): unknown {
-  const { success, data } = nullMetaSchema.safeParse(result);
-  if (!success) return result;
-  const { _meta, ...rest } = data;
+/**
+ * Returns a result as an object, which the SDK requires, without its `_meta`: nothing reads it, and the SDK refuses the
+ * whole message for a value that it does not expect in it. Any other value, null too, is the content of the result.
+ */
+function resultOf(result: unknown): unknown {
+  if (result === undefined) return result;
+  if (!isObject(result as Json)) return { content: result ?? [] };
+  const { _meta, ...rest } = result as JsonObject;
   return rest;
 }
-
-const nullMetaSchema = z.looseObject({ _meta: z.null() });
 
 const structuredSchema = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).nullish(),

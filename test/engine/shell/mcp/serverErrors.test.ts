@@ -73,6 +73,13 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
 });
 
+test('a result that is null is an empty result', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/call' ? { body: answer(id, '"result":null') } : undefined),
+  });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: '', isError: false });
+});
+
 test('null in place of each absent field of a result means that it is absent', async () => {
   const server = await rawMcpServer({
     reply: ({ id, method }) => {

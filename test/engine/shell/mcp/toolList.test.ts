@@ -170,6 +170,10 @@ it.each<[string, unknown, { readonly content: string; readonly isError: boolean 
   ['data that is null', { content: [], structuredContent: null }, { content: '', isError: false }],
   ['data that is a list', { structuredContent: [1] }, { content: '[1]', isError: false }],
   ['data of an old server', { toolResult: { a: 1 } }, { content: '{"a":1}', isError: false }],
+  ['no object but a text', 'seen', { content: 'seen', isError: false }],
+  ['no object but a list', [{ type: 'text', text: 'seen' }], { content: 'seen', isError: false }],
+  ['no object but a number', 5, { content: '5', isError: false }],
+  ['metadata of a wrong type', { content: 'seen', _meta: 5 }, { content: 'seen', isError: false }],
   ['an unknown kind', { content: [{ type: 'chart', a: 1 }] }, { content: '{"type":"chart","a":1}', isError: false }],
 ])('a result with %s is read', async (_, result, expected) => {
   const server = await connect({ list: { tools: [{ name: 'look' }] }, call: () => result });
