@@ -18,12 +18,12 @@ export const isExactNumber = (value: unknown): boolean => isRawJSON(value);
 /** Returns whether a text may have a number that is too large; most texts have none, and are parsed as usual. */
 const mayHaveLarge = (text: string) => /\d{16}/.test(text);
 
-/** Returns whether a text is the digits of a whole number that a JavaScript number cannot hold. */
+/**
+ * Returns whether a text is the digits of a whole number beyond those that a JavaScript number is safe for. Some of these
+ * numbers are exact, but the type of an id cannot depend on its value.
+ */
 export const isLargeInteger = (text: string): boolean =>
-  /^-?[1-9]\d{15,}$/.test(text) && (text.length > mostDigits || BigInt(text) !== BigInt(Number(text)));
-
-/** A longer number is infinite as a JavaScript number. */
-const mostDigits = 300;
+  /^-?[1-9]\d{15,}$/.test(text) && !Number.isSafeInteger(Number(text));
 
 /** Parses JSON, with a text of digits in place of each number that is too large. Throws a SyntaxError. */
 export function exactJson(text: string, revive?: (key: string, value: Json) => unknown): Json {
