@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { referredBy } from './jsonPointer.ts';
 
 // Whole numbers that a JavaScript number cannot hold. In recordings, states and arguments such a number is a text of its
 // digits, as the files of a domain have it. In JSON that is sent to a tool it is a number again.
@@ -114,17 +115,9 @@ function partsOf(root: JsonObject, ...schemas: readonly (Json | undefined)[]): r
   const add = (schema: Json | undefined) => {
     if (!isObject(schema) || parts.has(schema)) return;
     parts.add(schema);
-    const { allOf, anyOf, oneOf } = schema;
-    for (const each of [referredBy(root, schema), allOf, anyOf, oneOf].flat() as Json[]) add(each);
+    const { $ref, allOf, anyOf, oneOf } = schema;
+    for (const each of [referredBy(root, $ref), allOf, anyOf, oneOf].flat() as Json[]) add(each);
   };
   for (const schema of schemas) add(schema);
   return [...parts];
-}
-
-/** Returns the schema in `$defs` or `definitions` that a schema refers to. */
-function referredBy(root: JsonObject, { $ref }: JsonObject): Json | undefined {
-  const path = typeof $ref === 'string' ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec($ref) : null;
-  const [, group = '', name = ''] = path ?? [];
-  const named = root[group];
-  return isObject(named) && Object.hasOwn(named, name) ? named[name] : undefined;
 }

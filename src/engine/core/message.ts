@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { keysOfPointer } from './jsonPointer.ts';
 import { exactJson } from './largeIntegers.ts';
 import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
@@ -105,8 +106,7 @@ export function parsedCalls(text: string): unknown {
   for (const place of wholeFloats(text)) {
     const [, before = '', inside] = /^(.*?)\/arguments(\/.*)$/.exec(place) ?? [];
     if (inside === undefined) continue;
-    const keys = before.split('/').slice(1);
-    const call = keys.reduce((at, key) => (at as never)[key.replaceAll('~1', '/').replaceAll('~0', '~')], value);
+    const call = keysOfPointer(before).reduce((at, key) => (at as never)[key], value);
     const { floats = [] } = call as Pick<ToolCall, 'floats'>;
     Object.assign(call as object, { floats: [...floats, inside] });
   }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
+import { referredBy } from '../../engine/core/jsonPointer.ts';
 
 /** A JSON Schema, as far as a form reads it. What a form can't show it shows as JSON. */
 export type Schema = JsonObject;
@@ -55,12 +56,7 @@ function joined(one: Schema, other: Schema): Schema {
 }
 
 function pointedAt(root: Schema, reference: string): Schema | null {
-  if (!reference.startsWith('#')) return null;
-  const parts = reference.split('/').slice(1);
-  const found = parts.reduce<Json | undefined>(
-    (at, part) => (isObject(at) ? at[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    root,
-  );
+  const found = referredBy(root, reference);
   return isObject(found) ? found : null;
 }
 

@@ -23,6 +23,7 @@ const schema = {
     nullable: { oneOf: [{ type: 'object', properties: { id: { type: 'integer' } } }, { type: 'null' }] },
     both: { allOf: [{ $ref: '#/$defs/row' }, { properties: { name: { type: 'string' } } }] },
     tuple: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
+    to: { $ref: '#/properties/id' },
     oldTuple: { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: { type: 'integer' } },
   },
   $defs: {
@@ -64,9 +65,9 @@ test('a part of a text keeps its digits', () => {
 });
 
 test('arguments are numbers again where the schema has numbers alone', () => {
-  const given = { id: large, name: large, ids: [large, 1], maybe: large, either: large, free: large };
+  const given = { id: large, name: large, ids: [large, 1], maybe: large, either: large, free: large, to: large };
   expect(JSON.stringify(exactArguments(schema, given))).toBe(
-    `{"id":${large},"name":"${large}","ids":[${large},1],"maybe":${large},"either":"${large}","free":"${large}"}`,
+    `{"id":${large},"name":"${large}","ids":[${large},1],"maybe":${large},"either":"${large}","free":"${large}","to":${large}}`,
   );
   expect(approximated(schema, given)).toMatchObject({ id: 2 ** 53, name: large, ids: [2 ** 53, 1] });
   const nested = {

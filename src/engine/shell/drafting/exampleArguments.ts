@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { referredBy } from '../../core/jsonPointer.ts';
 import { linearPattern } from '../../core/linearPattern.ts';
 import type { Tool } from '../../core/tool.ts';
-import { keysOfPointer } from '../load/arguments.ts';
 import { patternText } from './patternText.ts';
 
 /** Deeper than any schema that a person would fill in. */
@@ -43,7 +43,7 @@ function exampleOf(schema: Json | undefined, name: string, making: Making, depth
 }
 
 function exampleWithin(schema: JsonObject, name: string, making: Making, depth: number): Json | undefined {
-  if (typeof schema.$ref === 'string') return exampleOf(resolved(making.root, schema.$ref), name, making, depth + 1);
+  if (typeof schema.$ref === 'string') return exampleOf(referredBy(making.root, schema.$ref), name, making, depth + 1);
   making.left -= 1;
   const given = [schema.const, schema.default, listOf(schema.examples)[0], listOf(schema.enum)[0]];
   const first = given.find((each) => each !== undefined && each !== null);
@@ -118,7 +118,7 @@ function exampleNumber({ minimum, exclusiveMinimum, maximum, multipleOf }: JsonO
 /** The value that stands at a place of a list without repetitions, made of the one that stands first. */
 function other(schema: Json | undefined, value: Json, at: number, root: JsonObject): Json {
   if (at === 0 || !isObject(schema)) return value;
-  if (typeof schema.$ref === 'string') return other(resolved(root, schema.$ref), value, at, root);
+  if (typeof schema.$ref === 'string') return other(referredBy(root, schema.$ref), value, at, root);
   const choices = listOf(schema.enum);
   if (choices.length > 0) return choices[at % choices.length] ?? value;
   switch (typeof value) {
@@ -180,14 +180,6 @@ function typeOf(schema: JsonObject): string {
   if (named !== undefined) return named;
   if (isObject(schema.properties)) return 'object';
   return schema.items === undefined && schema.prefixItems === undefined ? 'string' : 'array';
-}
-
-/** Returns what a reference within the schema refers to; undefined for any other. */
-function resolved(root: JsonObject, reference: string): Json | undefined {
-  return keysOfPointer(reference).reduce<Json | undefined>(
-    (value, key) => (typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined),
-    root,
-  );
 }
 
 /** A name of code as people write it: `entityType` is "entity type". */

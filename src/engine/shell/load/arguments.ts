@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { keysOfPointer } from '../../core/jsonPointer.ts';
 import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { didYouMean } from './nearest.ts';
@@ -30,14 +31,6 @@ export function argumentProblems(tool: Tool, given: JsonObject): readonly Argume
 export function misfitOf(tool: Tool, given: JsonObject): string | null {
   const problems = argumentProblems(tool, given).map(({ message }) => message);
   return problems.length === 0 ? null : `the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
-}
-
-/** The keys of a JSON Pointer (RFC 6901). */
-export function keysOfPointer(pointer: string): readonly string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Returns why a tool's JSON Schema cannot check arguments, or null. */
