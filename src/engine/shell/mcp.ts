@@ -208,7 +208,7 @@ class McpInstance implements ToolSource {
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.#tool(name);
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
-    if (problem) return { content: `Error: ${problem}`, isError: true };
+    if (problem) return { content: `Error: ${problem}`, isError: true, isRefused: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
     const { data: _, ...result } = await this.#send(name, args, {
       ...options,
@@ -301,10 +301,8 @@ class McpInstance implements ToolSource {
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#shown(text)) }),
       };
     } catch (error) {
-      const isDone = error instanceof ResultTooLong || isAnswerTooLong(error);
-      if (error instanceof ServerError || isDone) {
-        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true, ...(isDone ? { isDone } : {}) };
-      }
+      if (error instanceof ServerError || error instanceof ResultTooLong || isAnswerTooLong(error))
+        return { content: `Error: ${this.#shown(wordsOf(error))}`, isError: true };
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }

@@ -16,7 +16,7 @@ const tooLong = 'Error: the result is longer than 1000 characters, which is the 
 
 /** A domain in which the agent calls `set` of a scripted server, which keeps one state for all rollouts. */
 async function domainOf(outputSchema: unknown, result: object) {
-  let state = '0';
+  const state = { now: '0' };
   const { url } = await scriptedMcpServer({
     list: {
       tools: [
@@ -26,12 +26,12 @@ async function domainOf(outputSchema: unknown, result: object) {
       ],
     },
     call: ({ name, arguments: args }) => {
-      if (name === 'set') state = '1';
-      if (name === 'restore') state = String(args['to']);
-      return name === 'set' ? result : text(state);
+      if (name === 'set') state.now = '1';
+      if (name === 'restore') state.now = String(args['to']);
+      return name === 'set' ? result : text(state.now);
     },
   });
-  return folderOf({
+  const folder = folderOf({
     'domain.yaml': `name: counter
 mcpServers:
   counter:
@@ -55,6 +55,7 @@ train: [communicate]
 communicate: [Done]
 `,
   });
+  return { folder, state };
 }
 
 it.each<[string, unknown, object, string, string | undefined]>(
@@ -86,22 +87,21 @@ it.each<[string, unknown, object, string, string | undefined]>(
     5,
   ),
 )('a result %s is what the agent sees, and its write is kept', async (_, outputSchema, result, seen, mismatch) => {
-  const domain = await domainOf(outputSchema, result);
+  const { folder: domain, state } = await domainOf(outputSchema, result);
   const [parent] = await rehearse(domain, ['a']);
   if (!parent) throw new Error('no rollout');
   expect(parent.results).toEqual([seen, '1']);
   const isFailed = 'isError' in result;
   const saved = parent.events.filter(({ type }) => type === 'sourceSaved');
-  expect(saved).toMatchObject(isFailed ? [] : [{ source: 'counter', snapshot: 1 }]);
+  expect(saved).toMatchObject([{ source: 'counter', snapshot: 1 }]);
   const at = parent.events.findIndex(({ type }) => type === 'toolReturned');
   expect(parent.events[at]).toMatchObject({ content: seen, isError: isFailed || seen === tooLong });
   const note = guardReader(parent.recording)({ n: at, event: parent.events[at] as never });
   expect(note?.mismatch).toEqual(mismatch === undefined ? undefined : expect.stringContaining(mismatch));
   expect(readFileSync(sidecarPath(parent.recording), 'utf8').includes('"mismatch"')).toBe(mismatch !== undefined);
-  if (!isFailed) {
-    const [fork] = await rehearse(domain, ['a'], { from: parent.events.slice(0, at + 2) });
-    expect(fork?.results).toEqual(parent.results);
-  }
+  state.now = '0';
+  const [fork] = await rehearse(domain, ['a'], { from: parent.events.slice(0, at + 2) });
+  expect(fork?.results).toEqual(parent.results);
   expect(replayed(domain, parent).problems).toBe(0);
 });
 

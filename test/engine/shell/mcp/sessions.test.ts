@@ -244,7 +244,6 @@ test.each(
   expect(await source.call('look', {})).toEqual({
     content: 'Error: the result is longer than 64 MB',
     isError: true,
-    isDone: true,
   });
   expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
   expect(server.sessions.size).toBe(1);
