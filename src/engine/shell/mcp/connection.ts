@@ -5,14 +5,10 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { messageOf } from '../fault.ts';
-import { unlessAborted } from '../unlessAborted.ts';
 import { version } from '../version.ts';
 import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } from './errors.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
-
-/** How long a server may take to end a session. It is not asked again. */
-const endSessionMs = 2000;
 
 const anyResult = z.looseObject({});
 
@@ -124,7 +120,7 @@ export class McpConnection {
   async close(): Promise<void> {
     const transport = this.#transport;
     if (transport instanceof StreamableHTTPClientTransport && this.#hasSession && !this.#sharesSession)
-      await unlessAborted(transport.terminateSession(), AbortSignal.timeout(endSessionMs)).catch(() => undefined);
+      await transport.terminateSession().catch(() => undefined);
     await this.client.close().catch(() => undefined);
     if (this.#session !== null) openSessions.delete(this.#session);
   }

@@ -15,7 +15,9 @@ import { readMessage } from './message.ts';
  */
 export function mcpFetch(onCut: (error?: Error) => void): FetchLike {
   return async (url, init) => {
-    const response = await boundFetch(url, { ...init, dispatcher: withoutTimeLimits() } as RequestInit);
+    // The transport's own signal has aborted where its client closed it because the handshake failed.
+    const ownSignal = init?.method === 'DELETE' ? { signal: AbortSignal.timeout(endSessionMs) } : {};
+    const response = await boundFetch(url, { ...init, ...ownSignal, dispatcher: withoutTimeLimits() } as RequestInit);
     const type = response.headers.get('content-type') ?? '';
     if (init?.method !== 'POST' || !response.body) return response;
     if (!response.ok) return refused(response, init);
@@ -24,6 +26,9 @@ export function mcpFetch(onCut: (error?: Error) => void): FetchLike {
     return withBody(response, watched(response.body, onCut, requestIdOf(init)));
   };
 }
+
+/** How long a server may take to end a session. It is not asked again. */
+const endSessionMs = 2000;
 
 /** The dispatchers of Node's `fetch` give up after five minutes without a header or a part of the body. */
 let patient: object | undefined;

@@ -28,6 +28,14 @@ test('a server that lists no tools leaves no session', async () => {
   expect(server.sessions.size).toBe(0);
 });
 
+test('a handshake that fails leaves no session', async () => {
+  const server = await rawMcpServer({
+    reply: ({ method }) => (method === 'notifications/initialized' ? { status: 500, body: 'no' } : undefined),
+  });
+  await expect(connectTo(server.url)).rejects.toThrow(/answers 500/);
+  expect(server.sessions.size).toBe(0);
+});
+
 const rpc = (code: number) => `{"jsonrpc":"2.0","id":ID,"error":{"code":${code},"message":"Session not found"}}`;
 const expiries = [
   { name: '404', unknownSession: { status: 404, body: 'not found' } },

@@ -142,6 +142,10 @@ it('an empty cursor ends the list', async () => {
 it.each([
   ['instructions that are null', { instructions: null }],
   ['capabilities that are null', { capabilities: { tools: { listChanged: null }, logging: null } }],
+  ['capabilities of a wrong type', { capabilities: { tools: true } }],
+  ['no version', { serverInfo: { name: 's' } }],
+  ['no capabilities and no name', { capabilities: 5, serverInfo: undefined }],
+  ['icons of which one has no size', { serverInfo: { name: 's', version: '1', icons: [{ src: 'a', sizes: null }] } }],
   ['a title of itself that is null', { serverInfo: { name: 's', version: '1', title: null, icons: null } }],
 ])('a server with %s can be used', async (_, start) => {
   const server = await connect({ start, list: { tools: [{ name: 'look' }] } });
