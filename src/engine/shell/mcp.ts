@@ -430,7 +430,12 @@ class McpInstance implements ToolSource {
     this.#address = { url, headers };
     return new StreamableHTTPClientTransport(url, {
       requestInit: { headers },
-      fetch: mcpFetch((error) => connection.cut(error)),
+      fetch: mcpFetch({
+        onCut: (error) => connection.cut(error),
+        onInterrupted: () => {
+          connection.isInterrupted = true;
+        },
+      }),
     }) as Transport;
   }
 

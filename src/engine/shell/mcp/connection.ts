@@ -29,6 +29,8 @@ export class McpConnection {
   hasChangedTools = false;
   /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
   readonly #pending = new Set<(error: Error) => void>();
+  /** Whether the stream of a request under way has ended without its answer, and the client resumes it. */
+  isInterrupted = false;
   #transport: Transport | null = null;
   /** What `openSessions` has of this connection. */
   #session: string | null = null;
@@ -40,7 +42,7 @@ export class McpConnection {
       this.hasChangedTools = true;
     });
     this.client.onerror = (error) => {
-      if (/^Maximum reconnection attempts/.test(error.message)) this.cut();
+      if (this.isInterrupted && /^Maximum reconnection attempts/.test(error.message)) this.cut();
     };
   }
 
@@ -108,6 +110,7 @@ export class McpConnection {
       throw meaningOf(error);
     } finally {
       this.#pending.delete(cut.reject);
+      if (this.#pending.size === 0) this.isInterrupted = false;
     }
   }
 

@@ -6,24 +6,33 @@ import { Fault } from '../fault.ts';
 import { SessionLost } from './errors.ts';
 import { readMessage } from './message.ts';
 
+type StreamEvents = {
+  /**
+   * Called when the stream of a posted request ends without an answer and cannot be resumed, or is too long: the client
+   * would wait for its time limit.
+   */
+  readonly onCut?: (error?: Error) => void;
+  /** Called when such a stream ends without an answer and the client resumes it. */
+  readonly onInterrupted?: () => void;
+};
+
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status is delivered like any other answer. A
  * request of a session rejects with `SessionLost` where the answer is 404, as MCP has it.
- * @param onCut is called when the stream of a posted request ends without an answer and cannot be resumed, or is too
- *   long: the client would wait for its time limit
  */
-export function mcpFetch(onCut: (error?: Error) => void): FetchLike {
+export function mcpFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const ownSignal = init?.method === 'DELETE' ? { signal: AbortSignal.timeout(endSessionMs) } : {};
     const response = await boundFetch(url, { ...init, ...ownSignal, dispatcher: withoutTimeLimits() } as RequestInit);
     const type = response.headers.get('content-type') ?? '';
-    if (init?.method !== 'POST' || !response.body) return response;
-    if (!response.ok) return refused(response, init);
-    if (type.includes('application/json')) return answered(response, await response.text(), init);
+    const isPost = init?.method === 'POST';
+    if (!response.body || (!isPost && !response.ok)) return response;
+    if (!response.ok) return refused(response, init ?? {});
+    if (isPost && type.includes('application/json')) return answered(response, await response.text(), init);
     if (!type.includes('text/event-stream')) return response;
-    return withBody(response, watched(response.body, onCut, requestIdOf(init)));
+    return withBody(response, isPost ? watched(response.body, events, requestIdOf(init)) : watched(response.body, {}));
   };
 }
 
@@ -88,29 +97,37 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
-/**
- * Returns the event stream of a posted request with its answer as the SDK reads it. An event's data may have several
- * lines; JSON text is one of them.
- */
+/** Returns an event stream with its messages as the SDK reads them. */
 function watched(
   body: ReadableStream<Uint8Array>,
-  onCut: (error?: Error) => void,
-  id: number | string | undefined,
+  { onCut, onInterrupted }: StreamEvents,
+  id?: number | string,
 ): ReadableStream<Uint8Array> {
   let isAnswered = false;
   let isResumable = false;
   /** The parts of a line that has not ended. */
   let pieces: string[] = [];
+  /** The lines of data of an event that has not ended. */
+  let data: string[] = [];
+  /** Returns the line of data of the event that ends; its lines as they are where they are not a message. */
+  const readEvent = (): string => {
+    const lines = data;
+    data = [];
+    try {
+      const message = readMessage(lines.join('\n'), id);
+      if ('result' in message || 'error' in message) isAnswered = true;
+      return `data: ${JSON.stringify(message)}\n`;
+    } catch {
+      return lines.map((line) => `data:${line}\n`).join('');
+    }
+  };
   const read = (line: string): string => {
     if (line.startsWith('id:')) isResumable = true;
-    if (!line.startsWith('data:')) return line;
-    try {
-      const message = readMessage(line.slice('data:'.length), id);
-      if ('result' in message || 'error' in message) isAnswered = true;
-      return `data: ${JSON.stringify(message)}`;
-    } catch {
-      return line;
+    if (line.startsWith('data:')) {
+      data.push(line.slice('data:'.length));
+      return '';
     }
+    return line === '' || line === '\r' ? `${readEvent()}\n` : `${line}\n`;
   };
   const lines = new TransformStream<string, string>({
     transform: (text, controller) => {
@@ -121,9 +138,14 @@ function watched(
       }
       const whole = pieces.join('') + text.slice(0, end);
       pieces = [text.slice(end + 1)];
-      controller.enqueue(`${whole.split('\n').map(read).join('\n')}\n`);
+      controller.enqueue(whole.split('\n').map(read).join(''));
     },
-    flush: (controller) => controller.enqueue(read(pieces.join(''))),
+    flush: (controller) => {
+      const last = read(pieces.join(''));
+      controller.enqueue(`${last}${readEvent()}`);
+      // An answer counts also where the empty line after it is missing.
+      if (isAnswered) controller.enqueue('\n\n');
+    },
   });
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
@@ -131,7 +153,9 @@ function watched(
     .pipeThrough(new TextEncoderStream())
     .getReader();
   const ended = () => {
-    if (!isAnswered && !isResumable) onCut();
+    if (isAnswered) return;
+    if (isResumable) onInterrupted?.();
+    else onCut?.();
   };
   return new ReadableStream({
     pull: async (controller) => {
@@ -145,7 +169,7 @@ function watched(
         ended();
       } catch (error) {
         controller.error(error);
-        if (error instanceof Fault) onCut(error);
+        if (error instanceof Fault) onCut?.(error);
         else ended();
       }
     },

@@ -180,6 +180,55 @@ test.each([
   expect(await source.call('look', {}).catch((error: unknown) => error)).toMatchObject(result);
 });
 
+/** Ends the stream of a call with an id, and gives the event of its answer to the GET that resumes it. */
+const resumed = (event: (id: number) => string) => {
+  let asked = 0;
+  return rawMcpServer({
+    get: (response) => {
+      if (asked === 0) response.writeHead(405).end();
+      else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event(asked));
+    },
+    reply: ({ id, method }) => {
+      if (method !== 'tools/call') return undefined;
+      asked = id;
+      return (response) =>
+        void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 10\nid: 1\ndata:\n\n');
+    },
+  });
+};
+
+test.each([
+  ['a large integer', '"structuredContent":{"id":9007199254740993}', '{"id":9007199254740993}'],
+  ['metadata that are null', '"content":"seen","_meta":null', 'seen'],
+  ['several lines', '\ndata: "content":"seen"', 'seen'],
+])('the answer on a resumed stream is read as usual: %s', async (_, result, content) => {
+  const { url } = await resumed((id) => `data: {"jsonrpc":"2.0","id":${id},"result":{${result}}}\n\n`);
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content, isError: false });
+});
+
+test('a stream of its own that cannot be opened again does not end a call', async () => {
+  let gets = 0;
+  const given = Promise.withResolvers<void>();
+  const { url } = await rawMcpServer({
+    get: (response) => {
+      gets += 1;
+      if (gets === 1) response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 10\n\n');
+      else response.writeHead(503).end();
+      if (gets === 3) given.resolve();
+    },
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? (response) =>
+            void given.promise.then(() =>
+              setTimeout(() => {
+                response.writeHead(200, { 'content-type': 'application/json' }).end(resultBody(id, textResult('seen')));
+              }, 200),
+            )
+        : undefined,
+  });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
+});
+
 test('a call may take longer than the time limits of the runtime', async () => {
   const symbol = Symbol.for('undici.globalDispatcher.1');
   const globals = globalThis as Record<symbol, { readonly constructor: new (options: object) => object }>;
