@@ -26,7 +26,7 @@ import { McpConnection } from './mcp/connection.ts';
 import { Disconnected, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
-import { dataOf, type ReadResult, readResult } from './mcp/result.ts';
+import { dataOf, dataTextOf, type ReadResult, readResult } from './mcp/result.ts';
 import { StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from './mcp/unsupported.ts';
@@ -210,7 +210,11 @@ class McpInstance implements ToolSource {
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true, isRefused: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
-    const { data: _, ...result } = await this.#send(name, args, {
+    const {
+      data: _,
+      dataText: __,
+      ...result
+    } = await this.#send(name, args, {
       ...options,
       maxLength: longestResultOf(this.#server),
     });
@@ -273,7 +277,11 @@ class McpInstance implements ToolSource {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
-  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SourceResult & Pick<ReadResult, 'data'>> {
+  async #send(
+    name: string,
+    args: JsonObject,
+    options: SendOptions,
+  ): Promise<SourceResult & Pick<ReadResult, 'data' | 'dataText'>> {
     const tool = this.#tool(name);
     const argument = tool?.idempotencyKey;
     // The engine's own calls have no key, and a server may refuse a call without the argument.
@@ -299,6 +307,7 @@ class McpInstance implements ToolSource {
           : {}),
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#shown(text)) }),
+        ...(result.dataText === undefined ? {} : { dataText: this.#shown(result.dataText) }),
       };
     } catch (error) {
       if (error instanceof ServerError || error instanceof ResultTooLong || isAnswerTooLong(error))
@@ -353,7 +362,11 @@ class McpInstance implements ToolSource {
   }
 
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
-  async #ask(purpose: string, tool: string, args: JsonObject): Promise<Pick<ReadResult, 'content' | 'data'>> {
+  async #ask(
+    purpose: string,
+    tool: string,
+    args: JsonObject,
+  ): Promise<Pick<ReadResult, 'content' | 'data' | 'dataText'>> {
     const result = await this.#send(tool, args, {});
     if (result.isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${result.content}`);
     return result;
@@ -366,7 +379,8 @@ class McpInstance implements ToolSource {
   /** A snapshot goes back to the server, so it stays the text that it was where a number would change. */
   async #takeSnapshot(tool: string, args: JsonObject): Promise<Json> {
     const result = await this.#ask('snapshot', tool, args);
-    return losesDigits(result.content) ? result.content : this.#dataOf(tool, result);
+    const text = dataTextOf(result, this.#tool(tool)?.outputSchema);
+    return losesDigits(text) ? text : this.#dataOf(tool, result);
   }
 
   #takesText({ tool, argument }: { readonly tool: string; readonly argument: string }): boolean {

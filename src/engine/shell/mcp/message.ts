@@ -1,7 +1,9 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { exactJson, exactText, losesDigits } from '../../core/largeIntegers.ts';
+import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+
+type SentError = { readonly error: { readonly data: unknown } };
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
@@ -28,8 +30,10 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   const id = answer.data.id ?? requestId;
   const { error, result } = answer.data;
   if (error === undefined || error === null)
-    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: exactResult(text, resultOf(result)) });
-  const { code, message, data } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
+    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: resultOf(text, result) });
+  const { code, message, data: rounded } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
+  const isExact = typeof rounded === 'string' || !losesDigits(text);
+  const data = isExact ? rounded : exactText(text, (sent: SentError) => sent.error.data);
   return JSONRPCMessageSchema.parse({
     jsonrpc: '2.0',
     ...(id === undefined ? {} : { id }),
@@ -37,40 +41,33 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   });
 }
 
+/** The key of the text in the `_meta` of a result that has all digits of its numbers. */
+const exactKey = 'rehearsal/exact';
+
 /**
  * Returns a result as an object, which the SDK requires, without its `_meta`: nothing reads it, and the SDK refuses the
- * whole message for a value that it does not expect in it. Any other value, null too, is the content of the result.
+ * whole message for a value that it does not expect in it. Any other value, null too, is the content of the result. A
+ * result with a number that a JavaScript number cannot hold has its own text in `_meta`.
  */
-function resultOf(result: unknown): unknown {
+function resultOf(text: string, result: unknown): unknown {
   if (result === undefined) return result;
-  if (!isObject(result as Json)) return { content: result ?? [] };
-  const { _meta, ...rest } = result as JsonObject;
+  const read = asObject(result as Json);
+  if (!losesDigits(text)) return read;
+  const exact = exactText(text, (message: { readonly result: unknown }) => message.result);
+  return { ...read, _meta: { [exactKey]: exact } };
+}
+
+function asObject(result: Json): JsonObject {
+  if (!isObject(result) || isExactNumber(result)) return { content: result ?? [] };
+  const { _meta, ...rest } = result;
   return rest;
 }
 
-const structuredSchema = z.looseObject({
-  content: z.array(z.looseObject({ type: z.string() })).nullish(),
-  structuredContent: z.looseObject({}),
-});
-
-/**
- * Returns a result whose data have all digits of their numbers, also of those that a JavaScript number cannot hold. Such
- * data without a text are the text of the result too, because a result without a text is shown as its data.
- */
-function exactResult(text: string, result: unknown): unknown {
-  if (!losesDigits(text)) return result;
-  const { success, data } = structuredSchema.safeParse(result);
-  if (!success) return result;
-  const structuredContent = structuredIn(exactJson(text));
-  const { content } = data;
-  if (content?.some(({ type }) => type === 'text')) return { ...data, structuredContent };
-  const shown = { type: 'text', text: exactText(text, structuredIn) };
-  return { ...data, structuredContent, content: [shown, ...(content ?? [])] };
+/** Returns a result that the SDK gives, in which `JSON.stringify` writes all digits of every number. */
+export function exactResult(sent: object): JsonObject {
+  const exact = ((sent as JsonObject)['_meta'] as JsonObject | undefined)?.[exactKey];
+  return exact === undefined ? (sent as JsonObject) : asObject(rawJson(String(exact)) as Json);
 }
-
-/** Returns the structured content in a message that is known to have some. */
-const structuredIn = (message: unknown) =>
-  (message as { readonly result: { readonly structuredContent: unknown } }).result.structuredContent;
 
 function errorOf(error: unknown): z.infer<typeof errorSchema> {
   const read = errorSchema.safeParse(error);

@@ -1,7 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { exactJson } from '../../core/largeIntegers.ts';
+import { exactJson, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 import { type Media, mediaText } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
+import { exactResult } from './message.ts';
 
 /** The result of a call. */
 export type ReadResult = {
@@ -12,6 +13,8 @@ export type ReadResult = {
   readonly media?: readonly Media[];
   /** The structured content, where there is some. */
   readonly data?: Json;
+  /** The JSON text of the data, where they have texts of digits in place of numbers. */
+  readonly dataText?: string;
 };
 
 /**
@@ -19,7 +22,7 @@ export type ReadResult = {
  * `ResultTooLong` where it has more characters than `longest`.
  */
 export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): ReadResult {
-  const { content, structuredContent, toolResult, isError } = sent as JsonObject;
+  const { content, structuredContent, toolResult, isError } = exactResult(sent);
   const given = [content ?? []].flat().filter((part) => part !== null);
   const data = structuredContent ?? toolResult ?? undefined;
   const media = given.flatMap((part) => mediaOf(part) ?? []);
@@ -34,8 +37,22 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     content: text,
     isError: isError === true,
     ...(media.length === 0 ? {} : { media }),
-    ...(data === undefined ? {} : { data }),
+    ...(data === undefined ? {} : dataFrom(JSON.stringify(data))),
   };
+}
+
+function dataFrom(text: string): Pick<ReadResult, 'data' | 'dataText'> {
+  return { data: exactJson(text), ...(losesDigits(text) ? { dataText: text } : {}) };
+}
+
+/** Returns the JSON text of a result as `dataOf` returns it, with a number in place of each text of digits. */
+export function dataTextOf(
+  { content, data, dataText = JSON.stringify(data) }: Pick<ReadResult, 'content' | 'data' | 'dataText'>,
+  outputSchema: JsonObject = {},
+): string {
+  if (data === undefined) return content;
+  const value = unwrapped(rawJson(dataText) as Json, content, outputSchema);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
@@ -57,7 +74,7 @@ export function dataOf({ content, data }: Pick<ReadResult, 'content' | 'data'>, 
  * lists, whose items are separate texts. Others repeat the text.
  */
 function unwrapped(data: Json, content: string, { title, properties, ...schema }: JsonObject): Json {
-  if (!isObject(data)) return data;
+  if (!isObject(data) || isExactNumber(data)) return data;
   const [[key, value] = ['', null], ...others] = Object.entries(data);
   if (others.length > 0) return data;
   const isPythons =

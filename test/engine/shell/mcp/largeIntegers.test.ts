@@ -52,6 +52,40 @@ test('an argument reaches the server with all its digits', async () => {
   expect(await source.call('write', { id: '12' })).toMatchObject({ isError: true });
 });
 
+test.each([
+  [`{"structuredContent":[${large}]}`, `[${large}]`],
+  [`{"content":[null],"structuredContent":{"id":${large}}}`, `{"id":${large}}`],
+  [`{"content":"text","structuredContent":{"id":${large}}}`, 'text'],
+  [`{"toolResult":${large}}`, large],
+  [`{"content":[{"type":"chart","id":${large}}]}`, `{"type":"chart","id":${large}}`],
+  [large, large],
+])('the result %s is shown with all its digits', async (result, content) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/call' ? { body: resultBody(id, result) } : undefined),
+  });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content, isError: false });
+});
+
+test('the data of an error are shown with all their digits', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"no","data":{"id":${large}}}}` }
+        : undefined,
+  });
+  expect((await (await connectTo(url)).call('look', {})).content).toBe(`Error: MCP error 1: no\n{"id":${large}}`);
+});
+
+test('a snapshot of wrapped data keeps its shape', async () => {
+  const server = await accounts();
+  const source = await connectTo(server.url, {
+    state: 'snapshot',
+    snapshot: { tool: 'rows', arguments: {} },
+    restore: { tool: 'write', argument: 'saved' },
+  });
+  expect(await source.snapshot?.()).toBe(`[{"id":${large}}]`);
+});
+
 test('a snapshot goes back with all its digits', async () => {
   const server = await accounts();
   const source = await connectTo(server.url, {
