@@ -10,6 +10,9 @@ import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } fr
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
+/** How many time limits a call may take that reports progress. */
+const mostExtensions = 10;
+
 const anyResult = z.looseObject({});
 
 /** Sessions that connections of this process have, by server and id. */
@@ -72,7 +75,10 @@ export class McpConnection {
    * answered with, and with `TimeLimitExceeded`, `Disconnected` or `SessionLost` where there is no answer.
    */
   callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
-    const progress = resetTimeoutOnProgress ? { resetTimeoutOnProgress, onprogress: () => undefined } : {};
+    const maxTotalTimeout = mostExtensions * timeoutMs;
+    const progress = resetTimeoutOnProgress
+      ? { resetTimeoutOnProgress, maxTotalTimeout, onprogress: () => undefined }
+      : {};
     const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
     return this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
   }

@@ -144,12 +144,13 @@ test.each([200, 400])(
   },
 );
 
-test('400 that is not about a session does not repeat a call', async () => {
+test('400 that is not about a session is the result of the call', async () => {
   const server = await rawMcpServer({
     reply: ({ method }) => (method === 'tools/call' ? { status: 400, body: 'bad arguments' } : undefined),
   });
   const source = await connectTo(server.url);
-  await expect(source.call('look', {})).rejects.toThrow(/answers 400/);
+  const content = 'Error: MCP error 400: bad arguments';
+  expect(await source.call('look', {})).toEqual({ content, isError: true });
   expect(server.calls).toEqual(['look']);
 });
 
@@ -167,6 +168,15 @@ const slow = (id: number, token: number | undefined, notifications: number) => (
   }, 100);
   response.on('close', () => clearInterval(timer));
 };
+
+test('progress extends the time limit up to 10 times of it', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, params }) =>
+      method === 'tools/call' ? slow(id, params._meta?.progressToken, 10_000) : undefined,
+  });
+  const source = await connectTo(url, { resetTimeoutOnProgress: true });
+  await expect(source.call('look', {}, { timeoutMs: 400 })).rejects.toMatchObject({ failure: { code: 'mcp/timeout' } });
+});
 
 test.each([
   { resetTimeoutOnProgress: true, result: { content: 'done' } },
