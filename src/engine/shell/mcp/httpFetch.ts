@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
+import { withoutPage } from '../htmlPage.ts';
 import { SessionLost } from './errors.ts';
-import { readMessage } from './message.ts';
+import { isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
   /**
@@ -24,15 +25,15 @@ type StreamEvents = {
 export function mcpFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
     // The transport's own signal has aborted where its client closed it because the handshake failed.
-    const ownSignal = init?.method === 'DELETE' ? { signal: AbortSignal.timeout(endSessionMs) } : {};
-    const response = await boundFetch(url, { ...init, ...ownSignal, dispatcher: withoutTimeLimits() } as RequestInit);
+    const signal = init?.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init?.signal ?? null);
+    const response = await boundFetch(url, { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit);
     const type = response.headers.get('content-type') ?? '';
     const isPost = init?.method === 'POST';
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return refused(response, init ?? {});
     if (isPost && type.includes('application/json')) return answered(response, await response.text(), init);
     if (!type.includes('text/event-stream')) return response;
-    return withBody(response, isPost ? watched(response.body, events, requestIdOf(init)) : watched(response.body, {}));
+    return withBody(response, isPost ? watched(response.body, events, requestOf(init).id) : watched(response.body, {}));
   };
 }
 
@@ -56,11 +57,14 @@ function withoutTimeLimits(): object | undefined {
   return patient;
 }
 
-const requestSchema = z.looseObject({ id: z.union([z.number(), z.string()]).optional() });
+const requestSchema = z.looseObject({
+  id: z.union([z.number(), z.string()]).optional(),
+  method: z.string().optional(),
+});
 
-function requestIdOf({ body }: RequestInit): number | string | undefined {
+function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
   const read = requestSchema.safeParse(typeof body === 'string' ? jsonOf(body) : undefined);
-  return read.success ? read.data.id : undefined;
+  return read.success ? read.data : {};
 }
 
 /** Returns the answer in a response with an HTTP status of an error, else the response as it is. */
@@ -69,17 +73,23 @@ async function refused(response: Response, init: RequestInit): Promise<Response>
   if (response.status === 401 || response.status === 403) return response;
   const text = await response.text();
   if (response.status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
-  return isMessage(text) ? answered(response, text, init) : withBody(response, text);
+  if (isMessage(text)) return answered(response, text, init);
+  if (!isAboutArguments(response.status, text) || requestOf(init).method !== 'tools/call')
+    return withBody(response, text);
+  const error = { code: response.status, message: text };
+  return answered(response, JSON.stringify({ jsonrpc: '2.0', error }), init);
 }
 
-const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
-
-/** Returns whether a text is a message of MCP. A gateway writes errors of its own as JSON too, and no tool has run then. */
-const isMessage = (text: string) => messageSchema.safeParse(jsonOf(text)).success;
+/**
+ * Returns whether a refusal is the server's answer to the arguments of a call. The other statuses are of gateways and of
+ * the transport, and so are pages.
+ */
+const isAboutArguments = (status: number, text: string) =>
+  [400, 413, 422].includes(status) && text.trim() !== '' && withoutPage(text) === text;
 
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
 function answered(response: Response, text: string, init: RequestInit): Response {
-  const id = requestIdOf(init);
+  const id = requestOf(init).id;
   if (id === undefined || Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
     return Response.json(readMessage(text, id), { headers: sessionOf(response.headers) });

@@ -1,6 +1,6 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject, jsonOf } from '../../core/json.ts';
 import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 
 type SentError = { readonly error: { readonly data: unknown } };
@@ -68,6 +68,11 @@ export function exactResult(sent: object): JsonObject {
   const exact = ((sent as JsonObject)['_meta'] as JsonObject | undefined)?.[exactKey];
   return exact === undefined ? (sent as JsonObject) : asObject(rawJson(String(exact)) as Json);
 }
+
+const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
+
+/** Returns whether a text is a message of MCP. Gateways and logs write errors of their own as JSON too. */
+export const isMessage = (text: string): boolean => messageSchema.safeParse(jsonOf(text)).success;
 
 function errorOf(error: unknown): z.infer<typeof errorSchema> {
   const read = errorSchema.safeParse(error);

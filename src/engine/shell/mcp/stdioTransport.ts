@@ -2,7 +2,7 @@ import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { readLines } from '../boundedLines.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
-import { readMessage } from './message.ts';
+import { isMessage, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
 type Program = Parameters<typeof startGroup>[0];
@@ -23,6 +23,8 @@ export class StdioTransport implements Transport {
   readonly #program: Program;
   readonly #events: StdioEvents;
   #group: ProcessGroup | null = null;
+  /** The id of the last request, which an error without an id answers. */
+  #lastRequest: number | string | undefined;
 
   constructor(program: Program, events: StdioEvents) {
     this.#program = program;
@@ -51,6 +53,7 @@ export class StdioTransport implements Transport {
   send(message: Message): Promise<void> {
     const stdin = this.#group?.child.stdin;
     if (!stdin) return Promise.reject(new Error('the server has ended'));
+    if ('method' in message && 'id' in message) this.#lastRequest = message.id;
     return new Promise((resolve) => {
       if (stdin.write(serializeMessage(message))) resolve();
       else stdin.once('drain', () => resolve());
@@ -67,7 +70,11 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     try {
-      this.onmessage?.(readMessage(line));
+      const message = readMessage(line);
+      const isWithoutId = 'error' in message && message.id === undefined;
+      // A program that logs JSON writes errors too, which are not messages.
+      if (isWithoutId && !isMessage(line)) this.#events.onNoise();
+      else this.onmessage?.(isWithoutId ? { ...message, id: this.#lastRequest } : message);
     } catch {
       this.#events.onNoise();
     }

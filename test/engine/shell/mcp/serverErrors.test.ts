@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
-import { connectTo, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import { connectTo, declaredHttp, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
 
 const errorOf = (code: number, message: string, more = '') => `"error":{"code":${code},"message":"${message}"${more}}`;
 const answer = (id: number | null, rest: string) => `{"jsonrpc":"2.0","id":${id},${rest}}`;
@@ -63,6 +64,7 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/error'],
+  ['a page with status 400', { status: 400, body: '<html><title>Bad Request</title></html>' }, 'mcp/error'],
   ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/error'],
   ['a JSON error of a gateway with a message', { status: 503, body: '{"error":{"message":"busy"}}' }, 'mcp/error'],
 ];
@@ -71,6 +73,29 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? reply : undefined) });
   const source = await connectTo(url);
   await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
+});
+
+/** A server on standard input and output that writes the given line for each call. */
+const stdioProgram = `
+const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === 'initialize') answer(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} } });
+  if (method === 'tools/list') answer(id, { tools: [{ name: 'look' }] });
+  if (method === 'tools/call') console.log(process.argv[1].replaceAll('ID', id));
+});`;
+
+test.each([
+  ['an error', answer(7, errorOf(-32603, 'boom')).replace('"id":7', '"id":ID')],
+  ['an error without an id', answer(null, errorOf(-32603, 'boom'))],
+  ['an error after one in its log', `{"error":"no database"}\n${answer(null, errorOf(-32603, 'boom'))}`],
+])('the agent reads %s over stdio', async (_, line) => {
+  const { type: __, url: ___, headers: ____, ...more } = declaredHttp('');
+  const args = ['-e', stdioProgram, line];
+  const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
+  const source = await startMcpServer('raw', server, process.cwd());
+  onTestFinished(() => source.close());
+  expect(await source.call('look', {})).toEqual({ content: 'Error: MCP error -32603: boom', isError: true });
 });
 
 test('a result that is null is an empty result', async () => {
