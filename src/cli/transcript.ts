@@ -2,7 +2,7 @@ import { brokenEndText, endReasonText } from '../engine/core/displayText.ts';
 import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
-import { beforeLastWords } from '../engine/shell/lastWords.ts';
+import { beforeLastOutput } from '../engine/shell/lastOutput.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -144,7 +144,7 @@ function whose({ by }: { readonly by?: 'user' | undefined }): string {
 
 /** What went wrong, and the place to look at. */
 function failureText({ message, file, line: at }: Failure): string {
-  return file === undefined ? message : beforeLastWords(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
+  return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }
 
 /** One line for what held together, one for each violation. */

@@ -146,9 +146,7 @@ describe('a model', () => {
       n === 0 ? call('look', '{}') : { status: 200, body: '{"choices": [{' },
     );
     expect(code).toBe(2);
-    expect(out).toMatch(
-      /ended: the infrastructure failed: m at .* \(the agent's seat\): the answer is not JSON/,
-    );
+    expect(out).toMatch(/ended: the infrastructure failed: m at .* \(the agent's seat\): the answer is not JSON/);
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);
   });
@@ -199,14 +197,14 @@ mcpServers:
     const { code, out } = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
     expect(code).toBe(2);
     expect(out).toMatch(
-      /ended: the infrastructure failed: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese/,
+      /ended: the infrastructure failed: MCP server "fixture" .*: the server closed the connection before it answered the call of die[^;]*; see \S*\/domain\.yaml:\d\. Its last output: fatal: out of cheese/,
     );
     expect(resultsOf(run)).toEqual(['{"count":0}']);
     await expectKept(run);
   });
 
   test.each([
-    ['prints rubbish', 'rubbish', process.execPath, /it prints text that is no MCP message on its standard output/],
+    ['prints rubbish', 'rubbish', process.execPath, /It writes lines to standard output that are not MCP messages/],
     [
       'never answers',
       'mute',

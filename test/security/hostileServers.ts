@@ -146,7 +146,7 @@ export const serverAttacks = [
     ],
     [
       'output without end and without a line feed',
-      () => expect(withServer('endless line')).rejects.toThrow(/more than 64 MB without a line feed/),
+      () => expect(withServer('endless line')).rejects.toThrow(/more than 64 MiB without a line feed/),
     ],
     [
       'a result of 40 MB',

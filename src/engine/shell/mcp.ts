@@ -19,7 +19,7 @@ import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
 import { withoutPage } from './htmlPage.ts';
-import { withLastWords } from './lastWords.ts';
+import { withLastOutput } from './lastOutput.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
 import { McpConnection } from './mcp/connection.ts';
@@ -111,8 +111,8 @@ class McpInstance implements ToolSource {
   /** Where an HTTP server is, with the keys that are sent there. */
   #address: { readonly url: URL; readonly headers: Readonly<Record<string, string>> } | null = null;
   #hasFiles = false;
-  #lastWords = '';
-  #rubbish = '';
+  #lastOutput = '';
+  #outputProblem = '';
 
   constructor(
     name: string,
@@ -414,13 +414,14 @@ class McpInstance implements ToolSource {
     };
     return new StdioTransport(program, {
       onStderr: (text) => {
-        this.#lastWords = (this.#lastWords + text).slice(-400);
+        this.#lastOutput = (this.#lastOutput + text).slice(-400);
       },
       onNoise: () => {
-        this.#rubbish = '; it prints text that is no MCP message on its standard output';
+        this.#outputProblem =
+          '. It writes lines to standard output that are not MCP messages. Let it write its log to standard error';
       },
       onTooLong: () => {
-        this.#rubbish = `; it printed more than ${longestLine / 1024 / 1024} MB without a line feed`;
+        this.#outputProblem = `. It printed more than ${longestLine / 1024 / 1024} MiB without a line feed`;
       },
     });
   }
@@ -479,8 +480,7 @@ class McpInstance implements ToolSource {
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#named(error);
-    if (error instanceof TimeLimitExceeded)
-      return this.#fault('mcp/timeout', `${tool} did not answer within ${timeoutMs / 1000} s`);
+    if (error instanceof TimeLimitExceeded) return this.#fault('mcp/timeout', timeLimitText(tool, timeoutMs));
     if (this.#server.type === 'http') {
       const fault = this.#httpFault(tool, error);
       // A session outlives its connections: only a server that does not know it any more has lost it.
@@ -488,7 +488,11 @@ class McpInstance implements ToolSource {
       return fault;
     }
     await this.#drop();
-    return this.#fault('mcp/died', `${tool} has no result (${messageOf(error)})`);
+    const why =
+      error instanceof Disconnected
+        ? `the server closed the connection before it answered the call of ${tool}`
+        : `${tool} has no result (${messageOf(error)})`;
+    return this.#fault('mcp/died', `${why}. Run the task again. If it fails again, look at the log of the server`);
   }
 
   /** Each way an HTTP server can fail, with what to do about it. */
@@ -497,7 +501,7 @@ class McpInstance implements ToolSource {
     const status = error instanceof StreamableHTTPError ? error.code : undefined;
     const variables = this.#filled.variables();
     if (error instanceof TimeLimitExceeded)
-      return this.#fault('mcp/timeout', `it did not answer within ${this.#server.timeoutMs / 1000} s`);
+      return this.#fault('mcp/timeout', timeLimitText('it', this.#server.timeoutMs));
     if (error instanceof ServerError) return this.#fault('mcp/error', `${what}it answers with ${error.text}`);
     if (status === 401 || status === 403) {
       const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
@@ -533,7 +537,10 @@ class McpInstance implements ToolSource {
   #fault(code: string, what: string): Fault {
     const server = this.#server;
     const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
-    const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
+    const text = withLastOutput(
+      `MCP server "${this.#name}" (${where}): ${what}${this.#outputProblem}`,
+      this.#lastOutput,
+    );
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
     const who = lostTransport.includes(code) ? 'infrastructure' : 'environment';
     return new Fault({ who, code, message: this.#filled?.redact(text) ?? text, ...place });
@@ -557,6 +564,9 @@ const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSO
 /** A snapshot with a number that is too large is the text that the server gave. */
 const valueOfSnapshot = (saved: Json) =>
   typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
+
+const timeLimitText = (what: string, timeoutMs: number) =>
+  `${what} did not answer within ${timeoutMs / 1000} s. Raise timeoutMs of the server, or of the tool under tools:, in domain.yaml`;
 
 /** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
 function withoutQuery(url: string): string {

@@ -90,5 +90,5 @@ function unknown(key: string, names: readonly string[]): UnknownPlaceholder {
   const advice = key.startsWith('input:')
     ? 'Rehearsal asks for no inputs: write ${env:NAME} and set that environment variable'
     : `Write $\${${key}} where the text itself is meant`;
-  return { what: `the placeholder \${${key}} is not known; there is ${known}`, advice };
+  return { what: `\${${key}} is not a placeholder. The placeholders are ${known}`, advice };
 }

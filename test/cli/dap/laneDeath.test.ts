@@ -123,6 +123,6 @@ test('the line of a dead MCP server names its place before its last words, and l
   const { line } = (ended as { failure: { line: number } }).failure;
   expect([4, 5]).toContain(line);
   const said = run.client.events.find(({ body }) => /^\s*ended:/.test(String(body?.output)));
-  expect(said?.body.output).toContain(`; see ${file}:${line}. Its last words: fatal: out of cheese`);
+  expect(said?.body.output).toContain(`; see ${file}:${line}. Its last output: fatal: out of cheese`);
   expect(said?.body).toMatchObject({ source: { path: file }, line });
 });

@@ -262,7 +262,7 @@ const deaths: readonly {
     failure: {
       who: 'agent',
       code: 'agent/died',
-      message: /the agent "odd" .* ended with code 3 in its turn\. Its last words: out of ideas/,
+      message: /the agent "odd" .* ended with code 3 in its turn\. Its last output: out of ideas/,
     },
   },
   {

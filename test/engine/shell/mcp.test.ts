@@ -156,7 +156,7 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   {
     name: 'a server that prints rubbish',
     act: () => start('rubbish', { timeoutMs: 3000 }),
-    message: /prints text that is no MCP message/,
+    message: /writes lines to standard output that are not MCP messages/,
   },
   {
     name: 'a server that never answers',
@@ -166,7 +166,7 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   {
     name: 'a server that dies in a call',
     act: async () => (await start('good')).call('die', {}),
-    message: /die has no result.*last words: fatal: out of cheese/s,
+    message: /answered the call of die.*last output: fatal: out of cheese/s,
   },
   {
     name: 'a call that never returns',

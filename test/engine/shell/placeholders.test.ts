@@ -17,12 +17,15 @@ test('a value from the environment is filled in, and only what may be a secret i
 test.each([
   [
     '${input:token}',
-    /the placeholder \$\{input:token\} is not known; there is \$\{folder\}, \$\{env:NAME\}\. .*no inputs/,
+    /\$\{input:token\} is not a placeholder\. The placeholders are \$\{folder\}, \$\{env:NAME\}\. .*no inputs/,
   ],
-  ['${workspaceFolder}', /there is \$\{folder\}, \$\{env:NAME\}\. Write \$\$\{workspaceFolder\} where the text/],
-  ['a ${} b', /the placeholder \$\{\} is not known/],
-  ['${toString}', /is not known/],
-  ['${env:A B}', /is not known/],
+  [
+    '${workspaceFolder}',
+    /The placeholders are \$\{folder\}, \$\{env:NAME\}\. Write \$\$\{workspaceFolder\} where the text/,
+  ],
+  ['a ${} b', /\$\{\} is not a placeholder/],
+  ['${toString}', /is not a placeholder/],
+  ['${env:A B}', /is not a placeholder/],
 ])('%s is refused', (text, message) => {
   const { fill } = fillPlaceholders(
     { folder: '/here' },

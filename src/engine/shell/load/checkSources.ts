@@ -135,8 +135,8 @@ function checkPlaceholders(file: Parts['file'], name: string, server: McpServer,
     const problem = unknownPlaceholder(text, serverPlaceholders);
     if (problem === null) continue;
     const { what, advice } = problem;
-    const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
-    note(placeOf(file, 'mcpServers', name, ...path), 'error', 'domain/unknown-placeholder', message, `${advice}.`);
+    const place = placeOf(file, 'mcpServers', name, ...path);
+    note(place, 'error', 'domain/unknown-placeholder', `${what}.`, `${advice}.`);
   }
 }
 

@@ -10,15 +10,15 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Returns the error that answers a request of a server. No capability for any of them is announced. */
 export function refusalOf(method: string): McpError {
-  const reason = reasons[method] ?? 'it answers no requests but ping';
+  const reason = reasons[method] ?? 'Rehearsal answers only ping';
   return new McpError(ErrorCode.MethodNotFound, `Rehearsal does not support ${method}: ${reason}`);
 }
 
-/** Returns what the agent reads where a server began a task in place of a result; null for a result. */
+/** Returns what the agent reads where a server started a task instead of returning a result; null for a result. */
 export function taskRefusal(tool: string, result: object): string | null {
   if (!('task' in result) || typeof result.task !== 'object' || result.task === null || 'content' in result)
     return null;
-  return `Error: ${tool} began a task in place of a result, and Rehearsal does not support tasks of MCP. The server has to answer a call without a task`;
+  return `Error: ${tool} started a task instead of returning a result. Rehearsal does not support MCP tasks. Change the server so that this call returns its result directly.`;
 }
 
 /** How long a server may take to show that it has the older transport. */

@@ -88,7 +88,7 @@ export class BridgeProcess {
   #nextId = 1;
   #answer: ((answer: Answer) => void) | null = null;
   #fail: ((fault: Fault) => void) | null = null;
-  #lastWords = '';
+  #lastOutput = '';
   /** The interpreter of the process, and whether it has said that it is one. */
   #interpreter = '';
   #isPython = false;
@@ -167,7 +167,7 @@ export class BridgeProcess {
       if (this.#child === child) this.#child = null;
       kill();
     };
-    this.#lastWords = '';
+    this.#lastOutput = '';
     this.#isPython = false;
     if (child.stdout)
       readLines(child.stdout, (line) => this.#heard(line), {
@@ -179,7 +179,7 @@ export class BridgeProcess {
       });
     if (child.stderr)
       readLines(child.stderr, (line) => {
-        this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
+        this.#lastOutput = `${this.#lastOutput}${line}\n`.slice(-keptWords);
         this.settings.log(`${this.settings.label}: ${line}`);
       });
     child.stdin?.on('error', () => undefined);
@@ -187,7 +187,7 @@ export class BridgeProcess {
       if (this.#child !== child) return;
       const signal = direct ?? (isWrapped ? signalOf(code) : null);
       this.#child = null;
-      const words = this.#lastWords.trim().split('\n').at(-1);
+      const words = this.#lastOutput.trim().split('\n').at(-1);
       const how = signal ? `signal ${signal}` : `exit code ${code}`;
       const end = `ended with ${how}${words ? `: ${words}` : ''}`;
       this.#fail?.(

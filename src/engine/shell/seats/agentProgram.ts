@@ -7,7 +7,7 @@ import { childEnvironment } from '../childEnvironment.ts';
 import { effectsOfAgent } from '../effects.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { guardLane } from '../lane/laneGuard.ts';
-import { withLastWords } from '../lastWords.ts';
+import { withLastOutput } from '../lastOutput.ts';
 import { type Filled, fillPlaceholders, type PlaceholderProblem } from '../placeholders.ts';
 import type { AgentProcess, AgentSeat, AgentService } from './seatSpec.ts';
 
@@ -75,7 +75,7 @@ class RunningProcess implements AgentProgram {
   readonly #gone = Promise.withResolvers<void>();
   #unguard: () => void = () => undefined;
   #answer: PromiseWithResolvers<string> | null = null;
-  #lastWords = '';
+  #lastOutput = '';
   /** Why no turn can be answered any more. */
   #end: Fault | null = null;
 
@@ -125,7 +125,7 @@ class RunningProcess implements AgentProgram {
     this.#unguard = guardLane(child.pid === undefined || process.platform === 'win32' ? child.pid : -child.pid);
     child.stdin.on('error', () => undefined);
     readLines(child.stderr, (line) => {
-      this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
+      this.#lastOutput = `${this.#lastOutput}${line}\n`.slice(-keptWords);
       this.#log(this.#filled.redact(`${this.#name}: ${line}`));
     });
     readLines(child.stdout, (line) => this.#said(line), {
@@ -184,7 +184,7 @@ class RunningProcess implements AgentProgram {
   #fault(code: string, what: string): Fault {
     const { command, args } = this.#program;
     const said = `the agent "${this.#name}" (${[command, ...args].join(' ')}) ${what}`;
-    const text = withLastWords(said, this.#lastWords);
+    const text = withLastOutput(said, this.#lastOutput);
     return new Fault({ who: 'agent', code, message: this.#filled.redact(text) });
   }
 }

@@ -36,7 +36,7 @@ const shown: ShownTools = {
   call: async (name) => ({ content: texts[name] ?? '', isError: name === 'test_error_handling' }),
 };
 
-// The others are about resources, prompts, logging and other content than texts, which no domain serves.
+// The others are about resources, prompts and logging, which no domain serves, and about media, which media.test.ts covers.
 test.each(sampled(['tools-call-simple-text', 'server-initialize', 'ping', 'tools-list', 'tools-call-error'], 5))(
   'the server passes %s',
   async (scenario) => {

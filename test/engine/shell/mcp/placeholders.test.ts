@@ -33,7 +33,9 @@ test.each([
   await expect(connectTo(url, more(url))).rejects.toMatchObject({
     failure: {
       code: 'mcp/placeholder',
-      message: expect.stringMatching(/\$\{input:key\} is not known; there is \$\{domainFolder\}, \$\{instanceFolder\}/),
+      message: expect.stringMatching(
+        /\$\{input:key\} is not a placeholder\. The placeholders are \$\{domainFolder\}, \$\{instanceFolder\}/,
+      ),
     },
   });
   expect(sessions.size).toBe(0);

@@ -29,7 +29,10 @@ test('a task in place of a result is an error that the agent reads', async () =>
     reply: ({ id, method }) => (method === 'tools/call' ? { body: resultBody(id, task) } : undefined),
   });
   const { content, isError } = await (await connectTo(url)).call('look', {});
-  expect([isError, content]).toEqual([true, expect.stringContaining('look began a task in place of a result')]);
+  expect([isError, content]).toEqual([
+    true,
+    expect.stringContaining('look started a task instead of returning a result'),
+  ]);
 });
 
 test('a list that changes after a login is named where a tool of it is called', async () => {
@@ -53,7 +56,7 @@ test.each([
   ['elicitation/create', /a rollout has no person who could answer/],
   ['sampling/createMessage', /the models of a rollout are those of its seats/],
   ['roots/list', /a server gets its folders as arguments/],
-  ['tasks/list', /it answers no requests but ping/],
+  ['tasks/list', /Rehearsal answers only ping/],
 ])('a request for %s is refused with what to do', async (method, message) => {
   const asked = `{"jsonrpc":"2.0","id":"q","method":"${method}","params":{}}`;
   const answers: string[] = [];
