@@ -142,7 +142,7 @@ test.each([
   ['reward>=0.75,pass^2>=0.5', []],
   ['0.8', ['reward is 0.75, the gate wants >= 0.8']],
   ['pass^2 > 0.5 , violations<=0', ['pass^2 is 0.5, the gate wants > 0.5']],
-  ['money<1', ["money cannot be checked, because no rollout of this run has a value for it"]],
+  ['money<1', ['money cannot be checked, because no rollout of this run has a value for it']],
 ])('the gate %s', (text, missed) => {
   const thresholds = parseGate(text, 2);
   expect(typeof thresholds === 'string' ? thresholds : missedThresholds(thresholds, metrics)).toEqual(missed);
