@@ -108,7 +108,7 @@ test.skipIf(!hasScript)(
     expect(await code).toBe(2);
     const lines = shownBy(text());
     expect(lines.filter((line) => line.includes('waiting for the model'))).toEqual([]);
-    expect(lines.join('\n')).toMatch(/ended: cancelled/);
+    expect(lines.join('\n')).toMatch(/ended: the rollout was cancelled/);
     expect(finishedRollouts(join(run, 'ledger.jsonl')), 'a rollout that is to go on').toEqual([]);
   },
   patienceMs,

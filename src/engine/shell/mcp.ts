@@ -208,7 +208,7 @@ class McpInstance implements ToolSource {
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.#tool(name);
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
-    if (problem) return { content: `Error: ${problem}`, isError: true, isRefused: true };
+    if (problem) return { content: `Error: ${problem}`, isError: true, isUnchanged: true };
     if (!this.#connection && this.#mayStartAgain) await this.open();
     const {
       data: _,

@@ -101,10 +101,10 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError, isRefused, media, mismatch } = result;
+    const { content, isError, isUnchanged, media, mismatch } = result;
     const answer = { content, isError, ...(media ? { media } : {}) };
     // A tool may have written before it failed.
-    if (tool.effect === 'read' || isRefused || state !== 'snapshot') return { answer, attempts, mismatch };
+    if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
     return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
   }

@@ -7,8 +7,8 @@ export type SourceResult = {
   readonly isError: boolean;
   /** Pictures, sounds and files; the content has a line in place of each. */
   readonly media?: readonly Media[];
-  /** Whether the call was refused before it reached the source. */
-  readonly isRefused?: boolean;
+  /** Whether the call is known to have changed nothing: it did not reach the source, or its changes were taken back. */
+  readonly isUnchanged?: boolean;
   /** How it differs from the output schema of its tool. */
   readonly mismatch?: string;
   /** The state after the call, where the source gives it along. */

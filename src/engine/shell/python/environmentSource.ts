@@ -63,7 +63,7 @@ export class EnvironmentSource implements ToolSource {
     if ('stale' in answer) throw this.#lost('its process forgot the rollout');
     if (tool?.effect === 'write') this.#calls.push({ name, args, floats, content: answer.content });
     if (answer.snapshot !== undefined) this.#saved = answer.snapshot;
-    return answer;
+    return answer.isError ? { ...answer, isUnchanged: true } : answer;
   }
 
   read(): Promise<Json> {
