@@ -50,7 +50,7 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
   expect(await server.call('add', { by: 'two' })).toEqual({
     content: 'Error: the arguments of add do not fit: by must be of type number.',
     isError: true,
-    isRefused: true,
+    isUnchanged: true,
   });
 });
 
