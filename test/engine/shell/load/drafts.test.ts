@@ -141,7 +141,7 @@ describe('the gate', () => {
       'refuses',
       'evaluate: [assertions]\nassertions: [{ in: agent, that: "days(db.loans.L3.due, now) > 0" }]\n',
       false,
-      expect.stringContaining("cannot be evaluated"),
+      expect.stringContaining('cannot be evaluated'),
     ],
   ])('%s a task without a reward: %s', async (_, more, passes, undecided) => {
     const database = readFileSync(join(desk(), 'database.json'), 'utf8');
