@@ -84,8 +84,9 @@ class StepPlayer:
         values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
         self._measured.values |= values
         used = [rollout for group in groups for rollout in group]
+        refuse_small_context(used, step, config.context)
         refuse_unscored(used, step, folder / run_files.ROLLOUTS)
-        refuse_unlearnable(used, step, config.context)
+        refuse_unlearnable(used, step)
         intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
         step_rows = training_rows(used, intermediate)
         if intermediate != IntermediateRewards():
@@ -131,6 +132,17 @@ class StepPlayer:
         return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
 
 
+def refuse_small_context(played: Sequence[PlayedRollout], step: int, context: int) -> None:
+    """TrainingError where no rollout of a step has a row, because not even the first request fits into the context."""
+    shortest = min(rollout.prompt_length for rollout in played)
+    if shortest < context or any(map(is_learnable, played)):
+        return
+    raise TrainingError(
+        f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
+        f"{shortest} tokens, and context is {context}"
+    )
+
+
 def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -> None:
     """TrainingError, with a reason, where no rollout of a step says anything about the model."""
     if any(rollout.result.reward is not None for rollout in played):
@@ -140,24 +152,17 @@ def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -
     end = "" if said.endswith((".", "?", "!")) else "."
     raise TrainingError(
         f"no rollout of optimizer step {step} could be scored: {said}{end} "
-        f"{summary} says it of each; mend it, then go on with --resume"
+        f"{summary} has the reason of each. Fix it, then continue with --resume"
     )
 
 
-def refuse_unlearnable(played: Sequence[PlayedRollout], step: int, context: int) -> None:
-    """TrainingError, with the reason, where a step has scored rollouts and none of them has a row to learn from."""
+def refuse_unlearnable(played: Sequence[PlayedRollout], step: int) -> None:
+    """TrainingError where a step has scored rollouts and none of them has a row to learn from."""
     scored = [rollout for rollout in played if rollout.result.reward is not None]
-    if any(map(is_learnable, scored)):
-        return
-    shortest = min(rollout.prompt_length for rollout in scored)
-    if shortest >= context:
+    if not any(map(is_learnable, scored)):
         raise TrainingError(
-            f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
-            f"{shortest} tokens, and context is {context}"
+            f"no rollout of optimizer step {step} can be learned from: the model answered in none of {len(scored)}"
         )
-    raise TrainingError(
-        f"no rollout of optimizer step {step} can be learned from: the model answered in none of {len(scored)}"
-    )
 
 
 def is_learnable(rollout: PlayedRollout) -> bool:

@@ -39,12 +39,12 @@ def played(rows: int, changed: int, prompt: int = 200) -> PlayedRollout:
 
 
 def test_one_rollout_with_a_row_is_enough() -> None:
-    refuse_unlearnable([played(0, 0), played(1, 0)], 3, 1024)
+    refuse_unlearnable([played(0, 0), played(1, 0)], 3)
 
 
 def test_rollouts_without_an_answer_are_another_reason() -> None:
     with pytest.raises(TrainingError, match="the model answered in none of 2"):
-        refuse_unlearnable([played(0, 0), played(0, 0)], 3, 1024)
+        refuse_unlearnable([played(0, 0), played(0, 0)], 3)
 
 
 def test_a_number_that_a_step_does_not_have_is_left_out_of_its_line(tmp_path: Path) -> None:
