@@ -107,7 +107,7 @@ def test_failed_rollouts_are_not_punished(tmp_path: Path) -> None:
 def test_a_step_without_any_score_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(
         TrainingError,
-        match=r"no rollout of optimizer step 1 could be scored: scripted failure\. \S+/rollouts.jsonl has the reason of each",
+        match=r"no rollout of optimizer step 1 could be scored: scripted failure\. \S+/rollouts.jsonl has the reason",
     ):
         run_grpo(grpo_config(tmp_path / "run", steps=1, domain="broken"))
     assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "error"
