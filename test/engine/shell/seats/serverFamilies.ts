@@ -1,0 +1,424 @@
+/** What is looked at in the answers of a server. */
+export const behaviours = ['a call', 'thoughts', 'a cut answer', 'no room', 'an error'] as const;
+
+/** An answer as a family of servers sends it, and what becomes of it. */
+export type Shape = {
+  readonly behaviour: (typeof behaviours)[number];
+  /** What is particular about it, for the table of the page. */
+  readonly sends: string;
+  readonly status?: number;
+  readonly body: unknown;
+  /** What the reply has, or how the failure is named. */
+  readonly reply?: object;
+  readonly failure?: { readonly who: 'agent' | 'infrastructure'; readonly words: RegExp };
+};
+
+export type Family = { readonly name: string; readonly shapes: readonly Shape[] };
+
+const call = { type: 'function', function: { name: 'look', arguments: '{"chair": "A1"}' } };
+const callReply = { content: null, toolCalls: [{ name: 'look', arguments: { chair: 'A1' } }] };
+const thoughtReply = { content: 'It is red.', reasoning: 'Hm.' };
+const cutReply = { content: 'It is', brokenEnd: 'length' };
+
+/** A chat completion around a choice, with more fields of its server. */
+const completion = (choice: object, more: object = {}) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1764000000,
+  model: 'm',
+  choices: [{ index: 0, logprobs: null, ...choice }],
+  usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+  ...more,
+});
+const message = (fields: object, finish_reason: string | null = 'stop', more: object = {}) =>
+  completion({ message: { role: 'assistant', ...fields }, finish_reason, ...more });
+const noRoom = { who: 'agent', words: /no longer fits into the context/ } as const;
+const failed = (words: RegExp) => ({ who: 'infrastructure', words }) as const;
+
+export const families: readonly Family[] = [
+  {
+    name: 'vLLM',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`content`, `refusal`, `annotations` and others are null',
+        body: message(
+          {
+            content: null,
+            refusal: null,
+            annotations: null,
+            audio: null,
+            function_call: null,
+            reasoning: null,
+            tool_calls: [{ id: 'chatcmpl-tool-9f', ...call }],
+          },
+          'tool_calls',
+          { stop_reason: null, token_ids: null },
+        ),
+        reply: callReply,
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning`, before 0.12 `reasoning_content`',
+        body: message({ content: 'It is red.', reasoning: 'Hm.', reasoning_content: null, tool_calls: [] }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`length`',
+        body: message({ content: 'It is', tool_calls: [] }, 'length', { stop_reason: null }),
+        reply: cutReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 with `code: 400`',
+        status: 400,
+        body: {
+          error: {
+            message:
+              "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4488 in the messages, 512 in the completion).",
+            type: 'BadRequestError',
+            param: null,
+            code: 400,
+          },
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: 'older versions: the fields of the error without `error` around them',
+        status: 404,
+        body: { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 },
+        failure: failed(/The model `x` does not exist/),
+      },
+    ],
+  },
+  {
+    name: 'SGLang',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`content` is empty',
+        body: message(
+          { content: '', reasoning_content: null, tool_calls: [{ id: 'call_1', index: -1, ...call }] },
+          'tool_calls',
+          { matched_stop: null },
+        ),
+        reply: { ...callReply, content: '' },
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning_content`',
+        body: message({ content: 'It is red.', reasoning_content: 'Hm.', tool_calls: null }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 without `error`',
+        status: 400,
+        body: {
+          object: 'error',
+          message: "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+          type: 'BadRequestError',
+          param: null,
+          code: 400,
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '200 with `finish_reason: abort`',
+        body: message({ content: '', tool_calls: null }, 'abort'),
+        failure: failed(/finish_reason "abort"/),
+      },
+    ],
+  },
+  {
+    name: 'Ollama',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`content` is empty',
+        body: message({ content: '', tool_calls: [{ id: 'call_k3', index: 0, ...call }] }, 'tool_calls'),
+        reply: { ...callReply, content: '' },
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning`',
+        body: message({ content: 'It is red.', reasoning: 'Hm.' }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`length`',
+        body: message({ content: 'It is' }, 'length'),
+        reply: cutReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: 'nothing: it drops the oldest messages. Set `num_ctx`',
+        body: message({ content: 'It is red.' }),
+        reply: { content: 'It is red.' },
+      },
+      {
+        behaviour: 'an error',
+        sends: '`error` with `type` alone',
+        status: 400,
+        body: { error: { message: 'm does not support tools', type: 'api_error', param: null, code: null } },
+        failure: failed(/m does not support tools/),
+      },
+    ],
+  },
+  {
+    name: 'llama.cpp',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: 'an empty id in older versions',
+        body: message({ content: null, tool_calls: [{ id: '', ...call }] }, 'tool_calls'),
+        reply: callReply,
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning_content`',
+        body: message({ content: 'It is red.', reasoning_content: 'Hm.' }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`length`',
+        body: message({ content: 'It is' }, 'length'),
+        reply: cutReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 `exceed_context_size_error`, or 500 where the answer fills it',
+        status: 500,
+        body: { error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '503 while it loads the model',
+        status: 503,
+        body: { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } },
+        failure: failed(/answered 503: .*Loading model/),
+      },
+    ],
+  },
+  {
+    name: 'OpenRouter',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`native_finish_reason`, `provider`',
+        body: {
+          ...message({ content: '', refusal: null, tool_calls: [{ id: 'tool_0', index: 0, ...call }] }, 'tool_calls', {
+            native_finish_reason: 'tool_use',
+          }),
+          provider: 'Together',
+        },
+        reply: { ...callReply, content: '' },
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning` and `reasoning_details`',
+        body: message({
+          content: 'It is red.',
+          reasoning: 'Hm.',
+          reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', format: 'unknown', index: 0 }],
+        }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'an error',
+        sends: '200 with `error` in place of the answer, or in the choice',
+        body: { error: { message: 'Provider returned error', code: 502, metadata: { raw: 'upstream' } } },
+        failure: failed(/Provider returned error/),
+      },
+    ],
+  },
+  {
+    name: 'Gemini',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`finish_reason: stop`, and a signature that goes back',
+        body: message({
+          tool_calls: [{ id: 'function-call-1', extra_content: { google: { thought_signature: 'c2ln' } }, ...call }],
+        }),
+        reply: {
+          ...callReply,
+          providerFields: { calls: [{ extra_content: { google: { thought_signature: 'c2ln' } } }] },
+        },
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`content_filter: …`, without a message',
+        body: completion({ finish_reason: 'content_filter: PROHIBITED_CONTENT' }),
+        reply: { content: '', brokenEnd: 'filter' },
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 in a list',
+        status: 400,
+        body: [
+          {
+            error: {
+              code: 400,
+              message: 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+              status: 'INVALID_ARGUMENT',
+            },
+          },
+        ],
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '429 in a list, with the wait in `retryDelay`',
+        status: 429,
+        body: [
+          {
+            error: {
+              code: 429,
+              message: 'You exceeded your current quota',
+              status: 'RESOURCE_EXHAUSTED',
+              details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s' }],
+            },
+          },
+        ],
+        failure: failed(/limits the rate of requests \(429\)/),
+      },
+    ],
+  },
+  {
+    name: 'DeepSeek',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`content` is empty; the ids can repeat',
+        body: message(
+          {
+            content: '',
+            tool_calls: [
+              { index: 0, id: 'call_0', ...call },
+              { index: 1, id: 'call_0', ...call },
+            ],
+          },
+          'tool_calls',
+        ),
+        reply: { content: '', toolCalls: [{ id: 'call_0' }, { id: 'call_0_2' }] },
+      },
+      {
+        behaviour: 'thoughts',
+        sends: '`reasoning_content`, which goes back with calls',
+        body: message({ content: 'It is red.', reasoning_content: 'Hm.' }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'an error',
+        sends: '402 without money',
+        status: 402,
+        body: {
+          error: { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' },
+        },
+        failure: failed(/has no quota left for this key: .*Insufficient Balance/),
+      },
+    ],
+  },
+  {
+    name: 'Mistral',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: 'ids of nine letters',
+        body: message({ content: '', tool_calls: [{ id: 'D681PevKs', index: 0, ...call }] }, 'tool_calls'),
+        reply: { ...callReply, content: '', toolCalls: [{ id: 'D681PevKs' }] },
+      },
+      {
+        behaviour: 'thoughts',
+        sends: 'parts of `content`',
+        body: message({
+          content: [
+            { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+            { type: 'text', text: 'It is red.' },
+          ],
+        }),
+        reply: thoughtReply,
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`model_length`',
+        body: message({ content: 'It is' }, 'model_length'),
+        reply: cutReply,
+      },
+      {
+        behaviour: 'an error',
+        sends: '429 without `error`',
+        status: 429,
+        body: { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' },
+        failure: failed(/limits the rate of requests \(429\).*capacity exceeded/),
+      },
+    ],
+  },
+  {
+    name: 'OpenAI',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`refusal` and `annotations` beside it',
+        body: message(
+          { content: null, refusal: null, annotations: [], tool_calls: [{ id: 'call_a', ...call }] },
+          'tool_calls',
+        ),
+        reply: callReply,
+      },
+      {
+        behaviour: 'a cut answer',
+        sends: '`length`; a refusal is a field of its own',
+        body: message({ content: null, refusal: 'I cannot help with that.' }),
+        reply: { content: 'I cannot help with that.', brokenEnd: 'refusal' },
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 `context_length_exceeded`',
+        status: 400,
+        body: {
+          error: {
+            message: 'Your input exceeds it.',
+            type: 'invalid_request_error',
+            param: 'messages',
+            code: 'context_length_exceeded',
+          },
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '429 `insufficient_quota` is not asked again',
+        status: 429,
+        body: {
+          error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' },
+        },
+        failure: failed(/has no quota left/),
+      },
+    ],
+  },
+  {
+    name: 'GitHub Copilot',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: 'the text in the first choice, the calls in the second',
+        body: {
+          ...completion({}),
+          choices: [
+            { finish_reason: 'tool_calls', message: { role: 'assistant', content: 'I look.' } },
+            { finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: [{ id: 'a', ...call }] } },
+          ],
+        },
+        reply: { ...callReply, content: 'I look.' },
+      },
+    ],
+  },
+];
