@@ -28,16 +28,24 @@ type Parcel = {
 };
 
 describe('variants without a model', () => {
-  test('are about other rows, pass the audit, differ, and are the same for a seed', async () => {
-    const folder = desk('drawn');
+  inFullSuite('differ by their seed, are the same for one, and are printed without a file', async () => {
+    const folder = desk('printed');
     const before = readdirSync(join(folder, 'tasks'));
-    const first = await written('variants', folder, 'missing-P60', '--count', '2', '--print');
+    const [first, again] = [
+      await written('variants', folder, 'missing-P60', '--count', '2', '--print'),
+      await written('variants', folder, 'missing-P60', '--count', '2', '--print'),
+    ];
     expect([first.code, first.ids.length]).toEqual([0, 2]);
     expect(readdirSync(join(folder, 'tasks'))).toEqual(before);
-    const again = await written('variants', folder, 'missing-P60', '--count', '2', '--print');
     expect(again.text).toBe(first.text);
-    const other = await written('variants', folder, 'missing-P60', '--count', '2', '--seed', '2');
+    const other = await written('variants', folder, 'missing-P60', '--count', '2', '--seed', '2', '--print');
     expect(other.text).not.toBe(first.text);
+  });
+
+  test('are about other rows, differ and pass the audit', async () => {
+    const folder = desk('drawn');
+    const other = await written('variants', folder, 'missing-P60', '--count', '2', '--seed', '2');
+    expect([other.code, other.ids.length]).toEqual([0, 2]);
     expect(other.text).toMatch(/^# Variants of missing-P60, drafted without a model: .* drawn by seed 2\./);
     expect(readFileSync(other.file, 'utf8')).toBe(other.text);
     const tasks = parse(other.text) as Parcel[];

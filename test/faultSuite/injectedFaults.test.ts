@@ -25,7 +25,7 @@ import { visitServer } from './visitServer.ts';
 // Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
 // the fault is named; and a rollout that nothing struck has the reward of its work.
 
-const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 24);
+const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 14);
 const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
 /** Cases of one run. Every seventh is left alone, and the agent of every third does not do its work. */
 const perRun = 280;
