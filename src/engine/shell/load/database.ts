@@ -119,7 +119,7 @@ function unkeptNumbers(source: Source): readonly Diagnostic[] {
       if (typeof value !== 'number') return;
       const written = source.text.slice(offset, offset + length);
       const isTooLarge = !Number.isFinite(value);
-      if (!isTooLarge && !(/^-?\d+$/.test(written) && BigInt(written) !== BigInt(value))) return;
+      if (!isTooLarge && (Number.isSafeInteger(value) || !/^-?\d+$/.test(written))) return;
       found.push({
         ...locate(source, offset, length),
         code: 'database/unkept-number',

@@ -1,8 +1,10 @@
 /** What is said of a number that is not the one that is written. */
 export function unkept(written: string, value: number): string {
-  return Number.isFinite(value)
-    ? `The number ${written} can't be kept exactly, and becomes ${BigInt(value)}.`
-    : `The number ${written} is larger than any that can be kept.`;
+  if (!Number.isFinite(value)) return `The number ${written} is larger than any that can be kept.`;
+  const kept = String(BigInt(value));
+  return kept === written
+    ? `The number ${written} is so large that Rehearsal reads it as a text where a server sends it, so the two differ.`
+    : `The number ${written} cannot be kept exactly and becomes ${kept}.`;
 }
 
 export const unkeptHint = 'Write it as a text, in quotes.';

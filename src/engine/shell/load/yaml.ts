@@ -118,7 +118,7 @@ function unkeptNumbers(
     Scalar: (_, { value, source: written = '', range }) => {
       if (typeof value !== 'number' || !/^[-+]?\d{16,}$/.test(written) || !range) return;
       const isTooLarge = !Number.isFinite(value);
-      if (!isTooLarge && BigInt(written.replace(/^\+/, '')) === BigInt(value)) return;
+      if (Number.isSafeInteger(value)) return;
       found.push({
         ...locate(file, lines, range[0], range[1]),
         code: `${kind}/unkept-number`,
