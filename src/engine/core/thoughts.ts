@@ -31,7 +31,7 @@ export function withoutThoughts(text: string): Spoken {
   return { content: rest, thoughts: [...thoughts, ...inner].filter(Boolean).join('\n\n') || null };
 }
 
-/** A message in a channel of the Harmony format of gpt-oss; a text that addresses a function is nothing that is said. */
+/** A message in a channel of the Harmony format of gpt-oss; a text to a function is not said. */
 const inChannel = /<\|channel\|>(\w*)(?!\w)([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>((?:(?!<\|\w+\|>).)*)/gs;
 
 /** What a server that lost the special tokens makes of the same format. */
@@ -46,12 +46,9 @@ function channelsIn(text: string): Spoken | null {
     isSaid: channel === 'final' || (channel === 'commentary' && !recipient.includes('to=')),
     content: content.trim(),
   }));
-  const of = (isSaid: boolean) => messages.filter((each) => each.isSaid === isSaid && each.content !== '');
-  const joined = (isSaid: boolean) =>
-    of(isSaid)
-      .map(({ content }) => content)
-      .join('\n\n');
-  return { content: joined(true), thoughts: joined(false) || null };
+  const textOf = (isSaid: boolean) =>
+    messages.flatMap((each) => (each.isSaid === isSaid ? each.content || [] : [])).join('\n\n');
+  return { content: textOf(true), thoughts: textOf(false) || null };
 }
 
 type Thought = { readonly thought: string; readonly rest: string };

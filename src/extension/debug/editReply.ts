@@ -4,7 +4,10 @@ import { debugType } from '../contributions.ts';
 import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';
 
-/** The agent's last message at a step, or null if there is none. A message that makes calls has an empty text. */
+/**
+ * Holds the agent's last message at a step, or null if the agent has not spoken yet. A message that makes calls has an
+ * empty text.
+ */
 type Reply = { readonly reply: (WholeText & { readonly isCall: boolean }) | null };
 
 const command = 'rehearsal.reply.edit';

@@ -37,7 +37,10 @@ function packageFolder(name: string, { module, howToGet }: PackageName, python =
     }).trim();
   } catch (error) {
     if (isNoProgram(error))
-      throw unimportable('python', `${name} needs Python 3.10 or newer, and ${python} is none. ${pythonHint}`);
+      throw unimportable(
+        'python',
+        `${name} needs Python 3.10 or newer, and ${python} is not a Python interpreter. ${pythonHint}`,
+      );
     throw unimportable(
       'python',
       `${python} can't be asked for the package ${name}: ${messageOf(error).split('\n')[0]}`,

@@ -158,7 +158,9 @@ export class BridgeProcess {
       const child = await started(asked, this.settings);
       if (child) return this.#connected(child);
     }
-    const name = python ? `${python} is none` : `none of ${candidates.join(' and ')} is on the PATH`;
+    const name = python
+      ? `${python} is not a Python interpreter`
+      : `none of ${candidates.join(' and ')} is on the PATH`;
     throw this.#fault('python/missing', `needs Python 3.10 or newer, and ${name}. ${this.settings.pythonHint}`);
   }
 
@@ -220,7 +222,7 @@ export class BridgeProcess {
 
   /** A program that runs and does not do what any Python 3 does first. */
   #noPython(why: string): Fault {
-    const what = `needs Python 3.10 or newer, and ${this.#interpreter} is none: ${why}. ${this.settings.pythonHint}`;
+    const what = `needs Python 3.10 or newer, and ${this.#interpreter} is not a Python interpreter: ${why}. ${this.settings.pythonHint}`;
     return this.#fault('python/missing', what);
   }
 

@@ -50,9 +50,9 @@ export const domainCode: readonly FaultRow[] = [
     "(_, { db }) => { db.chairs.A1.colour = 'red'; throw new Error('half done'); }",
     scored,
   ),
-  code('throws what is no error', "throw 'just words' in the tool", "() => { throw 'just words'; }", scored),
+  code('throws what is not an error', "throw 'just words' in the tool", "() => { throw 'just words'; }", scored),
   code('throws nothing', 'throw undefined in the tool', '() => { throw undefined; }', scored),
-  code('returns what is no JSON', 'the tool returns a bigint', '() => 10n', scored),
+  code('returns what is not JSON', 'the tool returns a bigint', '() => 10n', scored),
   code(
     'returns a circle',
     'the tool returns an object that holds itself',

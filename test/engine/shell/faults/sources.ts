@@ -197,7 +197,7 @@ const python = (fault: string, injected: string, body: string, sees: RegExp): Fa
 });
 
 export const pythonTools: readonly FaultRow[] = [
-  start('no Python', 'an interpreter that is not there', () => ({
+  start('a missing Python', 'an interpreter that is not there', () => ({
     'domain.yaml': 'name: chairs\npython: /nowhere/python3\n',
     'tools.py': '',
   })),

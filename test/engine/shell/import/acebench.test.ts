@@ -256,7 +256,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'no Python',
       () => ['--from', fixture, '--python', '/no/python'],
-      /needs Python 3\.10 or newer, and \/no\/python is none/,
+      /needs Python 3\.10 or newer, and \/no\/python is not a Python interpreter/,
     ],
     [
       'a missing package',

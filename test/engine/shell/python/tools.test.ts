@@ -207,23 +207,24 @@ const failures: readonly {
     name: 'an interpreter that is not there',
     files: { 'domain.yaml': 'name: desk\npython: /nowhere/python3\n', 'tools.py': '' },
     found:
-      /python\/missing tools.py: needs Python 3.10 or newer, and \/nowhere\/python3 is none. Install it, or name one with python:/,
+      /python\/missing tools.py: needs Python 3.10 or newer, and \/nowhere\/python3 is not a Python interpreter. Install it, or name one with python:/,
   },
   {
     name: 'a program that is no Python',
     files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '' },
     found:
-      /python\/missing tools.py: needs Python 3.10 or newer, and false is none: it ended with exit code 1. Install it, or name one with python:/,
+      /python\/missing tools.py: needs Python 3.10 or newer, and false is not a Python interpreter: it ended with exit code 1. Install it, or name one with python:/,
   },
   {
     name: 'a program that is no Python and has nothing against it',
     files: { 'domain.yaml': 'name: desk\npython: "true"\n', 'tools.py': '' },
-    found: /python\/missing tools.py: needs Python 3.10 or newer, and true is none: it ended with exit code 0/,
+    found:
+      /python\/missing tools.py: needs Python 3.10 or newer, and true is not a Python interpreter: it ended with exit code 0/,
   },
   {
     name: 'a program that says something else',
     files: { 'domain.yaml': 'name: desk\npython: echo\n', 'tools.py': '' },
-    found: /python\/missing tools.py: needs Python 3.10 or newer, and echo is none: it says -u -B /,
+    found: /python\/missing tools.py: needs Python 3.10 or newer, and echo is not a Python interpreter: it says -u -B /,
   },
   {
     name: 'code that ends its process',
