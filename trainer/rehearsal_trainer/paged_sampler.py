@@ -21,6 +21,8 @@ import torch
 from transformers import ContinuousBatchingConfig, GenerationConfig
 
 from rehearsal_trainer.answers import ContextExceededError, Generated
+from rehearsal_trainer.paged_attention import NAME as PAGED_ATTENTION
+from rehearsal_trainer.paged_attention import can_use_kernel, set_attention
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.weights import without_adapters
 
@@ -70,7 +72,7 @@ class PagedSampler:
         self._manager: Any = None
         self._reader: threading.Thread | None = None
         self._kind: tuple[float, float] | None = None
-        self._was_training = False
+        self._was_training, self._attention = False, ""
         self._numbers = itertools.count()
         self._open: dict[str, Future[Generated]] = {}
         """By the id of a request, which begins with its session."""
@@ -92,6 +94,7 @@ class PagedSampler:
         if manager is not None and reader is not None:
             manager.stop(block=True, hard_stop=True)
             reader.join()
+            set_attention(without_adapters(self._model), self._attention)
             self._model.train(self._was_training)
 
     def close(self) -> None:
@@ -139,6 +142,9 @@ class PagedSampler:
             options = ContinuousBatchingConfig(return_logprobs=True, seed=seed % 2**32, **self._options)
             module = without_adapters(self._model)
             self._was_training, self._kind = module.training, kind
+            self._attention = module.config._attn_implementation
+            if can_use_kernel(module):
+                set_attention(module, PAGED_ATTENTION)
             self._manager = module.init_continuous_batching(
                 GenerationConfig(eos_token_id=sorted(self.stop_ids), **how), options
             )

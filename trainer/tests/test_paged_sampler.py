@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ import torch
 from configs import evaluation_config, grpo_config, lines
 from conftest import all_in_full_suite
 from small_models import ARCHITECTURES, save_small_model
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 from waiting import LIMIT_S
 
-from rehearsal_trainer import serving
+from rehearsal_trainer import paged_attention, paged_sampler, serving
 from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.cpu_decoder.decoders import ModuleDecoder
 from rehearsal_trainer.cpu_decoder.generation import Generator
@@ -41,12 +45,57 @@ def sampler(tiny_model: Any) -> Iterator[PagedSampler]:
     "architecture", all_in_full_suite(sorted(set(ARCHITECTURES) - {"Qwen3.5"}), ["Gemma 4", "Llama", "Mistral"])
 )
 def test_sampled_log_probabilities_are_those_of_the_model(tmp_path: Path, architecture: str) -> None:
-    model = load_model(str(save_small_model(architecture, tmp_path / "model")), torch.float32).eval()
+    expect_the_model_s_own(load_model(str(save_small_model(architecture, tmp_path / "model")), torch.float32).eval())
+
+
+@pytest.mark.parametrize("window", [None, 8])
+def test_pytorch_s_flash_kernel_is_given_each_conversation(
+    tmp_path: Path, window: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel runs on GPUs only; what it computes is written out here."""
+    calls: list[int] = []
+
+    def kernel(
+        queries: Tensor, keys: Tensor, values: Tensor, ends: Tensor, ends_of_keys: Tensor, *_: int,
+        scale: float, window_size: tuple[int, int], enable_gqa: bool,
+    ) -> Tensor:  # fmt: skip
+        calls.append(len(ends) - 1)
+        assert window_size[1] == 0 and enable_gqa
+        attended = torch.zeros_like(queries)
+        for (first, end), (first_key, end_of_keys) in zip(
+            pairwise(ends.tolist()), pairwise(ends_of_keys.tolist()), strict=True
+        ):
+            at = torch.arange(end_of_keys - first_key)
+            asking = at[len(at) - (end - first) :, None]
+            seen = (at <= asking) & ((at >= asking - window_size[0]) | (window_size[0] < 0))
+            parts = queries[first:end], keys[first_key:end_of_keys], values[first_key:end_of_keys]
+            given = [each.transpose(0, 1)[None] for each in parts]
+            of_one = scaled_dot_product_attention(*given, attn_mask=seen, scale=scale, enable_gqa=True)
+            attended[first:end] = of_one[0].transpose(0, 1)
+        return attended
+
+    monkeypatch.setattr(paged_sampler, "can_use_kernel", lambda _: True)
+    monkeypatch.setattr(paged_attention, "varlen_attn", kernel)
+    folder = save_small_model("Mistral", tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "sliding_window": window}))
+    model = load_model(str(folder), torch.float32).eval()
+    expect_the_model_s_own(model)
+    assert max(calls) > 1, "conversations are answered together"
+
+
+def test_only_a_gpu_has_the_flash_kernel(tiny_model: Any) -> None:
+    assert not paged_attention.can_use_kernel(tiny_model.to(torch.bfloat16))
+
+
+def expect_the_model_s_own(model: Any) -> None:
+    attention = model.config._attn_implementation
     sampler = PagedSampler(model, {2}, 256, **SMALL)
     ids = [each % model.config.vocab_size for each in PROMPT]
     asked = [sampler.submit(f"{at}", ids[: 12 + at], Sampling(0.8, 1.0, 12), at) for at in range(6)]
     answers = [each.result(LIMIT_S) for each in asked]
     sampler.close()
+    assert model.config._attn_implementation == attention
     for at, answer in enumerate(answers):
         assert len(answer.ids) == len(answer.logprobs) > 0
         prompt = ids[: 12 + at]
