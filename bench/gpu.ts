@@ -7,12 +7,16 @@ import { pythonObstacle } from '../scripts/pythonTests.ts';
 import { preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
 import { gpusHere } from '../src/cli/targets/gpus.ts';
 import { isOnce, type Measured, Skipped } from './measure.ts';
+import type { Show } from './parts.ts';
 
 const runSchema = z.object({
+  failure: z.string().optional(),
   tokens_per_second: z.number().optional(),
+  update_tokens_per_second: z.number().optional(),
   update_seconds: z.number().optional(),
   step_seconds: z.number().optional(),
   gpu_memory: z.number().optional(),
+  drift: z.number().optional(),
   drift_max: z.number().optional(),
   engine_share: z.number().optional(),
 });
@@ -24,20 +28,22 @@ const measuredSchema = z.object({
 });
 
 /** The metrics that are shown of a run, in the order of the table. */
-const shown: readonly { readonly of: keyof Run; readonly what: string; readonly unit: string }[] = [
+const shown: readonly { readonly of: Exclude<keyof Run, 'failure'>; readonly what: string; readonly unit: string }[] = [
   { of: 'tokens_per_second', what: 'sampling', unit: 'tokens/s' },
+  { of: 'update_tokens_per_second', what: 'update', unit: 'tokens/s' },
   { of: 'update_seconds', what: 'update', unit: 's' },
   { of: 'step_seconds', what: 'step', unit: 's' },
   { of: 'gpu_memory', what: 'most GPU memory', unit: 'GiB' },
+  { of: 'drift', what: 'mean drift', unit: 'nats' },
   { of: 'drift_max', what: 'largest drift', unit: 'nats' },
   { of: 'engine_share', what: "engine's share of a step", unit: '' },
 ];
 
 /**
  * Measures on the first visible GPU, without a network. With `--once` and no GPU, a tiny model on the CPU shows only that
- * the part works.
+ * the part works. Shows what was measured, and then throws an Error that names the runs that failed.
  */
-export async function measureGpu(): Promise<readonly Measured[]> {
+export async function measureGpu(show: Show): Promise<readonly Measured[]> {
   await ensureBuilt();
   const obstacle = pythonObstacle();
   if (obstacle) throw new Skipped(obstacle);
@@ -48,7 +54,7 @@ export async function measureGpu(): Promise<readonly Measured[]> {
   const {
     python: [python, ...rest],
   } = await preparePython(io, undefined);
-  const sizes = hasGpu ? ['smollm2', '4', '8', '256'] : ['tiny', '2', '2', '16'];
+  const sizes = hasGpu ? ['qwen3-0.6b', '4', '8', '64'] : ['tiny', '2', '2', '16'];
   const program = [process.execPath, resolve('dist/rehearsal.mjs'), resolve('domains/parcel-desk')];
   const args = [...rest, 'bench/gpu_training.py', ...program, ...sizes];
   const { status, stdout, stderr } = spawnSync(python, args, { env: trainerEnvironment([]), encoding: 'utf8' });
@@ -56,10 +62,13 @@ export async function measureGpu(): Promise<readonly Measured[]> {
   const { device, versions, runs } = measuredSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
   const used = Object.entries(versions).flatMap(([name, version]) => (version ? [`${name} ${version}`] : []));
   const note = `${device}; ${used.join(', ')}`;
-  return Object.entries(runs).flatMap(([name, run]) =>
-    shown.flatMap(({ of, what, unit }) => {
+  for (const [name, run] of Object.entries(runs)) {
+    for (const { of, what, unit } of shown) {
       const value = run[of];
-      return value === undefined ? [] : [{ name: `${name}: ${what}`, value, unit, note }];
-    }),
-  );
+      if (value !== undefined) show({ name: `${name}: ${what}`, value, unit, note });
+    }
+  }
+  const failures = Object.entries(runs).flatMap(([name, { failure }]) => (failure ? [`${name}: ${failure}`] : []));
+  if (failures.length > 0) throw new Error(failures.join('\n'));
+  return [];
 }

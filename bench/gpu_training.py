@@ -3,9 +3,12 @@
     python bench/gpu_training.py NODE ENGINE DOMAIN MODEL TASKS GROUP MAX_TOKENS
 
 Each run is a process of `rehearsal_trainer` with the settings of its profile and only smaller sizes: SFT learns from
-recordings of the gold seat, GRPO from rollouts of the model. The profile gpu is repeated in float32 and in bfloat16,
-for the difference between the log-probabilities of sampler and trainer. TRL's plain loop samples with transformers'
-`generate` one answer to the policy and takes the same number of steps over as many answers.
+recordings of the gold seat, GRPO from rollouts of the model. The profile gpu, which computes in bfloat16 where the GPU
+can, is repeated in float32, for the difference between the log-probabilities of sampler and trainer. TRL's plain loop
+samples with transformers' `generate` one answer to the policy and takes the same number of steps over as many answers.
+
+MODEL is a model that the trainer knows, or `qwen3-0.6b`: random weights in that shape, with the tokenizer of `tiny`.
+Such a model never ends an answer, so every machine does the same work.
 
 Prints one line of JSON: the device, the versions, and for each run its metrics of the last step.
 """
@@ -28,11 +31,20 @@ os.environ.update(HF_HUB_OFFLINE="1")
 
 import torch
 from rehearsal_trainer.lines import read_lines
+from rehearsal_trainer.models import load_model, load_tokenizer
+from transformers import AutoModelForCausalLM, Qwen3Config
 
 PROFILES = ("gpu", "paper", "cpu", "trial")
 STEPS = 2
 TURN_CAP = 4
 """A model with random weights never ends a conversation."""
+SHAPES: dict[str, dict[str, Any]] = {
+    "qwen3-0.6b": {
+        "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16,
+        "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": True, "max_position_embeddings": 40960,
+    },
+}  # fmt: skip
+"""Random models that are made for a run, by name."""
 
 
 def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str, max_tokens: str) -> None:
@@ -40,6 +52,8 @@ def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str
     sizes = {"tasks_per_step": int(tasks), "group_size": int(group), "micro_batch": 2, "max_tokens": int(max_tokens)}
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        if model in SHAPES:
+            model = random_model(SHAPES[model], folder / "model")
         gold = folder / "gold"
         seats = ["--agent", "gold", "--user", "agenda", "--split", "train", "--trials", "1"]
         subprocess.run([node, engine, "eval", domain, *seats, "--out", str(gold)], check=True, capture_output=True)
@@ -56,14 +70,25 @@ def main(node: str, engine: str, domain: str, model: str, tasks: str, group: str
         for profile in PROFILES:
             configurations[f"grpo {profile}"] = "grpo", {**common, **played, "profile": profile}
             configurations[f"sft {profile}"] = "sft", {**common, **learned, "profile": profile}
-        for dtype in ("float32", "bfloat16"):
-            configurations[f"grpo gpu {dtype}"] = "grpo", {**common, **played, "profile": "gpu", "dtype": dtype}
+        in_float32 = {**common, **played, "profile": "gpu", "dtype": "float32"}
+        configurations["grpo gpu float32"] = "grpo", in_float32
         runs: dict[str, Any] = {}
         for name, (kind, values) in configurations.items():
             report(runs, name, last_step(kind, folder / name.replace(" ", "-"), values))
         policy = (Path(domain) / "policy.md").read_text(encoding="utf-8")
         report(runs, "plain", plain_loop(model, policy, folder / "plain", **sizes))
     print(json.dumps({**device(), "runs": runs}))
+
+
+def random_model(shape: dict[str, Any], folder: Path) -> str:
+    """Writes a model with random weights in bfloat16 and the tokenizer of `tiny`. Returns its folder."""
+    tokenizer = load_tokenizer("tiny")
+    torch.manual_seed(0)
+    ids = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
+    config = Qwen3Config(**shape, **ids, vocab_size=len(tokenizer))
+    AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
 
 
 def report(runs: dict[str, Any], name: str, metrics: dict[str, Any]) -> None:
@@ -81,12 +106,14 @@ def last_step(kind: str, run: Path, values: dict[str, Any]) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return {"failure": f"exit code {done.returncode}: {done.stderr.strip()[-500:]}"}
-    last = read_lines(run / "metrics.jsonl")[-1]
+    *_, before, last = read_lines(run / "metrics.jsonl")
     if kind == "grpo":
         rollouts = read_lines(run / "trajectories" / f"step-{STEPS:06d}" / "rollouts.jsonl")
         whole = sum(each["seconds"] for each in rollouts)
         models = sum(each["metrics"].get(name, 0.0) for each in rollouts for name in ("agentSeconds", "userSeconds"))
         last["engine_share"] = (1 - models / whole) * last["rollout_seconds"] / last["step_seconds"]
+    tokens = last["tokens"] - before["tokens"]
+    last["update_tokens_per_second"] = tokens / last.get("update_seconds", last["step_seconds"])
     return last
 
 
@@ -95,7 +122,6 @@ def plain_loop(
 ) -> dict[str, float]:
     """TRL's own GRPO with transformers' `generate`, one answer of at most `max_tokens` to the policy, all weights."""
     from datasets import Dataset
-    from rehearsal_trainer.models import load_model, load_tokenizer
     from trl import GRPOConfig, GRPOTrainer  # noqa: TID251
 
     on_gpu = torch.cuda.is_available()
