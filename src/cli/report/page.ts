@@ -1,6 +1,6 @@
 import type { ChangedRows } from '../../engine/core/changedRows.ts';
 import { counted } from '../../engine/core/counted.ts';
-import type { RunMetrics } from '../../engine/core/metrics.ts';
+import { passHatTasks, type RunMetrics } from '../../engine/core/metrics.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
 import type { Speaker } from '../transcript.ts';
@@ -142,11 +142,12 @@ const labels: Readonly<Record<Speaker, string>> = {
   reward: 'Reward',
 };
 
-function numbers({ meanReward, scored, rollouts, passHat, violationRate }: RunMetrics): string {
+function numbers({ meanReward, scored, rollouts, passHat, scoredTasks, violationRate }: RunMetrics): string {
   const last = passHat.at(-1);
+  const tasks = scoredTasks.all + scoredTasks.some + scoredTasks.none;
   const shown = [
     ['Mean reward', meanReward?.toFixed(3) ?? 'none'],
-    ...(last && last.k > 1 ? [[`pass^${last.k}`, last.value.toFixed(3)]] : []),
+    ...(last && last.k > 1 ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`]] : []),
     ['Rollouts scored', `${scored} of ${rollouts}`],
     ['With a violated rule', violationRate === null ? 'none' : `${(100 * violationRate).toFixed(1)} %`],
   ];

@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import {
   type AnswerCounts,
   byRole,
@@ -265,6 +266,11 @@ export function passHats(tasks: readonly TaskSuccess[]): RunMetrics['passHat'] {
     const values = able.map(({ successes, trials }) => passHat(successes, trials, index + 1));
     return { k: index + 1, tasks: able.length, ...wilson(values) };
   });
+}
+
+/** Returns the words for the tasks that pass^k is over, after its value; nothing where it is over all of them. */
+export function passHatTasks({ tasks }: { readonly tasks: number }, all: number): string {
+  return tasks < all ? ` (${tasks} of ${counted(all, 'task')})` : '';
 }
 
 /** Returns the values of pass^k that a table or a plot shows: for k up to 8, powers of two, and the most trials. */

@@ -1,4 +1,5 @@
 import { counted } from '../../engine/core/counted.ts';
+import { passHatTasks } from '../../engine/core/metrics.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
 /** What a row of the Runs view says, without VS Code's own types. */
@@ -18,7 +19,7 @@ const open = { icon: 'circle-outline', color: null } as const;
 
 /** The row of a run: agent, mean reward, pass^k, the best fork and time. */
 export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
-  const { id, folder, file, problem, finished, passHat, bestFork, time } = run;
+  const { id, folder, file, problem, finished, scored, bestFork, time } = run;
   const when = time ? timeText(time) : '';
   if (file === null || problem !== null)
     return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
@@ -26,9 +27,10 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
   const facts = [
     file.agent,
     rewardOf(run),
-    passHat === null || passHat.k === 1 ? '' : `pass^${passHat.k} ${passHat.value.toFixed(2)}`,
+    passHatOf(run, file.tasks.length),
     bestFork === null ? '' : `best fork: reward ${bestFork.toFixed(2)}`,
     finished > 0 && finished < planned ? `${finished} of ${planned} finished` : '',
+    scored > 0 && scored < finished ? `${finished - scored} not scored` : '',
     when,
   ];
   return {
@@ -44,6 +46,12 @@ export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
     icon: 'history',
     color: null,
   };
+}
+
+/** pass^k, with the number of tasks that have k scored trials where others have fewer. */
+function passHatOf({ passHat }: RunSummary, tasks: number): string {
+  if (passHat === null || passHat.k === 1) return '';
+  return `pass^${passHat.k} ${passHat.value.toFixed(2)}${passHatTasks(passHat, tasks)}`;
 }
 
 function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {

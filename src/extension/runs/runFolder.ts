@@ -19,10 +19,12 @@ export type RunSummary = {
   readonly file: RunFile | null;
   readonly problem: string | null;
   readonly finished: number;
+  /** Finished rollouts with a reward. */
+  readonly scored: number;
   /** Mean over scored rollouts; null without one. */
   readonly meanReward: number | null;
-  /** pass^k of the most trials that some task has; null without a scored rollout. */
-  readonly passHat: { readonly k: number; readonly value: number } | null;
+  /** pass^k of the most trials that some task has, over the tasks that have them; null without a scored rollout. */
+  readonly passHat: { readonly k: number; readonly value: number; readonly tasks: number } | null;
   /** Highest reward of a fork; null without a scored fork. */
   readonly bestFork: number | null;
 };
@@ -79,7 +81,7 @@ async function timeOf(folder: string): Promise<Date | null> {
 export async function readRunSummary(folder: string): Promise<RunSummary> {
   const file = readRunFile(folder);
   const about = { id: basename(folder), folder, time: await timeOf(folder) };
-  const none = { finished: 0, meanReward: null, passHat: null, bestFork: null };
+  const none = { finished: 0, scored: 0, meanReward: null, passHat: null, bestFork: null };
   if (typeof file === 'string') return { ...about, ...none, file: null, problem: file };
   try {
     const { trials, forks } = await receiptsOf(folder);
@@ -91,8 +93,9 @@ export async function readRunSummary(folder: string): Promise<RunSummary> {
       file,
       problem: null,
       finished: trials.length,
+      scored: rewards.length,
       meanReward: rewards.length === 0 ? null : mean(rewards),
-      passHat: most ? { k: most.k, value: most.value } : null,
+      passHat: most ? { k: most.k, value: most.value, tasks: most.tasks } : null,
       bestFork: bestReward(forks),
     };
   } catch (error) {

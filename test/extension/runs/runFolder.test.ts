@@ -97,8 +97,19 @@ test('a run that was cancelled says how much of it is finished', async () => {
     writeFileSync(ledger, `${lines.slice(0, 1 + kept).join('\n')}\n`);
     return runRow(await readRunSummary(run), utc).description;
   };
+  expect(await description(3)).toBe(
+    'scripted · reward 0.00 · pass^2 0.00 (1 of 2 tasks) · 3 of 4 finished · 2026-01-01T00:00:00.000Z',
+  );
   expect(await description(1)).toBe('scripted · reward 0.00 · 1 of 4 finished · 2026-01-01T00:00:00.000Z');
   expect(await description(0)).toBe('scripted · not finished · 2026-01-01T00:00:00.000Z');
+});
+
+test('a rollout without a reward is counted, and pass^k names the tasks that it is over', async () => {
+  const summary = await readRunSummary(scripted);
+  const lost = { ...summary, scored: 3, passHat: { k: 2, value: 0, tasks: 1 } };
+  expect(runRow(lost, utc).description).toBe(
+    'scripted · reward 0.00 · pass^2 0.00 (1 of 2 tasks) · 1 not scored · 2026-01-01T00:00:00.000Z',
+  );
 });
 
 test('the best fork of a run and of a task shows on their rows', async () => {
