@@ -20,7 +20,8 @@ type StreamEvents = {
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status is delivered like any other answer. A
- * request of a session rejects with `SessionLost` where the answer is 404, as MCP has it.
+ * request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, unless it is an error of the
+ * server's own for this request.
  */
 export function mcpFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
@@ -72,12 +73,20 @@ async function refused(response: Response, init: RequestInit): Promise<Response>
   // A person has to change something for these, so they are not for the agent.
   if (response.status === 401 || response.status === 403) return response;
   const text = await response.text();
-  if (response.status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
+  const isOfSession = response.status === 404 && new Headers(init.headers).has('mcp-session-id');
+  if (isOfSession && !isErrorOf(requestOf(init).id, text)) throw new SessionLost(text);
   if (isMessage(text)) return answered(response, text, init);
   if (!isAboutArguments(response.status, text) || requestOf(init).method !== 'tools/call')
     return withBody(response, text);
   const error = { code: response.status, message: text };
   return answered(response, JSON.stringify({ jsonrpc: '2.0', error }), init);
+}
+
+/** Returns whether a text is an error that answers a request by its id, and is not about the session. */
+function isErrorOf(id: number | string | undefined, text: string): boolean {
+  if (id === undefined || !isMessage(text)) return false;
+  const message = readMessage(text);
+  return 'error' in message && message.id === id && !/session/i.test(message.error.message);
 }
 
 /**

@@ -73,6 +73,21 @@ test.each(expiries)('a session that expires ($name) before the tools are listed 
   expect([lists, server.sessions.size]).toEqual([2, 1]);
 });
 
+test('a 404 with an error of the tool itself is an answer for the agent', async () => {
+  const server = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? {
+            status: 404,
+            body: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'There is no parcel P9.' } }),
+          }
+        : undefined,
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toMatchObject({ content: expect.stringContaining('P9'), isError: true });
+  expect(server.sessions.size).toBe(1);
+});
+
 test.each(['initialize', 'tools/list'])('a connection that breaks at %s is opened again, once', async (broken) => {
   let asked = 0;
   const server = await rawMcpServer({
