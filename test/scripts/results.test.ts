@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import {
   gateCounts,
@@ -102,7 +102,12 @@ test('vitest: todo tests count as skipped, and each failure is one line', () => 
     file('b.test.ts', 'failed', outcome('passed'), outcome('failed', 'two', 'Error: it is 3\n    at b.test.ts')),
     file('c.test.ts', 'passed', outcome('pending', 'needs a display'), outcome('todo')),
   ];
-  const counts = readVitest(written('vitest.json', JSON.stringify({ testResults })));
+  const report = written('vitest.json', JSON.stringify({ testResults }));
+  vi.stubEnv('REHEARSAL_SUITE', undefined);
+  expect(readVitest(report)?.omissions).toEqual([expect.stringMatching(/^2 tests for npm run test:full/)]);
+  vi.stubEnv('REHEARSAL_SUITE', 'full');
+  const counts = readVitest(report);
+  vi.unstubAllEnvs();
   const failures = [{ text: 'a.test.ts: SyntaxError: x' }, { text: 'b.test.ts: two: Error: it is 3' }];
   const omissions = ['2 tests of c.test.ts: needs a display and 1 more'];
   expect(counts).toMatchObject({ passed: 1, failed: 2, skipped: 2, failures, omissions });
