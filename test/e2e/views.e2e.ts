@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type Alarm,
   type Point,
@@ -12,7 +12,7 @@ import {
   type ViewId,
   viewIds,
 } from '../../src/webview/protocol.ts';
-import { sampled } from '../support/suite.ts';
+import { oneOfEachKind } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { failed } from '../webview/models/recorded.ts';
 import { lookedEditors } from './support/editorPages.ts';
@@ -182,15 +182,22 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
   ...lookedEditors((view, theme) => browser.open(view, theme)),
 };
 
-describe.each(sampled(Object.entries(themes), 3))('in the %s theme', (name, theme) => {
-  test.each(viewIds)('%s breaks neither its policy nor a rule of accessibility', async (id) => {
-    const view = await looked[id](theme);
-    await view.screenshot(`view-${id}-${name}`);
+/** Each view in every theme. The first theme of a view is the one after that of the view before it. */
+const inThemes = viewIds.flatMap((id, at) => {
+  const all = Object.entries(themes);
+  const first = at % all.length;
+  return [...all.slice(first), ...all.slice(0, first)].map(([name, theme]) => ({ id, name, theme }));
+});
+test.each(oneOfEachKind(inThemes, ({ id }) => id))(
+  '$id in the $name theme breaks neither its policy nor a rule of accessibility',
+  async (each) => {
+    const view = await looked[each.id](each.theme);
+    await view.screenshot(`view-${each.id}-${each.name}`);
     expect(await view.accessibility()).toEqual([]);
     expect(await view.complaints()).toEqual([]);
     await view.close();
-  });
-});
+  },
+);
 
 test('without a run the dashboard offers to train', async () => {
   const view = await opened(themes.light, null);
