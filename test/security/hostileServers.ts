@@ -146,14 +146,14 @@ export const serverAttacks = [
     ],
     [
       'output without end and without a line feed',
-      () => expect(withServer('endless line')).rejects.toThrow(/more than 64 MiB without a line feed/),
+      () => expect(withServer('endless line')).rejects.toThrow(/more than 64000000 characters without a line feed/),
     ],
     [
       'a result of 40 MB',
       () =>
         withServer('huge', (server) =>
           expect(server.call('look', {})).resolves.toMatchObject({
-            content: 'Error: the result is longer than 10 MiB, which is the maxResultLength of the server',
+            content: 'Error: the result is longer than 10485760 characters, which is the maxResultLength of the server',
             isError: true,
           }),
         ),

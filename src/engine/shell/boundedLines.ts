@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 
-/** Characters of a message in one line of a program's output: 64 Mi. */
-export const longestLine = 64 * 1024 * 1024;
+/** Characters of a message in one line of a program's output. */
+export const longestLine = 64_000_000;
 /** Characters of a line of what a program logs. */
 const longestPiece = 64 * 1024;
 
 type Limits = {
   readonly longest?: number;
-  /** Called once where a line is longer, and nothing is read after it. Without it such a line is given in pieces. */
-  readonly onTooLong?: () => void;
+  /** Called with the start of a line that is longer; its rest is left out. Without it such a line is given in pieces. */
+  readonly onTooLong?: (start: string) => void;
 };
 
 /**
@@ -22,25 +22,29 @@ export function readLines(
 ): void {
   let pieces: string[] = [];
   let length = 0;
-  const end = (last: string): void => {
-    const line = pieces.join('') + last;
+  let isLeftOut = false;
+  const taken = (): string => {
+    const text = pieces.join('');
     pieces = [];
     length = 0;
-    onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    return text;
   };
+  const give = (line: string): void => onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   const keep = (text: string): void => {
+    if (isLeftOut) return;
     pieces.push(text);
     length += text.length;
     if (length <= longest) return;
-    if (!onTooLong) {
-      end('');
-      return;
-    }
-    pieces = [];
-    length = 0;
-    stream.off('data', read);
-    stream.resume();
-    onTooLong();
+    if (onTooLong) {
+      isLeftOut = true;
+      onTooLong(taken().slice(0, 1000));
+    } else give(taken());
+  };
+  const end = (last: string): void => {
+    if (onTooLong) keep(last);
+    else pieces.push(last);
+    if (!isLeftOut) give(taken());
+    isLeftOut = false;
   };
   const read = (text: string): void => {
     let from = 0;

@@ -421,7 +421,7 @@ class McpInstance implements ToolSource {
           '. It writes lines to standard output that are not MCP messages. Let it write its log to standard error';
       },
       onTooLong: () => {
-        this.#outputProblem = `. It printed more than ${longestLine / 1024 / 1024} MiB without a line feed`;
+        this.#outputProblem = `. It printed more than ${longestLine} characters without a line feed`;
       },
     });
   }
@@ -457,14 +457,13 @@ class McpInstance implements ToolSource {
   async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
     if (server.type === 'http') return (await this.#legacyFault(error)) ?? this.#httpFault(null, error);
-    if (error instanceof TimeLimitExceeded && downloads(server))
-      return this.#fault(
-        'mcp/start',
-        `could not be started: it did not answer within ${startLimitOf(server) / 1000} s. ${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`,
-      );
-    const why =
-      error instanceof TimeLimitExceeded ? `it did not answer within ${startLimitOf(server) / 1000} s` : wordsOf(error);
-    return this.#fault('mcp/start', `could not be started (${why}). Check the command`);
+    if (!(error instanceof TimeLimitExceeded))
+      return this.#fault('mcp/start', `could not be started (${wordsOf(error)}). Check the command`);
+    const advice = downloads(server)
+      ? `${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`
+      : 'Check the command';
+    const why = `it did not answer within ${startLimitOf(server) / 1000} s`;
+    return this.#fault('mcp/start', `could not be started (${why}). ${advice}`);
   }
 
   /** What to do about a server with the older transport, which refuses what is posted to its address. */

@@ -12,7 +12,12 @@ import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { version } from './version.ts';
 
-type ShownResult = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] };
+/** What a call gives: its text, in which each picture or other file has a line, and these files in order. */
+export type ShownResult = {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly media?: readonly Media[];
+};
 
 /** The tools of a rollout, as they are shown to an agent that calls them over MCP. */
 export type ShownTools = {

@@ -32,7 +32,7 @@ test('lines are the same however the bytes arrive', async () => {
 });
 
 test.each([
-  ['a message that is too long ends the reading', true, ['short', 'too long']],
+  ['a message that is too long is left out', true, ['short', 'too long', 'last']],
   ['a log line that is too long comes in pieces', false, ['short', '01234567', '89012345', 'x', 'last']],
 ])('%s', async (_, isMessage, expected) => {
   const chunks = ['short\n0123', '4567', '89012345', 'x\nlast'].map((text) => Buffer.from(text));

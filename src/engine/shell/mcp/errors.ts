@@ -40,17 +40,15 @@ export class ResultTooLong extends Error {
   override readonly name = 'ResultTooLong';
 
   constructor(longest: number) {
-    const size = longest >= mebi ? `${Number((longest / mebi).toFixed(1))} MiB` : `${longest} characters`;
-    super(`the result is longer than ${size}, which is the maxResultLength of the server`);
+    super(`the result is longer than ${longest} characters, which is the maxResultLength of the server`);
   }
 }
 
-const mebi = 1024 * 1024;
-
-/** Returns a message of a server in which its error can be told from the errors that the SDK makes itself. */
+/** Returns a message of a server in which its error can be told from the errors that are made in this process. */
 export function withServerError<Message extends object>(message: Message): Message {
   if (!('error' in message)) return message;
   const { code, message: text, data } = message.error as { code: number; message: string; data?: unknown };
+  if (data instanceof Error) return message;
   // The SDK gives `data` back as it is. It has types of its own for some codes, and keeps less of those.
   const error = { code: ErrorCode.InternalError, message: text, data: new ServerError(code, text, data) };
   return { ...message, error };
@@ -59,7 +57,7 @@ export function withServerError<Message extends object>(message: Message): Messa
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
-  if (error.data instanceof ServerError) return error.data;
+  if (error.data instanceof Error) return error.data;
   if (error.code === ErrorCode.RequestTimeout) return new TimeLimitExceeded('the time limit was exceeded');
   if (error.code === ErrorCode.ConnectionClosed) return new Disconnected('the connection was closed');
   return error;

@@ -1,6 +1,8 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { readLines } from '../boundedLines.ts';
+import { answerTooLong } from '../boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
 import { isMessage, readMessage } from './message.ts';
 
@@ -11,7 +13,7 @@ type StdioEvents = {
   readonly onStderr: (text: string) => void;
   /** Called for a line that is not an MCP message. */
   readonly onNoise: () => void;
-  /** Called once for a line without an end. The server is killed then. */
+  /** Called for a line that is too long and does not answer the one open request. The server is killed then. */
   readonly onTooLong: () => void;
 };
 
@@ -25,6 +27,8 @@ export class StdioTransport implements Transport {
   #group: ProcessGroup | null = null;
   /** The id of the last request, which an error without an id answers. */
   #lastRequest: number | string | undefined;
+  /** The ids of requests that have no answer yet. */
+  readonly #open = new Set<unknown>();
 
   constructor(program: Program, events: StdioEvents) {
     this.#program = program;
@@ -36,7 +40,8 @@ export class StdioTransport implements Transport {
     this.#group = group;
     const { child } = group;
     child.stderr.on('data', (chunk: Buffer) => this.#events.onStderr(chunk.toString()));
-    const onTooLong = () => {
+    const onTooLong = (start: string) => {
+      if (this.#refuse(start)) return;
       this.#events.onTooLong();
       group.kill();
     };
@@ -53,7 +58,7 @@ export class StdioTransport implements Transport {
   send(message: Message): Promise<void> {
     const stdin = this.#group?.child.stdin;
     if (!stdin) return Promise.reject(new Error('the server has ended'));
-    if ('method' in message && 'id' in message) this.#lastRequest = message.id;
+    if ('method' in message) this.#note(message);
     return new Promise((resolve) => {
       if (stdin.write(serializeMessage(message))) resolve();
       else stdin.once('drain', () => resolve());
@@ -68,9 +73,29 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
+  /** Notes which requests have no answer yet, as they are sent and cancelled. */
+  #note(sent: Extract<Message, { method: string }>): void {
+    if ('id' in sent) {
+      this.#lastRequest = sent.id;
+      this.#open.add(sent.id);
+    } else if (sent.method === 'notifications/cancelled') this.#open.delete(sent.params?.['requestId']);
+  }
+
+  /** Answers the one open request with an error in place of an answer that is too long. Returns whether it could. */
+  #refuse(start: string): boolean {
+    const [id, ...others] = this.#open;
+    if (!start.startsWith('{') || typeof id === 'undefined' || others.length > 0) return false;
+    this.#open.clear();
+    const data = answerTooLong('the server');
+    const error = { code: ErrorCode.InternalError, message: data.message, data };
+    this.onmessage?.({ jsonrpc: '2.0', id: id as number | string, error });
+    return true;
+  }
+
   #receive(line: string): void {
     try {
       const message = readMessage(line);
+      if (!('method' in message)) this.#open.delete(message.id ?? this.#lastRequest);
       const isWithoutId = 'error' in message && message.id === undefined;
       // A program that logs JSON writes errors too, which are not messages.
       if (isWithoutId && !isMessage(line)) this.#events.onNoise();

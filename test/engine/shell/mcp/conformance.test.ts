@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerMcp, type ShownTools } from '../../../../src/engine/shell/mcpServer.ts';
+import { type Media, mediaText } from '../../../../src/engine/core/media.ts';
+import { answerMcp, type ShownResult, type ShownTools } from '../../../../src/engine/shell/mcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
@@ -26,18 +27,35 @@ test.each(sampled(['tools_call', 'initialize', 'sse-retry'], 3))('the client pas
   await conforms('client', '--command', `${process.execPath} ${client}`, '--scenario', scenario);
 });
 
-const texts: Readonly<Record<string, string>> = {
-  test_simple_text: 'This is a simple text response for testing.',
-  test_error_handling: 'This tool intentionally returns an error for testing',
+const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
+const json = { mimeType: 'application/json', data: 'e30=' };
+
+/** The result of a tool with one text, or with media in place of it. */
+const result = (content: string, media: readonly Media[] = []) => ({
+  content: [content, ...media.map(mediaText)].join('\n'),
+  isError: false,
+  media,
+});
+const results: Readonly<Record<string, ShownResult>> = {
+  test_simple_text: result('This is a simple text response for testing.'),
+  test_error_handling: { ...result('This tool intentionally returns an error for testing'), isError: true },
+  test_image_content: result('A picture:', [png]),
+  test_audio_content: result('A sound:', [wav]),
+  test_embedded_resource: result('A file:', [json]),
+  test_multiple_content_types: result('Multiple content types test:', [png, json]),
 };
 const shown: ShownTools = {
-  tools: Object.keys(texts).map((name) => ({ name, description: 'Answers.', parameters: { type: 'object' } })),
+  tools: Object.keys(results).map((name) => ({ name, description: 'Answers.', parameters: { type: 'object' } })),
   instructions: '',
-  call: async (name) => ({ content: texts[name] ?? '', isError: name === 'test_error_handling' }),
+  call: async (name) => results[name] ?? { content: `There is no tool ${name}.`, isError: true },
 };
 
-// The others are about resources, prompts and logging, which no domain serves, and about media, which media.test.ts covers.
-test.each(sampled(['tools-call-simple-text', 'server-initialize', 'ping', 'tools-list', 'tools-call-error'], 5))(
+const ofTools = ['tools-list', 'tools-call-simple-text', 'tools-call-error', 'tools-call-mixed-content'];
+const ofMedia = ['tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource'];
+
+// The others are about resources, prompts, logging, sampling and elicitation, which no domain serves.
+test.each([...ofTools, ...sampled(['server-initialize', 'ping', ...ofMedia], 5)])(
   'the server passes %s',
   async (scenario) => {
     const http = createServer(async (request, response) => {

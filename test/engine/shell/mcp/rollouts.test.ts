@@ -37,13 +37,14 @@ train: [assertions]
 
 /** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
 async function accounts(session?: string) {
-  let account = '1';
+  const first = '1';
+  let account = first;
   let looks = 0;
   const tools = ['look', 'write', 'state', 'restore'].map((name) => ({
     name,
     inputSchema: { type: 'object', properties: { id: { type: 'integer' } } },
   }));
-  return rawMcpServer({
+  const server = await rawMcpServer({
     ...(session === undefined ? {} : { session }),
     reply: ({ id, method, params, text }, { sessions }) => {
       if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
@@ -56,6 +57,10 @@ async function accounts(session?: string) {
       return { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"boom"}}` };
     },
   });
+  const forget = () => {
+    account = first;
+  };
+  return { ...server, forget };
 }
 
 test('a rollout with an error of its server and an expired session is scored, and leaves no session', async () => {
@@ -77,6 +82,7 @@ test(`${rollouts} rollouts leave no session on a server`, async () => {
   const { out } = await rehearsal('eval', folder, '--agent', 'scripted', ...flags);
   expect(out).toContain(`${rollouts} scored of ${rollouts}`);
   expect(server.sessions.size).toBe(0);
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0 });
 }, 600_000);
 
 test.each(
@@ -101,6 +107,7 @@ test.each(
   const events = parent?.events ?? [];
   const saved = events.findIndex(({ type }) => type === 'sourceSaved');
   expect(events[saved]).toMatchObject({ snapshot: `{"id": ${large}}` });
+  server.forget();
   const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, saved + 1) });
   expect(fork).toMatchObject({ reward });
   if (parent) expect(replayed(folder, parent).problems).toBe(0);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
 import { connectTo, declaredHttp, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
 
 const errorOf = (code: number, message: string, more = '') => `"error":{"code":${code},"message":"${message}"${more}}`;
@@ -82,20 +83,33 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   const { id, method } = JSON.parse(line);
   if (method === 'initialize') answer(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} } });
   if (method === 'tools/list') answer(id, { tools: [{ name: 'look' }] });
-  if (method === 'tools/call') console.log(process.argv[1].replaceAll('ID', id));
+  if (method === 'tools/call') console.log(process.argv[1].replaceAll('ID', id).replace('LONG', () => 'x'.repeat(65e6)));
 });`;
+
+/** Starts that server for one test. */
+async function startStdio(line: string): Promise<ToolSource> {
+  const { type: _, url: __, headers: ___, ...more } = declaredHttp('');
+  const args = ['-e', stdioProgram, line];
+  const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
+  const source = await startMcpServer('raw', server, process.cwd());
+  onTestFinished(() => source.close());
+  return source;
+}
 
 test.each([
   ['an error', answer(7, errorOf(-32603, 'boom')).replace('"id":7', '"id":ID')],
   ['an error without an id', answer(null, errorOf(-32603, 'boom'))],
   ['an error after one in its log', `{"error":"no database"}\n${answer(null, errorOf(-32603, 'boom'))}`],
 ])('the agent reads %s over stdio', async (_, line) => {
-  const { type: __, url: ___, headers: ____, ...more } = declaredHttp('');
-  const args = ['-e', stdioProgram, line];
-  const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
-  const source = await startMcpServer('raw', server, process.cwd());
-  onTestFinished(() => source.close());
+  const source = await startStdio(line);
   expect(await source.call('look', {})).toEqual({ content: 'Error: MCP error -32603: boom', isError: true });
+});
+
+test('a result of more than 64 MB over stdio is an error for the agent, and the server remains', async () => {
+  const source = await startStdio('{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}');
+  const error = { content: 'Error: the result is longer than 64 MB', isError: true };
+  expect(await source.call('look', {})).toEqual(error);
+  expect(await source.call('look', {})).toEqual(error);
 });
 
 test('a result that is null is an empty result', async () => {
