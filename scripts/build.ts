@@ -17,6 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, type BuildResult, build, context, type Plugin } from 'esbuild';
+import { withLock } from './lock.ts';
 import { noticesFile, noticesOf } from './notices.ts';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
@@ -201,11 +202,14 @@ function buildStamp(production: boolean): string {
   return contentStamp(buildInputs, production ? 'production' : 'development');
 }
 
-/** Builds everything for production unless dist/ is up to date. */
+/** Builds everything for production unless dist/ is up to date. If another process builds, waits for that. */
 export async function ensureBuilt(): Promise<void> {
   // npm removes the plugin from node_modules whenever it installs something.
-  const hasPlugin = existsSync(inRoot(typescriptPlugin, 'index.js'));
-  if (!hasPlugin || !isStamped(stampFile, buildStamp(true))) await buildAll(true);
+  const isBuilt = () => existsSync(inRoot(typescriptPlugin, 'index.js')) && isStamped(stampFile, buildStamp(true));
+  if (isBuilt()) return;
+  await withLock(inRoot('dist', 'building'), async () => {
+    if (!isBuilt()) await buildAll(true);
+  });
 }
 
 /** Builds one bundle; esbuild prints its own messages. */

@@ -64,9 +64,6 @@ function packagedBrowser(executablePath: string): Browser {
 
 async function fromNpm(): Promise<Browser | undefined> {
   if (process.arch !== 'x64') return undefined;
-  announce(`Downloading Chromium (@sparticuz/chromium ${packageVersion} from npm; 70 MB, 320 MB on disk)`);
-  announce(`  into ${folder}`);
-  const started = performance.now();
   const unpacked = join(folder, 'unpacked');
   try {
     await withHeartbeat(
@@ -77,11 +74,13 @@ async function fromNpm(): Promise<Browser | undefined> {
     warn(`Chromium from npm does not run here: ${(error as Error).message}`);
     return undefined;
   }
-  announce(`Chromium is installed (${elapsed(started)})`);
   return packagedBrowser(join(unpacked, 'chromium'));
 }
 
 async function unpackPackage(unpacked: string): Promise<void> {
+  announce(`Downloading Chromium (@sparticuz/chromium ${packageVersion} from npm; 70 MB, 320 MB on disk)`);
+  announce(`  into ${folder}`);
+  const started = performance.now();
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
   const { code, output } = await runNpm(folder, [
     'install',
@@ -99,6 +98,7 @@ async function unpackPackage(unpacked: string): Promise<void> {
   writeFileSync(fontConfiguration, fontConfigurationText(join(unpacked, 'fonts')));
   const trial = await runCommand(join(unpacked, 'chromium'), ['--version']);
   if (trial.code !== 0) throw new Error(trial.output.trim());
+  announce(`Chromium is installed (${elapsed(started)})`);
 }
 
 /** The system's fonts and the package's own: without any font, this Chromium crashes at the first text. */

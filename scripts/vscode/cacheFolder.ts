@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { withLock } from '../lock.ts';
 
 /** A download that is kept: its name, its approximate size, and its folder. */
 export type Download = { what: string; bytes: number; into: string };
@@ -20,11 +21,17 @@ export function isComplete(folder: string): boolean {
   return existsSync(join(folder, 'complete'));
 }
 
-/** Fills an empty folder and writes its marker file last, so that an installation that was interrupted restarts. */
+/**
+ * Fills an empty folder and writes its marker file last, so that an installation that was interrupted restarts. If
+ * another process fills the folder, waits for that.
+ */
 export async function installOnce(folder: string, install: (folder: string) => Promise<void>): Promise<void> {
   if (isComplete(folder)) return;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  await install(folder);
-  writeFileSync(join(folder, 'complete'), `${new Date().toISOString()}\n`);
+  await withLock(`${folder}.lock`, async () => {
+    if (isComplete(folder)) return;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    await install(folder);
+    writeFileSync(join(folder, 'complete'), `${new Date().toISOString()}\n`);
+  });
 }

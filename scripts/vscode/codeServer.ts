@@ -34,20 +34,20 @@ export async function installCodeServer(): Promise<string> {
   if (obstacle)
     throw new Failure(`${obstacle.reason}. Install VS Code (https://code.visualstudio.com) and its "code" command.`);
   if (isCodeServerInstalled()) return codeServerEntry;
-  announce(
-    `Downloading VS Code ${vscodeVersion} (code-server ${codeServerVersion} from npm; about 160 MB, 620 MB on disk)`,
-  );
-  announce(`  into ${folder}`);
-  const started = performance.now();
   await installOnce(folder, async () => {
+    announce(
+      `Downloading VS Code ${vscodeVersion} (code-server ${codeServerVersion} from npm; about 160 MB, 620 MB on disk)`,
+    );
+    announce(`  into ${folder}`);
+    const started = performance.now();
     writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
     const server = join(folder, 'node_modules', 'code-server', 'lib', 'vscode');
     await npmInstall('code-server', folder, `code-server@${codeServerVersion}`);
     // Its shrinkwrap is out of step with its manifests, so `npm ci` would refuse these two.
     await npmInstall('libraries of VS Code', server);
     await npmInstall('libraries of its built-in extensions', join(server, 'extensions'));
+    announce(`VS Code ${vscodeVersion} is installed (${elapsed(started)})`);
   });
-  announce(`VS Code ${vscodeVersion} is installed (${elapsed(started)})`);
   return codeServerEntry;
 }
 
