@@ -231,6 +231,7 @@ def refusal(**values: Any) -> str:
 
 
 def test_a_model_that_cannot_chat_is_refused(base_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_tokenizer("smollm2")  # Its first use loads weights, to convert them.
     monkeypatch.setattr(preflight, "size_of", lambda _name: Size(1, 1, 1))
     monkeypatch.setattr("transformers.AutoModelForCausalLM.from_pretrained", lambda *_: pytest.fail("weights"))
     without = refusal(model=str(base_model), dialect="template")
