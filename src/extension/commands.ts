@@ -57,7 +57,7 @@ import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
 import { refreshRuns } from './views/runsTree.ts';
-import { domainFolderOf, pickDomain, readDomain, taskAt } from './workspaceDomains.ts';
+import { domainFolderOf, pickDomain, taskAt } from './workspaceDomains.ts';
 
 /** What each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context, language: LanguageClient): CommandTable {
@@ -182,7 +182,7 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const domain = file && domainFolderOf(file);
   if (!domain || !file) return undefined;
-  const task = taskAt(await readDomain(domain), file, cursorLine(file));
+  const task = await taskAt(file, cursorLine(file));
   return task ? { domain, task } : undefined;
 }
 

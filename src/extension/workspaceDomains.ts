@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import type { FilePart } from '../engine/shell/load/fileParts.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
@@ -26,18 +27,15 @@ export function domainFolderOf(file: string): string | undefined {
  * are not read, because nothing in the extension host uses them.
  */
 export async function readDomain(folder: string): Promise<LoadedDomain> {
-  const [{ readFiles }, { readSource }, { partsOf }, { parseItems }, { taskSchema }] = await Promise.all([
+  const [{ readFiles }, { readSource, partsOf, parseItems, kind }] = await Promise.all([
     import('../engine/shell/load/loadDomain.ts'),
-    import('../engine/shell/load/source.ts'),
-    import('../engine/shell/load/fileParts.ts'),
-    import('../engine/shell/load/items.ts'),
-    import('../engine/core/task.ts'),
+    taskReaders(),
   ]);
   const overlay = unsavedTexts();
   for (const file of taskFiles(folder)) {
     const read = readSource(file, 'task', overlay, undefined, folder);
     for (const { source } of 'source' in read ? partsOf(read.source) : []) {
-      parseItems(source, { kind: 'task', schema: 'task', item: taskSchema });
+      parseItems(source, kind);
       await setImmediate();
     }
   }
@@ -87,11 +85,44 @@ export async function domainOfRecording(recording: string): Promise<string | und
   return domains.find(({ domain }) => domain.name === name)?.folder;
 }
 
-/** The task whose text is at a line (from 1) of a task file, else the file's first one. */
-export function taskAt(domain: LoadedDomain, file: string, line: number): string | undefined {
-  const inFile = [...domain.locations.tasks].filter(([, location]) => location.file === file);
-  const before = inFile.filter(([, location]) => location.line <= line).sort(([, a], [, b]) => b.line - a.line);
-  return (before[0] ?? inFile[0])?.[0];
+/**
+ * Returns the task whose text is at a line (from 1) of a task file, else the file's first one; undefined for another file.
+ * Reads the file as it is in the editor, and only as much of it as that takes: a domain can have thousands of tasks.
+ */
+export async function taskAt(file: string, line: number): Promise<string | undefined> {
+  if (!file.endsWith('.task.yaml')) return undefined;
+  const { readSource, partsOf, parseItems, placeOf, kind } = await taskReaders();
+  const read = readSource(file, 'task', unsavedTexts(), undefined, domainFolderOf(file));
+  if (!('source' in read)) return undefined;
+  const parts = partsOf(read.source);
+  const tasksOf = (part: FilePart) =>
+    parseItems(part.source, kind).items.map((item) => ({ id: item.value.id, line: part.line + placeOf(item).line }));
+  for (const part of parts.filter((each) => each.line < line).toReversed()) {
+    const task = tasksOf(part).findLast((each) => each.line <= line);
+    if (task) return task.id;
+  }
+  for (const part of parts) {
+    const [first] = tasksOf(part);
+    if (first) return first.id;
+  }
+  return undefined;
+}
+
+/** Returns the readers of task files, which are loaded at the first call, so that activation does not wait for them. */
+async function taskReaders() {
+  const [{ readSource }, { partsOf }, { parseItems, placeOf }, { taskSchema }] = await Promise.all([
+    import('../engine/shell/load/source.ts'),
+    import('../engine/shell/load/fileParts.ts'),
+    import('../engine/shell/load/items.ts'),
+    import('../engine/core/task.ts'),
+  ]);
+  return {
+    readSource,
+    partsOf,
+    parseItems,
+    placeOf,
+    kind: { kind: 'task', schema: 'task', item: taskSchema } as const,
+  };
 }
 
 /** The folder of the workspace's only domain, or of the one that a person picks; undefined where there is none. */

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readDomain } from '../../src/extension/workspaceDomains.ts';
+import { readDomain, taskAt } from '../../src/extension/workspaceDomains.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 
 vi.mock('vscode', () => ({ workspace: { textDocuments: [] } }));
@@ -32,4 +32,21 @@ test('the extension host reads no database of a domain, and has turns between th
   expect(tasks).toHaveLength(1000);
   expect(diagnostics).toEqual([]);
   expect(turns).toBeGreaterThanOrEqual(20);
+});
+
+test('the task at a line is found in its file alone, also below a task that cannot be read', async () => {
+  const folder = smallDomain({}, tasksIn(0));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  const file = join(folder, 'tasks', 'own.task.yaml');
+  const [first = '', second = ''] = tasksIn(1).split(/^(?=- )/m);
+  writeFileSync(file, `# Two tasks\n${first}- id: [\n${second}`);
+  // A domain with such a file cannot be read whole.
+  writeFileSync(join(folder, 'tasks', 'broken.task.yaml'), '{');
+  const lineOf = (text: string) => readFileSync(file, 'utf8').split(text)[0]?.split('\n').length ?? 0;
+  expect(await taskAt(file, 1)).toBe('task-1-0');
+  expect(await taskAt(file, lineOf('- id: ['))).toBe('task-1-0');
+  expect(await taskAt(file, lineOf('task-1-1') + 1)).toBe('task-1-1');
+  expect(await taskAt(join(folder, 'policy.md'), 1)).toBeUndefined();
+  expect(await taskAt(join(folder, 'tasks', 'gone.task.yaml'), 1)).toBeUndefined();
 });

@@ -42,10 +42,9 @@ async function taskOf(target: unknown): Promise<{ readonly folder: string; reado
   const open = file?.endsWith('.task.yaml') ? domainFolderOf(file) : undefined;
   const folder = open ?? (await pickDomain());
   if (!folder) return undefined;
-  const loaded = await readDomain(folder);
-  const here = file && open ? taskAt(loaded, file, cursorLine(file)) : undefined;
+  const here = file && open ? await taskAt(file, cursorLine(file)) : undefined;
   if (here !== undefined) return { folder, task: here };
-  const items = loaded.tasks.map(({ id, description = '' }) => ({ label: id, description }));
+  const items = (await readDomain(folder)).tasks.map(({ id, description = '' }) => ({ label: id, description }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Variants of which task?' });
   return picked && { folder, task: picked.label };
 }

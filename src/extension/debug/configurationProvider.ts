@@ -84,12 +84,12 @@ export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
 };
 
 async function taskFor(folder: string, file: string | undefined): Promise<string | undefined> {
-  const domain = await readDomain(folder);
-  if (file?.endsWith('.task.yaml')) {
-    const task = taskAt(domain, file, cursorLine(file));
+  if (file && domainFolderOf(file) === folder) {
+    const task = await taskAt(file, cursorLine(file));
     if (task) return task;
   }
-  const items = domain.domain.tasks.map(({ id, description, split }) => ({
+  const { domain } = await readDomain(folder);
+  const items = domain.tasks.map(({ id, description, split }) => ({
     label: id,
     description: split,
     ...(description ? { detail: description } : {}),
