@@ -299,7 +299,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       index: z.int().describe('The place of the fault in the list of the task, from 0.'),
       fault: seededFaultSchema.describe('The fault as the task writes it.'),
     })
-    .describe('A fault that the task seeds strikes the call.'),
+    .describe('A fault of the task is injected into the call.'),
   z
     .object({
       type: z.literal('sourceSaved'),

@@ -42,7 +42,7 @@ export function begin(setting: Setting, started: RolloutStarted): Advanced {
     judgements: [],
     sources: {},
     snapshots: {},
-    strikes: [],
+    injectedFaults: [],
     verdicts: [],
     ended: null,
     reward: null,
@@ -74,7 +74,7 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'toolCalled':
       return toolCalled(state, event.call as ToolCall, event.by ?? 'agent');
     case 'faultInjected':
-      return [{ ...state, strikes: [...state.strikes, event.index] }, effectsOf(setting, state)];
+      return [{ ...state, injectedFaults: [...state.injectedFaults, event.index] }, effectsOf(setting, state)];
     case 'sourceSaved':
       return [
         { ...state, snapshots: { ...state.snapshots, [event.source]: event.snapshot } },

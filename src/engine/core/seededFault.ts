@@ -7,8 +7,13 @@ import type { Task } from './task.ts';
 const when = {
   tool: z.string().describe('The tool that fails.'),
   calls: z.array(z.int().positive()).min(1).optional().describe('Which calls of the tool, from 1; all where absent.'),
-  chance: z.number().min(0).max(1).default(1).describe('How likely it strikes such a call; drawn by seed.'),
-  times: z.int().positive().optional().describe('How often it strikes at most.'),
+  chance: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('The probability that such a call has the fault, drawn by seed.'),
+  times: z.int().positive().optional().describe('The largest number of calls of a rollout that have the fault.'),
 };
 
 /** A fault that a task seeds into the calls of a tool. */
@@ -49,23 +54,24 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
 ]);
 export type SeededFault = z.infer<typeof seededFaultSchema>;
 
-const none: readonly Strike[] = [];
+const none: readonly CallFault[] = [];
 
-/** A fault that strikes a call, and its place among the faults of the task. */
-export type Strike = { readonly index: number; readonly fault: SeededFault };
+/** A fault of a call, and its place among the faults of the task. */
+export type CallFault = { readonly index: number; readonly fault: SeededFault };
 
 /**
- * The faults that strike the next call of a tool, in the order of the task. A function of task, seed and the
- * conversation so far, so that a rollout that goes on meets the same ones.
+ * Returns the faults of the next call of a tool, in the order of the task. They depend on the task, the seed and the
+ * conversation so far, so that a rollout that is resumed has the same ones.
  */
-export function strikesOf(task: Task, state: RolloutState, tool: string): readonly Strike[] {
+export function callFaults(task: Task, state: RolloutState, tool: string): readonly CallFault[] {
   if (!task.faults) return none;
   const nth = 1 + state.messages.filter((message) => message.role === 'tool' && message.name === tool).length;
   return task.faults.flatMap((fault, index) => {
     if (fault.tool !== tool || (fault.calls && !fault.calls.includes(nth))) return [];
-    if (fault.times !== undefined && state.strikes.filter((each) => each === index).length >= fault.times) return [];
-    const isStruck = randomStream(...rolloutKey(state.started), 'fault', index, nth).chance(fault.chance);
-    return isStruck ? [{ index, fault }] : [];
+    if (fault.times !== undefined && state.injectedFaults.filter((each) => each === index).length >= fault.times)
+      return [];
+    const isDrawn = randomStream(...rolloutKey(state.started), 'fault', index, nth).chance(fault.chance);
+    return isDrawn ? [{ index, fault }] : [];
   });
 }
 

@@ -43,8 +43,8 @@ export type RolloutState = {
   readonly judgements: readonly (Omit<EventOf<'judged'>, 'type'> & { readonly step: number })[];
   /** Last snapshots of tool sources outside the lane, by name. */
   readonly snapshots: Readonly<Record<string, Json>>;
-  /** Seeded faults that have struck, by their place in the task. */
-  readonly strikes: readonly number[];
+  /** Seeded faults that were injected so far, by their place in the task. */
+  readonly injectedFaults: readonly number[];
   readonly verdicts: readonly Verdict[];
   readonly ended: { readonly reason: EndReason; readonly failure?: Failure } | null;
   readonly reward: { readonly value: number | null; readonly reason: string } | null;

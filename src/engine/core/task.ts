@@ -176,7 +176,7 @@ export const taskSchema = z.strictObject({
     .describe(
       'What differs at the start in an environment of domain.yaml, by its name: rows by table and key. In an MCP server: files, args and calls.',
     ),
-  faults: z.array(seededFaultSchema).optional().describe('Faults that strike calls of tools, by seed.'),
+  faults: z.array(seededFaultSchema).optional().describe('Faults that are injected into tool calls, drawn by seed.'),
   actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
   communicate: z

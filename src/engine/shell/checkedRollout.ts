@@ -7,7 +7,7 @@ import type { Media } from '../core/media.ts';
 import { isProperEnd } from '../core/reward.ts';
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
-import { type Strike, strikesOf } from '../core/seededFault.ts';
+import { type CallFault, callFaults } from '../core/seededFault.ts';
 import { visibleTo } from '../core/simulatedTool.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
@@ -82,8 +82,8 @@ export class CheckedRollout {
   #state: RolloutState | null = null;
   #hash = '';
   #effects: readonly Effect[] = [];
-  /** The call under way: faults that still have to strike it, and what was asked for it. */
-  #call: { readonly step: number; readonly strikes: readonly Strike[]; left: Strike[] } | null = null;
+  /** The call under way: the faults that are still due, and what was asked for it. */
+  #call: { readonly step: number; readonly faults: readonly CallFault[]; left: CallFault[] } | null = null;
   #asked: { step: number; count: number } = { step: -1, count: 0 };
   #isAsking = false;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
@@ -274,17 +274,17 @@ export class CheckedRollout {
     const tool = calledTool(setting.domain, call.name, by);
     const step = state.messages.length;
     if (this.#call?.step !== step) {
-      const strikes = strikesOf(task, state, call.name);
-      this.#call = { step, strikes, left: [...strikes] };
+      const faults = callFaults(task, state, call.name);
+      this.#call = { step, faults, left: [...faults] };
     }
-    const { strikes, left } = this.#call;
+    const { faults, left } = this.#call;
     if ('callId' in event && event.callId !== call.id)
       throw new ForgedMessage(`${event.type} speaks of another call than ${call.id}`);
     switch (event.type) {
       case 'faultInjected': {
-        const strike = left.shift();
-        if (!strike) throw new ForgedMessage(`no fault strikes the call of ${call.name}`);
-        return { type: 'faultInjected', callId: call.id, index: strike.index, fault: strike.fault };
+        const due = left.shift();
+        if (!due) throw new ForgedMessage(`the call of ${call.name} has no such fault`);
+        return { type: 'faultInjected', callId: call.id, index: due.index, fault: due.fault };
       }
       case 'sourceSaved':
         return event;
@@ -292,9 +292,9 @@ export class CheckedRollout {
         if (!mayWrite(tool, event.writes)) throw new ForgedMessage(`${call.name} may not write what it wrote`);
         return event;
       case 'toolReturned': {
-        if (left.length > 0) throw new ForgedMessage(`a fault that strikes the call of ${call.name} is not there`);
+        if (left.length > 0) throw new ForgedMessage(`a fault of the call of ${call.name} is missing`);
         if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
-        if (strikes.length > 0) return event;
+        if (faults.length > 0) return event;
         const refusal = refusalOf(call, tool);
         const { media: _, ...plain } = event;
         if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };

@@ -10,7 +10,7 @@ import type { Random } from '../core/random.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
 import { advance, begin, isTurnEnded, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
-import { type Strike, strikesOf } from '../core/seededFault.ts';
+import { type CallFault, callFaults } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import { type Side, strangeTool, type Tool } from '../core/tool.ts';
@@ -167,20 +167,20 @@ function whenThere<T>(value: Promise<T> | T, then: (value: T) => readonly Rollou
   return value instanceof Promise ? value.then(then) : then(value);
 }
 
-/** What was begun is said also where the tool then fails. */
+/** Returns the events of a call. Injected faults are among them also if the tool then fails. */
 function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall' }>, state: RolloutState): Performed {
   const { call, by } = effect;
-  const strikes = strikesOf(rollout.task, state, call.name);
-  if (strikes.length === 0) return whenThere(outcome(rollout, call, by, state), (made) => resultEvents(call, by, made));
-  const struck = strikes.map(({ index, fault }) => ({
+  const faults = callFaults(rollout.task, state, call.name);
+  if (faults.length === 0) return whenThere(outcome(rollout, call, by, state), (made) => resultEvents(call, by, made));
+  const injected = faults.map(({ index, fault }) => ({
     type: 'faultInjected' as const,
     callId: call.id,
     index,
     fault,
   }));
-  return struckOutcome(rollout, effect, state, strikes).then(
-    (made) => [...struck, ...resultEvents(call, by, made)],
-    (error) => [...struck, ...failedWith(error, effect, state)],
+  return outcomeUnderFaults(rollout, effect, state, faults).then(
+    (made) => [...injected, ...resultEvents(call, by, made)],
+    (error) => [...injected, ...failedWith(error, effect, state)],
   );
 }
 
@@ -212,13 +212,13 @@ function resultEvents(
   ];
 }
 
-function struckOutcome(
+function outcomeUnderFaults(
   rollout: Rollout,
   { call, by }: Extract<Effect, { type: 'finishCall' }>,
   state: RolloutState,
-  strikes: readonly Strike[],
+  injected: readonly CallFault[],
 ): Promise<ToolOutcome> {
-  const faults = strikes.map(({ fault }) => fault);
+  const faults = injected.map(({ fault }) => fault);
   const { wait = async () => undefined } = rollout.ports;
   const timeoutMs = calledTool(rollout.setting.domain, call.name, by)?.timeoutMs ?? 0;
   return underFaults(faults, call, (given) => outcome(rollout, given, by, state), { timeoutMs, wait });

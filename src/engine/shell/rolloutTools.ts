@@ -248,17 +248,17 @@ type RecordedCall = {
 function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonly RecordedCall[] {
   const found: RecordedCall[] = [];
   let call: EventOf<'toolCalled'>['call'] | null = null;
-  let isStruck = false;
+  let hasFault = false;
   for (const event of events) {
-    if (event.type === 'toolCalled') [call, isStruck] = [event.call, false];
-    if (event.type === 'faultInjected') isStruck = true;
+    if (event.type === 'toolCalled') [call, hasFault] = [event.call, false];
+    if (event.type === 'faultInjected') hasFault = true;
     if (event.type !== 'toolReturned' || !call) continue;
     const { name, arguments: args } = call;
     const tool = domain.tools.find((each) => each.name === name);
     const source = tool ? outsideSource(tool) : null;
     // A fault that made an error of the call kept it from its source.
-    if (!tool || source === null || typeof args === 'string' || (isStruck && event.isError)) continue;
-    found.push({ tool, source, args: args as JsonObject, content: event.content, isChanged: isStruck });
+    if (!tool || source === null || typeof args === 'string' || (hasFault && event.isError)) continue;
+    found.push({ tool, source, args: args as JsonObject, content: event.content, isChanged: hasFault });
   }
   return found;
 }

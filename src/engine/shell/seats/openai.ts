@@ -219,7 +219,7 @@ export async function throwUnlessServed(seat: ModelSeat, key: string, signal: Ab
   }
 }
 
-/** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
+/** The client's own clock stops at the first byte and then asks again, so it is set to a time that never comes. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
 /** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
