@@ -59,7 +59,10 @@ export async function measureLanguage(show: Show): Promise<readonly Measured[]> 
     cpSync(desk, huge, { recursive: true });
     const count = rounds(100_000, 5000);
     manyTasks(huge, count, 500);
-    await whileLoading(show, huge, `${count.toLocaleString('en')} tasks in ${count / 500} files`);
+    const megabytes = rounds(100, 5);
+    enlargeDatabase(huge, megabytes * 1e6);
+    const what = `${count.toLocaleString('en')} tasks in ${count / 500} files, a database of ${megabytes} MB`;
+    await whileLoading(show, huge, what);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -79,6 +82,16 @@ function manyTasks(folder: string, count: number, perFile: number): void {
     );
     writeFileSync(join(folder, 'tasks', `many-${file}.task.yaml`), tasks.join(''));
   }
+}
+
+/** Adds copies of a customer with new ids until the database has a number of bytes. */
+function enlargeDatabase(folder: string, bytes: number): void {
+  const file = join(folder, 'database.json');
+  const text = readFileSync(file, 'utf8');
+  const [whole = '', row = ''] = /"C101": (\{.*?\}),?$/m.exec(text) ?? [];
+  const copies = Math.ceil((bytes - text.length) / (row.length + '"C1000000": ,\n'.length));
+  const added = Array.from({ length: copies }, (_, index) => `"C${1_000_000 + index}": ${row}`);
+  writeFileSync(file, text.replace(whole, () => `${added.join(',\n')},\n${whole}`));
 }
 
 /** Measures the longest time that messages of the worker block the extension host, until all tasks are shown. */

@@ -90,7 +90,7 @@ async function main(args: string[]): Promise<number> {
       // In the browser the default is to save a second after each edit, which a desktop VS Code does not do.
       settings: { ...testSettings, 'files.autoSave': 'off' },
     });
-    const page = await window.newPage();
+    const page = await window.newPage({ viewport: { width: 800, height: 600 }, reducedMotion: 'reduce' });
     return await runInPage(page, server.address(testQuery(server.origin, options)));
   } finally {
     await window.close();

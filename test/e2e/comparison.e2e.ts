@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunsCompared } from '../../src/webview/compared.ts';
 import type { ToWebview } from '../../src/webview/protocol.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { themes } from './support/themes.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
@@ -59,7 +60,7 @@ test('flips stand first, and one opens the trial whose reward differs', async ()
   await view.close();
 });
 
-test('a page that is loaded again asks for the rollouts that it showed', async () => {
+inFullSuite('a page that is loaded again asks for the rollouts that it showed', async () => {
   const view = await browser.open('comparison', themes.dark, { sources: ['/a', '/b'], task: 'broke', trial: 0 });
   await view.send(runsShown);
   await view.page.locator('.chosen').waitFor();
@@ -77,14 +78,14 @@ test('tasks are filtered', async () => {
   await view.close();
 });
 
-test('two recordings alone have the same side-by-side part', async () => {
+inFullSuite('two recordings alone have the same side-by-side part', async () => {
   const view = await opened(themes.light, recordingsShown);
   await view.page.getByText('They part where the agent acts otherwise').waitFor();
   expect(await view.accessibility()).toEqual([]);
   await view.close();
 });
 
-test('what is under way can be cancelled, and what failed says why and can be tried again', async () => {
+inFullSuite('what is under way can be cancelled, and what failed says why and can be tried again', async () => {
   const view = await opened(themes.dark, {
     type: 'comparing',
     what: 'runs',

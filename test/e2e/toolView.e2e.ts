@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FromEditor } from '../../src/webview/protocol.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { newestQuestion, personaShown, simulatedShown, toolShown } from './support/editorPages.ts';
 import { themes } from './support/themes.ts';
 import { until } from './support/until.ts';
@@ -63,7 +64,7 @@ test('nothing is sent before the engine has found it right, and then what stands
   await view.close();
 });
 
-test('arguments that become known later have their form then', async () => {
+inFullSuite('arguments that become known later have their form then', async () => {
   const { content } = toolShown;
   if (content?.editor !== 'tool') throw new Error('it is no tool');
   const unknown = { ...content, tool: { ...content.tool, parameters: null }, undescribed: 'The tools are being read…' };
@@ -75,7 +76,7 @@ test('arguments that become known later have their form then', async () => {
   await view.close();
 });
 
-test('what is changed after the press is not sent', async () => {
+inFullSuite('what is changed after the press is not sent', async () => {
   const view = await opened();
   await view.page.getByLabel('Fill in from').selectOption({ index: 1 });
   const args = { order_id: 'W1', to: { kind: 'card', last4: '1234' } };
@@ -89,7 +90,7 @@ test('what is changed after the press is not sent', async () => {
   await view.close();
 });
 
-test('the same arguments as JSON and as a form, and what is no JSON goes nowhere', async () => {
+inFullSuite('the same arguments as JSON and as a form, and what is no JSON goes nowhere', async () => {
   const view = await opened();
   await view.page.getByLabel('Fill in from').selectOption({ index: 1 });
   await view.page.getByRole('button', { name: 'Show as JSON' }).click();
@@ -138,7 +139,7 @@ test('a tool that is a file is changed by its form', async () => {
   await view.close();
 });
 
-test('a list, one a line, keeps what is typed between its lines while the file takes it', async () => {
+inFullSuite('a list, one a line, keeps what is typed between its lines while the file takes it', async () => {
   const view = await opened(simulatedShown);
   const reads = view.page.getByLabel('Reads');
   const takes = async (typed: string, lines: readonly string[]) => {

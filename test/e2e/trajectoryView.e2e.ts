@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noFilter } from '../../src/webview/models/filter.ts';
 import type { Numbered } from '../../src/webview/protocol.ts';
+import { inFullSuite } from '../support/suite.ts';
 import { failed } from '../webview/models/recorded.ts';
 import { openRecordingPage } from './support/recordingPage.ts';
 import { until } from './support/until.ts';
@@ -91,7 +92,7 @@ test('filters and search narrow the list, say how much is left, and are taken ba
   await view.close();
 });
 
-test('a tab that is shown again has its filters, its place and its open details', async () => {
+inFullSuite('a tab that is shown again has its filters, its place and its open details', async () => {
   const view = await openRecordingPage(browser, failed);
   await view.page.locator('article').first().focus();
   await press(view, 'ArrowDown', 'Enter', 'Control+f');
@@ -107,7 +108,7 @@ test('a tab that is shown again has its filters, its place and its open details'
   await again.close();
 });
 
-test('a recording that grows keeps the place and the focus', async () => {
+inFullSuite('a recording that grows keeps the place and the focus', async () => {
   const view = await openRecordingPage(browser, failed.slice(0, 13));
   await view.page.locator('article').first().focus();
   await press(view, 'ArrowDown');
@@ -158,24 +159,27 @@ test('of 10,000 events only what is on the screen is in the document, and the ke
   await view.close();
 });
 
-test('the focus stays with its entry while the list is scrolled far away, and the keys go on from there', async () => {
-  const view = await openRecordingPage(browser, monologue(10_000));
-  await view.page.getByText('10000 entries').waitFor();
-  await view.page.locator('article').first().focus();
-  await press(view, 'ArrowDown', 'ArrowDown');
-  const scroller = view.page.locator('.scroller');
-  for (const share of [0.5, 0.2, 0.9]) {
-    await scroller.evaluate((element, at) => {
-      element.scrollTop = element.scrollHeight * at;
-    }, share);
-    await expect
-      .poll(() => scroller.evaluate((element) => element.querySelector('.row:nth-child(2)')?.getAttribute('data-n')))
-      .not.toBe('1');
-    expect(await focused(view)).toBe('Step 2, User');
-  }
-  await press(view, 'ArrowDown');
-  await expect.poll(() => focused(view)).toBe('Step 3, User');
-  expect(await view.page.getByLabel('Step 3, User').isVisible()).toBe(true);
-  expect(await view.complaints()).toEqual([]);
-  await view.close();
-});
+inFullSuite(
+  'the focus stays with its entry while the list is scrolled far away, and the keys go on from there',
+  async () => {
+    const view = await openRecordingPage(browser, monologue(10_000));
+    await view.page.getByText('10000 entries').waitFor();
+    await view.page.locator('article').first().focus();
+    await press(view, 'ArrowDown', 'ArrowDown');
+    const scroller = view.page.locator('.scroller');
+    for (const share of [0.5, 0.2, 0.9]) {
+      await scroller.evaluate((element, at) => {
+        element.scrollTop = element.scrollHeight * at;
+      }, share);
+      await expect
+        .poll(() => scroller.evaluate((element) => element.querySelector('.row:nth-child(2)')?.getAttribute('data-n')))
+        .not.toBe('1');
+      expect(await focused(view)).toBe('Step 2, User');
+    }
+    await press(view, 'ArrowDown');
+    await expect.poll(() => focused(view)).toBe('Step 3, User');
+    expect(await view.page.getByLabel('Step 3, User').isVisible()).toBe(true);
+    expect(await view.complaints()).toEqual([]);
+    await view.close();
+  },
+);

@@ -12,7 +12,7 @@ import {
   type ViewId,
   viewIds,
 } from '../../src/webview/protocol.ts';
-import { oneOfEachKind } from '../support/suite.ts';
+import { inFullSuite, oneOfEachKind } from '../support/suite.ts';
 import { twoRecordings, twoRuns } from '../webview/compared.ts';
 import { failed } from '../webview/models/recorded.ts';
 import { lookedEditors } from './support/editorPages.ts';
@@ -238,7 +238,7 @@ test('a click on the curve opens the step under the pointer', async () => {
   await view.close();
 });
 
-test('a click where only another run has points opens that run’s', async () => {
+inFullSuite('a click where only another run has points opens that run’s', async () => {
   const view = await opened(themes.dark, grpo, points(1, 5));
   await view.send({ type: 'overlaid', runs: [{ run: sft.id, points: points(6, 12) }] });
   await card(view, 'Reward').locator('.legend').waitFor();
@@ -356,7 +356,7 @@ test('charts are zoomed by a drag and by keys, and all of them at once', async (
   await view.close();
 });
 
-test('a logarithmic scale leaves shares as they are, and says what it can not draw', async () => {
+inFullSuite('a logarithmic scale leaves shares as they are, and says what it can not draw', async () => {
   const view = await opened(themes.dark, grpo, [
     ...points(1, 10),
     { step: 11, time: null, metrics: { loss: -1, kl: 1 } },
@@ -376,7 +376,7 @@ test('a logarithmic scale leaves shares as they are, and says what it can not dr
   await view.close();
 });
 
-test('a chart is saved as a picture, and everything that was measured as CSV', async () => {
+inFullSuite('a chart is saved as a picture, and everything that was measured as CSV', async () => {
   const view = await opened();
   await view.page.getByRole('button', { name: 'Save Reward as PNG' }).click();
   const picture = await newest(view);
@@ -412,7 +412,7 @@ test('a rollout is compared with the same task at another step, by its own butto
   await view.close();
 });
 
-test('another run is chosen in the picker, and a running one is stopped', async () => {
+inFullSuite('another run is chosen in the picker, and a running one is stopped', async () => {
   const view = await opened();
   await view.page.getByRole('button', { name: 'Stop Training' }).click();
   expect(await newest(view)).toEqual({ type: 'stop', run: grpo.id });
@@ -426,7 +426,7 @@ test('another run is chosen in the picker, and a running one is stopped', async 
   await view.close();
 });
 
-test('a page that is loaded again asks for the run and the step that it showed', async () => {
+inFullSuite('a page that is loaded again asks for the run and the step that it showed', async () => {
   const view = await browser.open('trainingDashboard', themes.dark, {
     run: grpo.id,
     opened: { run: grpo.id, step: 2, purpose: 'training' },
