@@ -128,6 +128,20 @@ it('paths that a model takes well are ok', async () => {
   expect(reported(out).live?.paths.map(({ calls }) => calls > 0)).toEqual([true, true, true, true, true]);
 });
 
+it('every request has the headers and the fields that --set names', async () => {
+  const asked: { readonly team: unknown; readonly topK: unknown }[] = [];
+  const url = await endpoint((_, body, headers) => {
+    asked.push({ team: headers['x-team'], topK: JSON.parse(body).top_k });
+    return completion({ content: 'I like turtles.' });
+  });
+  const sets = ['--set', 'agent.headers.X-Team=red', '--set', 'agent.extraBody.top_k=20'];
+  await doctor(['--live', url, '--model', 'turtle', '--json', ...sets]);
+  expect(asked.length).toBeGreaterThan(10);
+  expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(
+    new Set([JSON.stringify({ team: 'red', topK: 20 })]),
+  );
+});
+
 inFullSuite('--only tries the paths that it names alone', async () => {
   const { url } = await modelServer(() => 'I like turtles.');
   const { out } = await doctor(['--live', url, '--model', 'clever', '--only', 'agent', '--json']);
@@ -155,6 +169,7 @@ inFullSuite('a path that takes too long is stopped', async () => {
 it.each([
   [['--live', 'somewhere'], /--live is a base URL/],
   [['--model', 'x'], /--model goes with --live/],
+  [['--live', 'http://127.0.0.1:9/v1', '--set', 'user.temperature=1'], /set agent\.NAME and not user\.NAME/],
   [['--live', 'http://127.0.0.1:9/v1', '--only', 'agents'], /--only is one of agent, user, judge/],
   [['--live', 'http://127.0.0.1:9/v1'], /does not say which models it has/],
 ])('%j: one message, exit code 2', async (argv, message) => {

@@ -10,6 +10,7 @@ type Answer = { readonly status?: number; readonly type?: string; readonly messa
 async function supports(answer: (request: Request) => Answer, headers: Readonly<Record<string, string>> = {}) {
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Request;
+    expect(body).toMatchObject({ top_k: 20 });
     const { status = 200, type = 'application/json', message = {}, usage } = answer(body);
     response.writeHead(status, { 'content-type': type, ...headers });
     const text = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Hello', ...message } }], usage });
@@ -21,7 +22,8 @@ async function supports(answer: (request: Request) => Answer, headers: Readonly<
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const signal = new AbortController().signal;
-  const found = await endpointSupport({ baseUrl, model: 'm', key: 'sk-planted', timeoutMs: 60_000, signal });
+  const seat = { type: 'openai', model: 'm', baseUrl, keyName: null, extraBody: { top_k: 20 } } as const;
+  const found = await endpointSupport({ seat, key: 'sk-planted', timeoutMs: 60_000, signal });
   expect(JSON.stringify(found)).not.toContain('sk-planted');
   return new Map(found.map(({ name, ...rest }) => [name, rest]));
 }

@@ -1,13 +1,15 @@
 import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
-import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/seats/modelSettings.ts';
+import type { AskedSettings, ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
 import { endpointSupport } from '../doctor/endpointSupport.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
 import { type Io, UsageError } from '../io.ts';
+import { readSettings, settingOptions } from '../modelSettings.ts';
 import { wholeNumber } from '../rolloutOptions.ts';
 
 export const doctor: Command = {
@@ -25,6 +27,9 @@ supports: calls, parallel calls, structured output, streaming, reasoning, token 
   --model M          the model to ask for (default: the first that the endpoint lists)
   --only PATH        one path alone: agent, user, judge, grader or "tool simulator"
   --max-tokens N     tokens of one answer (default: 256)
+  --temperature X    of each answer (default: 0)
+  --set agent.NAME=VALUE  how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the
+                     other settings of rehearsal run; repeatable
   --timeout SECONDS  until a path counts as failed (default: 300)
   --json             machine-readable output
 Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.
@@ -33,7 +38,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
     live: { type: 'string' },
     model: { type: 'string' },
     only: { type: 'string' },
-    'max-tokens': { type: 'string' },
+    ...settingOptions,
     timeout: { type: 'string' },
   },
   run: async (given, io) => {
@@ -46,13 +51,15 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
       throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
     if (endpoint === undefined && text(given, 'model') !== undefined)
       throw new UsageError('--model goes with --live ENDPOINT: it says which model is asked there');
+    const settings = settingsIn(given);
     const only = text(given, 'only');
     if (only !== undefined && !pathNames.some((each) => each === only))
       throw new UsageError(`--only is one of ${pathNames.join(', ')}, not "${only}"`);
     const isJson = given.values['json'] === true;
     const conditions = await machineConditions(io);
     if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
-    const live = endpoint === undefined ? null : await liveTable(endpoint, model, given, io, isJson);
+    const live =
+      endpoint === undefined ? null : await liveTable(await seatAt(endpoint, model, settings, io), given, io, isJson);
     if (isJson) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
     if (io.signal.aborted) return 2;
     return [...conditions, ...(live?.paths ?? [])].some(({ status }) => status === 'failed') ? 1 : 0;
@@ -78,11 +85,18 @@ function endpointIn(given: Given) {
   return { endpoint: baseUrl ?? live, model: text(given, 'model') ?? named };
 }
 
-async function liveTable(endpoint: string, model: string | undefined, given: Given, io: Io, isJson: boolean) {
-  const seat = await seatAt(endpoint, model, given, io);
+/** Returns the settings of the one model that takes every path. Throws a `UsageError` for those of another seat. */
+function settingsIn(given: Given): AskedSettings {
+  const { agent = {}, ...others } = readSettings(given);
+  const [other] = Object.keys(others);
+  if (other === undefined) return agent;
+  throw new UsageError(`one model takes every path of --live, so set agent.NAME and not ${other}.NAME`);
+}
+
+async function liveTable(seat: ModelSeat, given: Given, io: Io, isJson: boolean) {
   const timeoutMs = (wholeNumber(given, 'timeout') ?? 300) * 1000;
   const only = pathNames.find((each) => each === text(given, 'only'));
-  if (!isJson) io.out(`\n${seat.model} at ${new URL(endpoint).origin}\n`);
+  if (!isJson) io.out(`\n${seat.model} at ${new URL(seat.baseUrl).origin}\n`);
   const paths = await livePaths({
     seat,
     readKey: (name) => io.environment[name],
@@ -93,8 +107,7 @@ async function liveTable(endpoint: string, model: string | undefined, given: Giv
   });
   if (only || io.signal.aborted) return { model: seat.model, paths };
   const key = io.environment[seat.keyName ?? ''] ?? '';
-  const { baseUrl, model: asked } = seat;
-  const supports = await endpointSupport({ baseUrl, model: asked, key, timeoutMs, signal: io.signal });
+  const supports = await endpointSupport({ seat: await filledModel(seat, io), key, timeoutMs, signal: io.signal });
   if (!isJson) io.out(`\n${supports.map(conditionText).join('')}`);
   return { model: seat.model, paths, supports };
 }
@@ -105,25 +118,26 @@ function pathText({ path, status, what, calls, tokens, seconds }: LivePath): str
 }
 
 /** Small answers at temperature 0: what is tried is the path, not the style. */
-async function seatAt(baseUrl: string, named: string | undefined, given: Given, io: Io): Promise<ModelSeat> {
+async function seatAt(baseUrl: string, named: string | undefined, settings: AskedSettings, io: Io): Promise<ModelSeat> {
   const keyName = 'OPENAI_API_KEY';
   throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
-  const model = named ?? (await firstModel(baseUrl, io.environment[keyName]));
-  return {
-    type: 'openai',
-    model,
-    baseUrl,
-    keyName,
-    temperature: 0,
-    maxTokens: wholeNumber(given, 'max-tokens') ?? 256,
-  };
+  const base = { type: 'openai', model: named ?? '', baseUrl, keyName, temperature: 0, maxTokens: 256 } as const;
+  const seat = withSettings(base, settings);
+  throwUnlessHeadersAllowed(seat, io.environment);
+  return named === undefined ? { ...seat, model: await firstModel(seat, io) } : seat;
 }
 
-async function firstModel(baseUrl: string, key: string | undefined): Promise<string> {
+/** The model with the values of the variables in its headers. */
+const filledModel = (seat: ModelSeat, io: Io) => withFilledHeaders(seat, (name) => io.environment[name]);
+
+async function firstModel(seat: ModelSeat, io: Io): Promise<string> {
+  const { baseUrl } = seat;
+  const key = io.environment[seat.keyName ?? ''];
   const advice =
     'Is the server running, is the base URL right, and is its key in OPENAI_API_KEY? Or name the model with --model';
   try {
-    const headers = key ? { authorization: `Bearer ${key}` } : {};
+    const own = (await filledModel(seat, io)).headers;
+    const headers = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...own };
     const answer = await boundFetch(`${baseUrl.replace(/\/$/, '')}/models`, {
       headers,
       signal: AbortSignal.timeout(10_000),

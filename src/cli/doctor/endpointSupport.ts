@@ -3,12 +3,13 @@ import { jsonOf } from '../../engine/core/json.ts';
 import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { type ChatAnswer, readCompletion } from '../../engine/shell/seats/chatAnswer.ts';
+import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { structured } from '../../engine/shell/seats/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
 export type Endpoint = {
-  readonly baseUrl: string;
-  readonly model: string;
+  /** The model, with its settings and the values of its headers. */
+  readonly seat: ModelSeat;
   /** Empty for a server without a key. */
   readonly key: string;
   readonly timeoutMs: number;
@@ -49,8 +50,9 @@ const parameters = {
 
 /** Sends small requests to an endpoint and reports what it supports. A request that fails counts as not supported. */
 export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
+  const { seat } = endpoint;
   const ask = (content: string, more: object = {}) =>
-    tried(endpoint, { model: endpoint.model, messages: [{ role: 'user', content }], ...more });
+    tried(endpoint, { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more });
   const plain = await ask('Say hello.');
   if (!plain.answer) return [unreached(plain)];
   const tools = { tools: [lookUp] };
@@ -149,11 +151,12 @@ function limitsFound(all: readonly Tried[]): Condition {
   };
 }
 
-async function tried({ baseUrl, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
+async function tried({ seat, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
+  const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
   try {
-    const response = await boundFetch(`${baseUrl.replace(/\/$/, '')}/chat/completions`, {
+    const response = await boundFetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key === '' ? {} : { authorization: `Bearer ${key}` }) },
+      headers: { 'content-type': 'application/json', ...authorization, ...seat.headers },
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
