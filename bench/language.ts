@@ -91,7 +91,10 @@ function enlargeDatabase(folder: string, bytes: number): void {
   const [whole = '', row = ''] = /"C101": (\{.*?\}),?$/m.exec(text) ?? [];
   const copies = Math.ceil((bytes - text.length) / (row.length + '"C1000000": ,\n'.length));
   const added = Array.from({ length: copies }, (_, index) => `"C${1_000_000 + index}": ${row}`);
-  writeFileSync(file, text.replace(whole, () => `${added.join(',\n')},\n${whole}`));
+  writeFileSync(
+    file,
+    text.replace(whole, () => `${added.join(',\n')},\n${whole}`),
+  );
 }
 
 /** Measures the longest time that messages of the worker block the extension host, until all tasks are shown. */

@@ -12,10 +12,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isAlive } from '../../src/engine/shell/isAlive.ts';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { atTerminal, type Printed, rehearsal, rehearsalApproved } from '../support/terminal.ts';
+import { atTerminal, type Printed, rehearsal, rehearsalApproved, rehearsalUntil } from '../support/terminal.ts';
 
 const scratch = temporaryFolder('rehearsal-new');
 const memory = join(
@@ -249,6 +250,24 @@ describe('nothing is started or changed before a person approved it', () => {
     expect([code, existsSync(folder)]).toEqual([2, false]);
     expect(err).toMatch(message);
   });
+});
+
+test('Ctrl+C ends a server that does not answer', async () => {
+  const mute = join(scratch, 'mute.mjs');
+  const begun = join(scratch, 'begun');
+  const code = `fs.writeFileSync(${JSON.stringify(begun)}, String(process.pid)); setInterval(() => undefined, 1000);`;
+  writeFileSync(mute, `import fs from 'node:fs';\n${code}`);
+  const folder = join(scratch, 'never');
+  const argv = ['new', folder, '--mcp', `${JSON.stringify(process.execPath)} ${mute}`, '--no-play'];
+  const asked = await rehearsal(...argv);
+  const [, hash = ''] = /--approve ([0-9a-f]{64})/.exec(asked.out + asked.err) ?? [];
+  const person = new AbortController();
+  const printed = rehearsalUntil(person.signal, ...argv, '--approve', hash);
+  await expect.poll(() => existsSync(begun) && readFileSync(begun, 'utf8')).toMatch(/\d/);
+  const pid = Number(readFileSync(begun, 'utf8'));
+  person.abort();
+  expect(await printed).toMatchObject({ code: 2, err: expect.stringContaining('cancelled: nothing was made') });
+  expect([existsSync(folder), isAlive(pid)]).toEqual([false, false]);
 });
 
 describe('wrong input has one clear message, and nothing is written', () => {

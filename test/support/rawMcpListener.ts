@@ -40,8 +40,8 @@ export type Raw = {
   readonly onAnswer?: (answer: string) => void;
   /** The session of every client; by default each has its own. */
   readonly session?: string;
-  /** The status of a DELETE; by default the session ends. */
-  readonly deleteStatus?: number;
+  /** The status of a DELETE; by default the session ends. `never` leaves it without an answer. */
+  readonly deleteStatus?: number | 'never';
 };
 
 /** Returns the usual body of an answer with a result, a JSON text. */
@@ -60,7 +60,7 @@ export async function listenRawMcp(raw: Raw = {}): Promise<RawServer & { readonl
     const session = String(request.headers['mcp-session-id'] ?? '');
     if (request.method === 'DELETE') {
       if (raw.deleteStatus === undefined) sessions.delete(session);
-      response.writeHead(raw.deleteStatus ?? 200).end();
+      if (raw.deleteStatus !== 'never') response.writeHead(raw.deleteStatus ?? 200).end();
       return;
     }
     if (request.method !== 'POST') {

@@ -19,6 +19,11 @@ export async function rehearsalWith(environment: NodeJS.ProcessEnv, ...argv: rea
   return printed({ cwd: process.cwd(), environment }, argv);
 }
 
+/** The same until a signal aborts, as Ctrl+C does. */
+export async function rehearsalUntil(signal: AbortSignal, ...argv: readonly string[]): Promise<Printed> {
+  return printed({ cwd: process.cwd(), environment: {}, signal }, argv);
+}
+
 /** The same at a terminal, where a person types the answers; each question that was asked is in `asked`. */
 export async function atTerminal(
   environment: NodeJS.ProcessEnv,
@@ -67,7 +72,7 @@ const nobody = {
 };
 
 async function printed(
-  place: Pick<Io, 'cwd' | 'environment'> & Partial<Pick<Io, 'terminal' | 'interactive' | 'readLine'>>,
+  place: Pick<Io, 'cwd' | 'environment'> & Partial<Pick<Io, 'terminal' | 'interactive' | 'readLine' | 'signal'>>,
   argv: readonly string[],
 ): Promise<Printed> {
   let out = '';

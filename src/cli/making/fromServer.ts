@@ -39,7 +39,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   const server = serverOf(given, io);
   const key = serverName(server);
   const whole = declared(key, server);
-  if (typeof whole === 'string') throw new UsageError(`this is no MCP server: ${whole}`);
+  if (typeof whole === 'string') throw new UsageError(`this is not an MCP server: ${whole}`);
   // The client is loaded only for domains that have servers.
   const { listMcpTools } = await import('../../engine/shell/mcp.ts');
   const where = 'url' in server ? server.url : [server.command, ...server.args].join(' ');
@@ -49,12 +49,10 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   const files = filesOf(given, server, io);
   const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
   const first = withFiles(whole, files, folder);
-  const listed = await listMcpTools(key, first.server, first.folder, { environment: io.environment, now }).catch(
-    (error: unknown) => {
-      // Ctrl+C ends the server as well, which would look like a fault of its own.
-      throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
-    },
-  );
+  const start = { environment: io.environment, now, signal: io.signal };
+  const listed = await listMcpTools(key, first.server, first.folder, start).catch((error: unknown) => {
+    throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
+  });
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
   const usable = listed.filter(({ tool }) => !isLeftOut(tool));
@@ -116,7 +114,7 @@ async function readerOf(key: string, { server, now, tools, files }: Observed, io
   const { startMcpServer } = await import('../../engine/shell/mcp.ts');
   const { server: started, folder } = withFiles(server, files, tmpdir());
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
-  const start = () => startMcpServer(key, started, folder, { environment: io.environment, now });
+  const start = () => startMcpServer(key, started, folder, { environment: io.environment, now, signal: io.signal });
   const writes = draftWrites(tools);
   const onProgress = progress(io);
   try {

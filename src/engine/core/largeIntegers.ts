@@ -34,6 +34,15 @@ export function exactJson(text: string, revive?: (key: string, value: Json) => u
   ) as Json;
 }
 
+/** Returns the value of a JSON text as `exactJson` reads it, or undefined for a text that is not JSON. */
+export function exactJsonOf(text: string): Json | undefined {
+  try {
+    return exactJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a part of a JSON text as compact JSON in which every whole number keeps its digits. Throws a SyntaxError. */
 export function exactText(text: string, part: (value: never) => unknown): string {
   return JSON.stringify(part(rawJson(text) as never));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ZodError } from 'zod';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { exactArguments, losesDigits, rawJson } from '../core/largeIntegers.ts';
@@ -23,7 +24,7 @@ import { withLastOutput } from './lastOutput.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
 import { McpConnection } from './mcp/connection.ts';
-import { Disconnected, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { Disconnected, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
 import { dataOf, dataTextOf, type ReadResult, readResult } from './mcp/result.ts';
@@ -41,7 +42,7 @@ const downloadMs = 120_000;
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
-  /** Where the server is declared, for what is said of its faults. */
+  /** Where the server is declared, for the messages of its faults. */
   readonly at?: Location | undefined;
   /** The date and time of the rollout, for servers that can be given one. */
   readonly now?: string;
@@ -56,10 +57,10 @@ type SendOptions = SourceCallOptions & {
 
 /**
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
- * server gets a session of its own. The server's JSON Schemas are kept verbatim.
+ * server gets its own session. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
  * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
- * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
+ * A server that can't be reached, ends or answers with something else than MCP is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
   name: string,
@@ -72,7 +73,7 @@ export async function startMcpServer(
   return instance;
 }
 
-/** The tools of a server, of all pages of its list. It is started for that, and ends again. */
+/** Returns the tools of a server, of all pages of its list. Starts the server for that, and ends it. */
 export async function listMcpTools(
   name: string,
   server: McpServer,
@@ -209,7 +210,6 @@ class McpInstance implements ToolSource {
     const tool = this.#tool(name);
     const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
     if (problem) return { content: `Error: ${problem}`, isError: true, isUnchanged: true };
-    if (!this.#connection && this.#mayStartAgain) await this.open();
     const {
       data: _,
       dataText: __,
@@ -317,7 +317,7 @@ class McpInstance implements ToolSource {
     }
   }
 
-  /** Calls a tool, and calls it again in a new session where the server forgot the old one with nothing in it. */
+  /** Calls a tool, and again on a fresh server where the call did not reach the old one, and nothing was in that. */
   async #called(
     request: { readonly name: string },
     tool: Tool | undefined,
@@ -325,7 +325,7 @@ class McpInstance implements ToolSource {
   ): Promise<ReadResult> {
     const isWrite = tool?.effect === 'write';
     const make = async () => {
-      if (!this.#connection) throw new Disconnected('its connection is closed');
+      if (!this.#connection || this.#connection.isClosed) throw new NotSent();
       const { resetTimeoutOnProgress = false } = this.#server;
       const sent = await this.#connection.callTool(request, { timeoutMs, signal, resetTimeoutOnProgress });
       const refusal = taskRefusal(request.name, sent);
@@ -334,7 +334,7 @@ class McpInstance implements ToolSource {
     let isExecuted = true;
     try {
       return await make().catch(async (error: unknown) => {
-        isExecuted = !(error instanceof SessionLost);
+        isExecuted = !(error instanceof SessionLost || error instanceof NotSent);
         if (isExecuted || !this.#mayStartAgain) throw error;
         await this.#drop();
         await this.open();
@@ -479,7 +479,8 @@ class McpInstance implements ToolSource {
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#named(error);
-    if (error instanceof TimeLimitExceeded) return this.#fault('mcp/timeout', timeLimitText(tool, timeoutMs));
+    if (error instanceof TimeLimitExceeded)
+      return this.#fault('mcp/timeout', timeLimitText(tool, error.limitMs ?? timeoutMs));
     if (this.#server.type === 'http') {
       const fault = this.#httpFault(tool, error);
       // A session outlives its connections: only a server that does not know it any more has lost it.
@@ -491,7 +492,7 @@ class McpInstance implements ToolSource {
       error instanceof Disconnected
         ? `the server closed the connection before it answered the call of ${tool}`
         : `${tool} has no result (${messageOf(error)})`;
-    return this.#fault('mcp/died', `${why}. Run the task again. If it fails again, look at the log of the server`);
+    return this.#fault('mcp/died', `${why}. ${again}`);
   }
 
   /** Each way an HTTP server can fail, with what to do about it. */
@@ -501,7 +502,11 @@ class McpInstance implements ToolSource {
     const variables = this.#filled.variables();
     if (error instanceof TimeLimitExceeded)
       return this.#fault('mcp/timeout', timeLimitText('it', this.#server.timeoutMs));
-    if (error instanceof ServerError) return this.#fault('mcp/error', `${what}it answers with ${error.text}`);
+    if (error instanceof ServerError)
+      return this.#fault(
+        'mcp/error',
+        `${what}it answers with ${error.text}. Check the url, and look at the log of the server`,
+      );
     if (status === 401 || status === 403) {
       const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
       return this.#fault(
@@ -514,18 +519,19 @@ class McpInstance implements ToolSource {
         'mcp/session',
         `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
       );
-    if (status !== undefined && status > 0)
-      return this.#fault('mcp/error', `${what}it answers ${status} (${withoutPage(messageOf(error))})`);
+    if (status !== undefined && status > 0) {
+      const code = passing.includes(status) ? 'mcp/unavailable' : 'mcp/error';
+      const advice = passing.includes(status) ? again : 'Check the url, and look at the log of the server';
+      return this.#fault(code, `${what}it answers ${status} (${withoutPage(messageOf(error))}). ${advice}`);
+    }
     const cause = (error as { cause?: { code?: string } }).cause?.code;
     if (cause === 'ECONNREFUSED' || cause === 'ENOTFOUND')
       return this.#fault(
         'mcp/unreachable',
-        `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
+        `${what}it can't be reached (${cause}). Start the server, and check the url`,
       );
-    return this.#fault(
-      'mcp/died',
-      `${what}${isBroken(error) ? 'the connection broke before the answer' : withoutPage(messageOf(error))}`,
-    );
+    if (isBroken(error)) return this.#fault('mcp/died', `${what}the connection broke before the answer. ${again}`);
+    return this.#fault('mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`);
   }
 
   /** An answer that is too long is the failure of this server. */
@@ -553,7 +559,22 @@ class McpInstance implements ToolSource {
 }
 
 /** Failures of the way to the server: the same command runs such a rollout again. */
-const lostTransport: readonly string[] = ['mcp/died', 'mcp/unreachable', 'mcp/session', 'mcp/shared-session'];
+const lostTransport: readonly string[] = [
+  'mcp/died',
+  'mcp/unreachable',
+  'mcp/unavailable',
+  'mcp/session',
+  'mcp/shared-session',
+];
+
+/** Statuses of a server, or of a gateway in front of it, that cannot answer now. */
+const passing: readonly number[] = [429, 502, 503, 504];
+
+const again = 'Run the task again. If it fails again, look at the log of the server';
+
+/** Returns why an answer could not be read, in one line: the message of a schema has a line for each of its issues. */
+const misreadText = (error: unknown) =>
+  error instanceof ZodError ? 'its answer is not a JSON-RPC message' : withoutPage(messageOf(error));
 
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;

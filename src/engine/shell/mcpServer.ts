@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createInterface } from 'node:readline';
-import { Readable, type Writable } from 'node:stream';
+import { finished, PassThrough, type Readable, type Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -10,9 +10,10 @@ import type { JsonObject } from '../core/json.ts';
 import { exactJson, losesDigits } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
+import { readLines } from './boundedLines.ts';
 import { version } from './version.ts';
 
-/** What a call gives: its text, in which each picture or other file has a line, and these files in order. */
+/** The result of a call: its text, in which each picture or other file has a line, and these files in order. */
 export type ShownResult = {
   readonly content: string;
   readonly isError: boolean;
@@ -48,19 +49,20 @@ export async function answerMcp(
   await transport.handleRequest(request, response, body);
 }
 
-/** Serves tools on standard input and output, until the input ends. */
+/** Serves tools on standard input and output, until the input has ended and every request has its answer. */
 export async function serveMcp(
   shown: ShownTools,
   input: Readable = process.stdin,
   output: Writable = process.stdout,
 ): Promise<void> {
   const server = serverOf(shown);
+  const lines = exactLines(input);
+  const transport = new CountingTransport(new StdioServerTransport(lines, output));
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
-    input.once('end', resolve);
   });
-  await server.connect(new StdioServerTransport(Readable.from(exactLines(input)), output));
-  await closed;
+  await server.connect(transport);
+  await Promise.race([closed, once(lines, 'end').then(() => transport.isIdle())]);
   await server.close();
 }
 
@@ -73,10 +75,15 @@ function contentPart(part: string | Media) {
   return { type: 'resource' as const, resource: { uri: `data:${mimeType}`, mimeType, blob: data } };
 }
 
-/** Yields the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
-async function* exactLines(input: Readable): AsyncGenerator<Buffer> {
-  for await (const line of createInterface({ input }))
-    yield Buffer.from(`${losesDigits(line) ? JSON.stringify(exactJson(line)) : line}\n`);
+/** Returns the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
+function exactLines(input: Readable): Readable {
+  const lines = new PassThrough();
+  // Without `onTooLong`, a line that is too long would be given in pieces, which are not messages.
+  readLines(input, (line) => lines.write(`${losesDigits(line) ? JSON.stringify(exactJson(line)) : line}\n`), {
+    onTooLong: () => undefined,
+  });
+  finished(input, { writable: false }, () => lines.end());
+  return lines;
 }
 
 function serverOf(shown: ShownTools): Server {
@@ -95,4 +102,53 @@ function serverOf(shown: ShownTools): Server {
     return { content: partsOf(content, media).map(contentPart), isError };
   });
   return server;
+}
+
+/** A transport that knows which requests have no answer yet. */
+class CountingTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  readonly #inner: Transport;
+  readonly #open = new Set<unknown>();
+  #wake: () => void = () => undefined;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    inner.onclose = () => this.onclose?.();
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message, extra) => {
+      if ('method' in message && 'id' in message) this.#open.add(message.id);
+      // A cancelled request gets no answer.
+      if ('method' in message && message.method === 'notifications/cancelled')
+        this.#settle(message.params?.['requestId']);
+      this.onmessage?.(message, extra);
+    };
+  }
+
+  /** Resolves when no request waits for its answer. */
+  async isIdle(): Promise<void> {
+    while (this.#open.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  async send(...[message, options]: Parameters<Transport['send']>): Promise<void> {
+    await this.#inner.send(message, options);
+    if (!('method' in message)) this.#settle(message.id);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #settle(id: unknown): void {
+    this.#open.delete(id);
+    this.#wake();
+  }
 }

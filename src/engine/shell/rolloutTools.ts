@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../core/comparedFields.ts';
 import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
-import { type Json, type JsonObject, jsonOf } from '../core/json.ts';
-import { exactArguments } from '../core/largeIntegers.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import { exactArguments, exactJsonOf } from '../core/largeIntegers.ts';
 import { excerpt } from '../core/rules/finding.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
@@ -268,7 +268,7 @@ function resultDifference(file: DomainFile, tool: Tool, recorded: string, now: s
   const { volatile, compare } = comparedFields(file, tool);
   if (recorded === now || volatile.includes(tool.name)) return null;
   const [one, other] = [recorded, now].map(
-    (text) => comparable([(jsonOf(text) as Json | undefined) ?? text], volatile, compare).texts[0],
+    (text) => comparable([exactJsonOf(text) ?? text], volatile, compare).texts[0],
   );
   const texts = `recorded: ${excerpt(recorded)}, now: ${excerpt(now)}`;
   return one === other ? null : (differenceBetween(one ?? '', other ?? '', compare) ?? texts);

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 
-/** Failures after which the same call may work: of the way to a server, not of what it did. */
-const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unreachable'];
+/** Failures of a call that has no result of its tool, after which the same call may work. */
+const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unavailable', 'mcp/unreachable'];
 
 const firstPauseMs = 100;
 const longestPauseMs = 5000;

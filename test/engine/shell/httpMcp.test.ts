@@ -90,7 +90,8 @@ const failures: readonly {
   {
     name: 'a server that does not run',
     act: () => connect(declared('http://127.0.0.1:47999/mcp')),
-    message: /MCP server "shop" \(http:\/\/127.0.0.1:47999\/mcp\): it can't be reached \(ECONNREFUSED\). Is it running/,
+    message:
+      /MCP server "shop" \(http:\/\/127.0.0.1:47999\/mcp\): it can't be reached \(ECONNREFUSED\). Start the server/,
     code: 'mcp/unreachable',
   },
   {

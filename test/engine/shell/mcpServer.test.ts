@@ -1,6 +1,9 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { serveMcp } from '../../../src/engine/shell/mcpServer.ts';
+import type { JsonObject } from '../../../src/engine/core/json.ts';
+import { type ShownTools, serveMcp } from '../../../src/engine/shell/mcpServer.ts';
 
 test('a call arrives with all digits of its numbers', async () => {
   const input = new PassThrough();
@@ -18,4 +21,46 @@ test('a call arrives with all digits of its numbers', async () => {
   expect(given).toEqual([{ id: '9007199254740993', n: 1 }]);
   input.end();
   await served;
+});
+
+/** What is written for an input that ends at once. */
+async function answersTo(
+  lines: readonly string[],
+  call: ShownTools['call'],
+): Promise<readonly { readonly id: number }[]> {
+  const output = new PassThrough();
+  const input = Readable.from([lines.join('\n')], { objectMode: false });
+  await serveMcp({ tools: [], instructions: '', call }, input, output);
+  output.end();
+  return (await text(output))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const callOf = (id: number, word: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', arguments: { word } } });
+
+test('every request has its answer, also where the input ends before', async () => {
+  const words: unknown[] = [];
+  const call = async (_name: string, { word }: JsonObject) => {
+    words.push(word);
+    await setImmediate();
+    return { content: 'done', isError: false };
+  };
+  const answers = await answersTo([callOf(1, 'first'), callOf(2, 'a line\u2028and\u2029more')], call);
+  expect(answers.map(({ id }) => id)).toEqual([1, 2]);
+  expect(words).toEqual(['first', 'a line\u2028and\u2029more']);
+});
+
+test('a call that is cancelled is not waited for', async () => {
+  const cancelled = JSON.stringify({
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId: 1, reason: 'no longer needed' },
+  });
+  const call = (_name: string, _args: JsonObject, signal?: AbortSignal) =>
+    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  expect((await answersTo([callOf(1, 'x'), cancelled, ping], call)).map(({ id }) => id)).toEqual([2]);
 });

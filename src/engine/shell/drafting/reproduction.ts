@@ -1,6 +1,7 @@
 import { readsAsError } from '../../core/drafting/errorText.ts';
 import type { RolloutEvent } from '../../core/event.ts';
-import { canonicalJson, isObject, type Json, jsonOf } from '../../core/json.ts';
+import { canonicalJson, isObject, type Json } from '../../core/json.ts';
+import { exactJsonOf } from '../../core/largeIntegers.ts';
 import { excerpt } from '../../core/rules/finding.ts';
 import { type MadeCall, madeCalls } from './neededCalls.ts';
 
@@ -69,7 +70,7 @@ function differenceOf(logged: MadeCall, made: MadeCall, isNewLogged: IsNew, isNe
 }
 
 /** The value of a result; a text without what is written differently for the same. */
-const readAs = (content: string): Json => (jsonOf(content) as Json | undefined) ?? content.replace(/\s+/g, ' ').trim();
+const readAs = (content: string): Json => exactJsonOf(content) ?? content.replace(/\s+/g, ' ').trim();
 
 const shown = (value: Json | undefined) => (value === undefined ? 'nothing' : excerpt(canonicalJson(value)));
 

@@ -6,7 +6,15 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import * as z from 'zod';
 import { messageOf } from '../fault.ts';
 import { version } from '../version.ts';
-import { Disconnected, meaningOf, ServerError, SessionLost, withServerError } from './errors.ts';
+import {
+  Disconnected,
+  meaningOf,
+  ServerError,
+  SessionLost,
+  TimeLimitExceeded,
+  UnaddressedRefusal,
+  withServerError,
+} from './errors.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
@@ -30,6 +38,8 @@ export class McpConnection {
   readonly client: Client = new TolerantClient({ name: 'rehearsal', version });
   /** Whether the server has changed its list of tools since the handshake. */
   hasChangedTools = false;
+  /** Whether the server has ended, so that nothing can be sent to it. */
+  isClosed = false;
   /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
   readonly #pending = new Set<(error: Error) => void>();
   /** Whether the stream of a request under way has ended without its answer, and the client resumes it. */
@@ -44,6 +54,9 @@ export class McpConnection {
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       this.hasChangedTools = true;
     });
+    this.client.onclose = () => {
+      this.isClosed = true;
+    };
     this.client.onerror = (error) => {
       if (this.isInterrupted && /^Maximum reconnection attempts/.test(error.message)) this.cut();
     };
@@ -52,7 +65,15 @@ export class McpConnection {
   /** Shakes hands with the server. Rejects with a `ServerError`, or an error of this process. */
   async open(transport: Transport, timeoutMs: number): Promise<void> {
     this.#transport = transport;
-    await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
+    // The client has a limit for the first message of the handshake, and none for the one after it.
+    const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
+    try {
+      await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
+    } catch (error) {
+      throw error instanceof UnaddressedRefusal ? error.answer : error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -96,8 +117,9 @@ export class McpConnection {
     try {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
-      if (!this.#hasSession || !saysSessionIsLost(error)) throw error;
-      throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(error)) : error;
+      const answer = error instanceof UnaddressedRefusal ? error.answer : error;
+      if (!this.#hasSession || !maySessionBeLost(error)) throw answer;
+      throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(answer)) : answer;
     }
   }
 
@@ -139,13 +161,20 @@ export class McpConnection {
   }
 }
 
-const isSessionLoss = (error: unknown) => error instanceof SessionLost || saysSessionIsLost(error);
+const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySessionBeLost(error);
 
-/** Returns whether an error has words of a server that it does not know a session. MCP asks for a 404, and not all give it. */
-function saysSessionIsLost(error: unknown): boolean {
+/** Statuses that are about the client's rights and its rate, not about a session. */
+const otherRefusals: readonly number[] = [401, 403, 408, 429];
+
+/**
+ * Returns whether an error may mean that the server does not know the session. MCP asks for a 404, and not all servers
+ * give it: another refusal that names no request counts, and so does an answer to the request that says so.
+ */
+function maySessionBeLost(error: unknown): boolean {
+  if (error instanceof UnaddressedRefusal) return true;
+  if (error instanceof ServerError) return sessionLost.test(error.message);
   const { code = 0 } = error instanceof StreamableHTTPError ? error : {};
-  const isRefusal = code >= 400 && code < 500 && code !== 401 && code !== 403;
-  return (error instanceof ServerError || isRefusal) && sessionLost.test(messageOf(error));
+  return code >= 400 && code < 500 && !otherRefusals.includes(code);
 }
 
 const sessionLost =

@@ -20,14 +20,44 @@ export class ServerError extends Error {
   }
 }
 
+/**
+ * A refusal with an HTTP status that names no request: the server may no longer know the session, whatever it says.
+ * `answer` is the refusal as the answer to the request.
+ */
+export class UnaddressedRefusal extends Error {
+  override readonly name = 'UnaddressedRefusal';
+  readonly answer: ServerError;
+
+  constructor(answer: ServerError) {
+    super(answer.message);
+    this.answer = answer;
+  }
+}
+
 /** The server gave no answer within the time limit of the request. */
 export class TimeLimitExceeded extends Error {
   override readonly name = 'TimeLimitExceeded';
+  /** The limit, where it is not that of the request: a call with progress has a longer one. */
+  readonly limitMs: number | undefined;
+
+  constructor(limitMs?: number) {
+    super('the time limit was exceeded');
+    this.limitMs = limitMs;
+  }
 }
 
 /** The connection ended before the answer. */
 export class Disconnected extends Error {
-  override readonly name = 'Disconnected';
+  override readonly name: string = 'Disconnected';
+}
+
+/** The connection had ended before the request was sent, so the server has done nothing. */
+export class NotSent extends Disconnected {
+  override readonly name = 'NotSent';
+
+  constructor() {
+    super('its connection is closed');
+  }
 }
 
 /** The server refused a request before it did anything, because it no longer knows the session. */
@@ -58,7 +88,8 @@ export function withServerError<Message extends object>(message: Message): Messa
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
   if (error.data instanceof Error) return error.data;
-  if (error.code === ErrorCode.RequestTimeout) return new TimeLimitExceeded('the time limit was exceeded');
+  if (error.code === ErrorCode.RequestTimeout)
+    return new TimeLimitExceeded((error.data as { readonly maxTotalTimeout?: number } | undefined)?.maxTotalTimeout);
   if (error.code === ErrorCode.ConnectionClosed) return new Disconnected('the connection was closed');
   return error;
 }

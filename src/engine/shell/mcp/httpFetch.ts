@@ -4,7 +4,7 @@ import { jsonOf } from '../../core/json.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { SessionLost } from './errors.ts';
+import { ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
 import { isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
@@ -19,9 +19,9 @@ type StreamEvents = {
 
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
- * that is declared for it. An error that a server answers with an HTTP status is delivered like any other answer. A
- * request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, unless it is an error of the
- * server's own for this request.
+ * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
+ * any other answer. Otherwise a request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, and
+ * with an `UnaddressedRefusal` where it is another error.
  */
 export function mcpFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
@@ -30,6 +30,8 @@ export function mcpFetch(events: StreamEvents): FetchLike {
     const response = await boundFetch(url, { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit);
     const type = response.headers.get('content-type') ?? '';
     const isPost = init?.method === 'POST';
+    const isResumed = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
+    if (isResumed && !response.ok) events.onCut?.();
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return refused(response, init ?? {});
     if (isPost && type.includes('application/json')) return answered(response, await response.text(), init);
@@ -68,25 +70,32 @@ function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
   return read.success ? read.data : {};
 }
 
-/** Returns the answer in a response with an HTTP status of an error, else the response as it is. */
+/**
+ * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws `SessionLost` or
+ * an `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for.
+ */
 async function refused(response: Response, init: RequestInit): Promise<Response> {
+  const { status } = response;
   // A person has to change something for these, so they are not for the agent.
-  if (response.status === 401 || response.status === 403) return response;
+  if (status === 401 || status === 403) return response;
   const text = await response.text();
-  const isOfSession = response.status === 404 && new Headers(init.headers).has('mcp-session-id');
-  if (isOfSession && !isErrorOf(requestOf(init).id, text)) throw new SessionLost(text);
-  if (isMessage(text)) return answered(response, text, init);
-  if (!isAboutArguments(response.status, text) || requestOf(init).method !== 'tools/call')
-    return withBody(response, text);
-  const error = { code: response.status, message: text };
-  return answered(response, JSON.stringify({ jsonrpc: '2.0', error }), init);
+  const { id, method } = requestOf(init);
+  const refusal = refusalIn(text);
+  if (refusal && id !== undefined && refusal.id === id) return answered(response, text, init);
+  if (status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
+  if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error);
+  if (isAboutArguments(status, text) && method === 'tools/call')
+    throw new UnaddressedRefusal(new ServerError(status, text));
+  return withBody(response, text);
 }
 
-/** Returns whether a text is an error that answers a request by its id, and is not about the session. */
-function isErrorOf(id: number | string | undefined, text: string): boolean {
-  if (id === undefined || !isMessage(text)) return false;
+/** Returns the JSON-RPC error that a text is, with the id that it names. */
+function refusalIn(text: string): { readonly id: unknown; readonly error: ServerError } | null {
+  if (!isMessage(text)) return null;
   const message = readMessage(text);
-  return 'error' in message && message.id === id && !/session/i.test(message.error.message);
+  if (!('error' in message)) return null;
+  const { code, message: words, data } = message.error;
+  return { id: message.id, error: new ServerError(code, words, data) };
 }
 
 /**

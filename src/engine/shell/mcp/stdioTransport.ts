@@ -4,6 +4,7 @@ import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { readLines } from '../boundedLines.ts';
 import { answerTooLong } from '../boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
+import { NotSent } from './errors.ts';
 import { isMessage, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
@@ -29,6 +30,7 @@ export class StdioTransport implements Transport {
   #lastRequest: number | string | undefined;
   /** The ids of requests that have no answer yet. */
   readonly #open = new Set<unknown>();
+  #closed: Promise<void> | null = null;
 
   constructor(program: Program, events: StdioEvents) {
     this.#program = program;
@@ -39,15 +41,16 @@ export class StdioTransport implements Transport {
     const group = startGroup(this.#program);
     this.#group = group;
     const { child } = group;
-    child.stderr.on('data', (chunk: Buffer) => this.#events.onStderr(chunk.toString()));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => this.#events.onStderr(text));
     const onTooLong = (start: string) => {
       if (this.#refuse(start)) return;
       this.#events.onTooLong();
       group.kill();
     };
     readLines(child.stdout, (line) => this.#receive(line), { onTooLong });
-    for (const stream of [child.stdin, child.stdout, child.stderr])
-      stream.on('error', (error) => this.onerror?.(error));
+    // A server that closes its input reads no call any more.
+    child.stdin.on('error', () => void this.close());
+    for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.once('exit', () => void this.close());
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
@@ -57,15 +60,20 @@ export class StdioTransport implements Transport {
 
   send(message: Message): Promise<void> {
     const stdin = this.#group?.child.stdin;
-    if (!stdin) return Promise.reject(new Error('the server has ended'));
+    if (!stdin) return Promise.reject(new NotSent());
     if ('method' in message) this.#note(message);
     return new Promise((resolve) => {
       if (stdin.write(serializeMessage(message))) resolve();
-      else stdin.once('drain', () => resolve());
+      else stdin.once('drain', () => resolve()).once('close', () => resolve());
     });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
     const group = this.#group;
     this.#group = null;
     if (!group) return;
@@ -94,12 +102,12 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     try {
+      // A program that logs JSON may write an id and a result too.
+      if (!isMessage(line)) throw new SyntaxError('not a message');
       const message = readMessage(line);
       if (!('method' in message)) this.#open.delete(message.id ?? this.#lastRequest);
       const isWithoutId = 'error' in message && message.id === undefined;
-      // A program that logs JSON writes errors too, which are not messages.
-      if (isWithoutId && !isMessage(line)) this.#events.onNoise();
-      else this.onmessage?.(isWithoutId ? { ...message, id: this.#lastRequest } : message);
+      this.onmessage?.(isWithoutId ? { ...message, id: this.#lastRequest } : message);
     } catch {
       this.#events.onNoise();
     }

@@ -145,11 +145,12 @@ test.each(
     [
       { more: ', volatile: [id]', isMade: true },
       { more: ', volatile: [write]', isMade: true },
+      { more: '', isMade: false, idOf: (made: number) => String(9007199254740991n + BigInt(made)) },
       { more: '', isMade: false },
     ],
     2,
   ),
-)('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade }) => {
+)('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade, idOf }) => {
   let made = 0;
   const server = await rawMcpServer({
     reply: ({ id, method, params }) => {
@@ -159,7 +160,8 @@ test.each(
       }
       if (method !== 'tools/call' || params.name === 'look') return undefined;
       made += 1;
-      return { body: resultBody(id, textResult(`{"id": "note-${made}", "note": "milk"}`)) };
+      const own = idOf ? idOf(made) : `"note-${made}"`;
+      return { body: resultBody(id, textResult(`{"id": ${own}, "note": "milk"}`)) };
     },
   });
   const calls = ['{ tool: write }', '{ tool: look }'];
@@ -169,5 +171,5 @@ test.each(
   const last = events.findLastIndex(({ type }) => type === 'toolReturned');
   const forked = rehearse(folder, ['a'], { from: events.slice(0, last) });
   if (isMade) expect(await forked).toMatchObject([{ reward: 1, results: parent?.results }]);
-  else await expect(forked).rejects.toThrow(/write of "raw" answered differently .*\(id is "note-1", then "note-\d"\)/);
+  else await expect(forked).rejects.toThrow(/write of "raw" answered differently .*\(id is "\S+", then "\S+"\)/);
 });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { isAlive } from '../../../../src/engine/shell/isAlive.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
 import { connectTo, declaredHttp, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
@@ -61,13 +62,21 @@ test('a result beside an error that is null is a result', async () => {
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'fine', isError: false });
 });
 
+const page = (body: string) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end(body);
 const losses: readonly (readonly [name: string, reply: RawReply, code: string])[] = [
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
-  ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/error'],
+  ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],
+  ['a page of a login', page('<html><title>Log in</title></html>'), 'mcp/protocol'],
+  ['JSON that is not a message', { body: '{"ok":true}' }, 'mcp/protocol'],
   ['a page with status 400', { status: 400, body: '<html><title>Bad Request</title></html>' }, 'mcp/error'],
-  ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/error'],
-  ['a JSON error of a gateway with a message', { status: 503, body: '{"error":{"message":"busy"}}' }, 'mcp/error'],
+  ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/unavailable'],
+  [
+    'a JSON error of a gateway with a message',
+    { status: 503, body: '{"error":{"message":"busy"}}' },
+    'mcp/unavailable',
+  ],
 ];
 
 test.each(losses)('%s ends the rollout', async (_, reply, code) => {
@@ -83,7 +92,10 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   const { id, method } = JSON.parse(line);
   if (method === 'initialize') answer(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} } });
   if (method === 'tools/list') answer(id, { tools: [{ name: 'look' }] });
-  if (method === 'tools/call') console.log(process.argv[1].replaceAll('ID', id).replace('LONG', () => 'x'.repeat(65e6)));
+  if (method !== 'tools/call') return;
+  const [own, end] = process.argv[1].split('END');
+  console.log(own.replace('PID', process.pid).replaceAll('ID', id).replace('LONG', () => 'x'.repeat(65e6)));
+  if (end !== undefined) process.stdout.write('', () => process.exit(0));
 });`;
 
 /** Starts that server for one test. */
@@ -103,6 +115,23 @@ test.each([
 ])('the agent reads %s over stdio', async (_, line) => {
   const source = await startStdio(line);
   expect(await source.call('look', {})).toEqual({ content: 'Error: MCP error -32603: boom', isError: true });
+});
+
+test('a log line that is JSON does not answer a call', async () => {
+  const log = '{"id":ID,"error":{"message":"slow query"},"result":{"content":[]}}';
+  const source = await startStdio(
+    `${log}\n${answer(7, `"result":${textResult('seen')}`).replace('"id":7', '"id":ID')}`,
+  );
+  expect(await source.call('look', {})).toEqual({ content: 'seen', isError: false });
+});
+
+test('a server that has ended between two calls is started again where nothing can be lost', async () => {
+  const source = await startStdio(`${answer(7, `"result":${textResult('PID')}`).replace('"id":7', '"id":ID')}END`);
+  const first = await source.call('look', {});
+  await expect.poll(() => isAlive(Number(first.content))).toBe(false);
+  const second = await source.call('look', {});
+  expect(second).toEqual({ content: expect.stringMatching(/^\d+$/), isError: false });
+  expect(second.content).not.toBe(first.content);
 });
 
 test('a result of more than 64 MB over stdio is an error for the agent, and the server remains', async () => {

@@ -6,7 +6,7 @@ import { sampled } from '../../../support/suite.ts';
 
 const forget = (server: RawServer) => server.sessions.clear();
 
-test.each([[undefined], [405], [500]])(
+test.each([[undefined], [405], [500], ['never' as const]])(
   'closing ends the session; a DELETE with status %s is enough',
   async (deleteStatus) => {
     const server = await rawMcpServer(deleteStatus === undefined ? {} : { deleteStatus });
@@ -36,13 +36,29 @@ test('a handshake that fails leaves no session', async () => {
   expect(server.sessions.size).toBe(0);
 });
 
-const rpc = (code: number) => `{"jsonrpc":"2.0","id":ID,"error":{"code":${code},"message":"Session not found"}}`;
+test('a handshake whose second message has no answer ends at the time limit', async () => {
+  const server = await rawMcpServer({
+    reply: ({ method }) => (method === 'notifications/initialized' ? () => undefined : undefined),
+  });
+  await expect(connectTo(server.url, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code: 'mcp/timeout' } });
+  expect(server.sessions.size).toBe(0);
+});
+
+const rpc = (code: number, message = 'Session not found') =>
+  `{"jsonrpc":"2.0","id":ID,"error":{"code":${code},"message":"${message}"}}`;
+/** An error of the transport, which names no request of the client. */
+const unaddressed = (id: string, message: string) =>
+  `{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`;
 const expiries = [
   { name: '404', unknownSession: { status: 404, body: 'not found' } },
   { name: '404 with an error', unknownSession: { status: 404, body: rpc(-32001) } },
   { name: '400', unknownSession: { status: 400, body: 'Bad Request: No valid session ID provided' } },
   { name: '400 with an error', unknownSession: { status: 400, body: rpc(-32000) } },
   { name: '-32001 with status 200', unknownSession: { status: 200, body: rpc(-32001) } },
+  { name: '400 in the text of a header', unknownSession: { status: 400, body: 'Mcp-Session-Id header is required' } },
+  { name: '410', unknownSession: { status: 410, body: 'gone' } },
+  { name: '400 without an id', unknownSession: { status: 400, body: unaddressed('null', 'Server not initialized') } },
+  { name: '400 with an id of its own', unknownSession: { status: 400, body: unaddressed('"server-error"', 'Bad') } },
 ];
 
 test.each(expiries)('an expired session ($name) is taken up again', async ({ unknownSession }) => {
@@ -73,19 +89,37 @@ test.each(expiries)('a session that expires ($name) before the tools are listed 
   expect([lists, server.sessions.size]).toEqual([2, 1]);
 });
 
-test('a 404 with an error of the tool itself is an answer for the agent', async () => {
-  const server = await rawMcpServer({
-    reply: ({ id, method }) =>
-      method === 'tools/call'
-        ? {
-            status: 404,
-            body: JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'There is no parcel P9.' } }),
-          }
-        : undefined,
+test.each(['There is no parcel P9.', 'Training session P9 not found'])(
+  'a 404 with an error of the tool itself is an answer for the agent: %s',
+  async (message) => {
+    const server = await rawMcpServer({
+      reply: ({ id, method }) =>
+        method === 'tools/call' ? { status: 404, body: rpc(-32602, message).replace('ID', String(id)) } : undefined,
+    });
+    const source = await connectTo(server.url);
+    expect(await source.call('write', {})).toMatchObject({ content: expect.stringContaining('P9'), isError: true });
+    expect(server.calls).toEqual(['write']);
+    expect(server.sessions.size).toBe(1);
+  },
+);
+
+test.each([400, 406])('an error with status %s and an id of its own is no reason to wait', async (status) => {
+  const refusal = { status, body: unaddressed('"server-error"', 'Not Acceptable') };
+  const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? refusal : undefined) });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({
+    content: 'Error: MCP error -32600: Not Acceptable',
+    isError: true,
   });
+  const closed = await rawMcpServer({ reply: () => refusal });
+  await expect(connectTo(closed.url)).rejects.toThrow(/it answers with MCP error -32600: Not Acceptable/);
+});
+
+test('a session that a task has set up is not replaced by another', async () => {
+  const server = await rawMcpServer();
   const source = await connectTo(server.url);
-  expect(await source.call('look', {})).toMatchObject({ content: expect.stringContaining('P9'), isError: true });
-  expect(server.sessions.size).toBe(1);
+  await source.setUp?.({ calls: [{ tool: 'login' }] });
+  forget(server);
+  await expect(source.call('look', {})).rejects.toMatchObject({ failure: { code: 'mcp/session' } });
 });
 
 test.each(['initialize', 'tools/list'])('a connection that breaks at %s is opened again, once', async (broken) => {
@@ -170,27 +204,31 @@ test('400 that is not about a session is the result of the call', async () => {
 });
 
 /** Sends a progress notification every 100 ms, and the result after so many. */
-const slow = (id: number, token: number | undefined, notifications: number) => (response: ServerResponse) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  let sent = 0;
-  const event = (text: string) => response.write(`data: ${text}\n\n`);
-  const timer = setInterval(() => {
-    sent += 1;
-    const params = { progressToken: token, progress: sent };
-    if (sent <= notifications && token !== undefined)
-      event(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
-    if (sent === notifications) response.end(`data: ${resultBody(id, textResult('done'))}\n\n`);
-  }, 100);
-  response.on('close', () => clearInterval(timer));
-};
+const slow =
+  (id: number, token: number | undefined, notifications: number, count = { sent: 0 }) =>
+  (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const event = (text: string) => response.write(`data: ${text}\n\n`);
+    const timer = setInterval(() => {
+      count.sent += 1;
+      const params = { progressToken: token, progress: count.sent };
+      if (count.sent <= notifications && token !== undefined)
+        event(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+      if (count.sent === notifications) response.end(`data: ${resultBody(id, textResult('done'))}\n\n`);
+    }, 100);
+    response.on('close', () => clearInterval(timer));
+  };
 
 test('progress extends the time limit up to 10 times of it', async () => {
+  const count = { sent: 0 };
   const { url } = await rawMcpServer({
     reply: ({ id, method, params }) =>
-      method === 'tools/call' ? slow(id, params._meta?.progressToken, 10_000) : undefined,
+      method === 'tools/call' ? slow(id, params._meta?.progressToken, 10_000, count) : undefined,
   });
   const source = await connectTo(url, { resetTimeoutOnProgress: true });
-  await expect(source.call('look', {}, { timeoutMs: 400 })).rejects.toMatchObject({ failure: { code: 'mcp/timeout' } });
+  await expect(source.call('look', {}, { timeoutMs: 400 })).rejects.toThrow(/did not answer within 4 s/);
+  // Without an extension, 4 notifications come before the limit.
+  expect(count.sent).toBeGreaterThan(10);
 });
 
 test.each([
