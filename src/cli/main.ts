@@ -194,7 +194,7 @@ export function processIo(): Io {
     if (interrupts > 1) process.exit(130);
     abort.abort();
   });
-  process.on('SIGTERM', () => abort.abort());
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
   // Who read the output may go (`| head`): there is nobody to tell, and what still runs ends as after Ctrl+C.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, onTestFinished, test } from 'vitest';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
+import { approveDomain } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { rawMcpServer } from '../support/rawMcpServer.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -64,4 +69,22 @@ test.each([
   const { code, err } = await rehearsal('mcp', ...args);
   expect(code).toBe(2);
   expect(err).toMatch(words);
+});
+
+test('SIGTERM ends the server, and the sessions of its servers', async () => {
+  const server = await rawMcpServer();
+  const domain = approveDomain(
+    folderOf({
+      'domain.yaml': `name: raw\nmcpServers:\n  raw: { type: http, url: "${server.url}", writes: [write] }\n`,
+      'policy.md': '# Raw\n',
+      'database.json': '{}',
+    }),
+  );
+  const child = spawn(process.execPath, [commandLine, 'mcp', domain], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(server.sessions.size).toBe(0);
 });

@@ -29,7 +29,7 @@ tool ends at once. A TypeScript tool runs to its end, or to its time limit.
     });
     try {
       const { serveMcp } = await import('../../engine/shell/mcpServer.ts');
-      await serveMcp(tools.shown);
+      await serveMcp(tools.shown, { signal: io.signal });
     } finally {
       await tools.close();
     }

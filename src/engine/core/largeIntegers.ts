@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { referredBy } from './jsonPointer.ts';
+import { linearPattern } from './linearPattern.ts';
 
 // Whole numbers that a JavaScript number cannot hold. In recordings, states and arguments such a number is a text of its
 // digits, as the files of a domain have it. In JSON that is sent to a tool it is a number again.
@@ -101,8 +102,20 @@ function withNumbers(
   );
 }
 
-function propertySchema({ properties, additionalProperties }: JsonObject, key: string): Json | undefined {
-  return isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+function propertySchema(schema: JsonObject, key: string): Json | undefined {
+  const { properties, patternProperties, additionalProperties } = schema;
+  if (isObject(properties) && Object.hasOwn(properties, key)) return properties[key];
+  const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : [];
+  return patterns.find(([pattern]) => matches(pattern, key))?.[1] ?? additionalProperties;
+}
+
+/** Returns whether a pattern of a schema matches a key. A pattern that cannot be checked matches every key. */
+function matches(pattern: string, key: string): boolean {
+  try {
+    return linearPattern(pattern).test(key);
+  } catch {
+    return true;
+  }
 }
 
 /** Returns the schema of an item, in a tuple of draft 2020-12 (`prefixItems`) or of an earlier draft. */
@@ -124,8 +137,8 @@ function partsOf(root: JsonObject, ...schemas: readonly (Json | undefined)[]): r
   const add = (schema: Json | undefined) => {
     if (!isObject(schema) || parts.has(schema)) return;
     parts.add(schema);
-    const { $ref, allOf, anyOf, oneOf } = schema;
-    for (const each of [referredBy(root, $ref), allOf, anyOf, oneOf].flat() as Json[]) add(each);
+    const { $ref, allOf, anyOf, oneOf, then, else: otherwise } = schema;
+    for (const each of [referredBy(root, $ref), allOf, anyOf, oneOf, then, otherwise].flat() as Json[]) add(each);
   };
   for (const schema of schemas) add(schema);
   return [...parts];

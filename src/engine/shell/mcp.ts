@@ -208,7 +208,7 @@ class McpInstance implements ToolSource {
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.#tool(name);
-    const problem = tool ? misfitOf(tool, args) : this.#noTool(name);
+    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true, isUnchanged: true };
     const {
       data: _,
@@ -219,14 +219,6 @@ class McpInstance implements ToolSource {
       maxLength: longestResultOf(this.#server),
     });
     return result;
-  }
-
-  /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
-  #noTool(name: string): string {
-    const changed = this.#connection?.hasChangedTools
-      ? '. The server has changed its list of tools since, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole'
-      : '';
-    return `there is no tool named "${name}"${changed}`;
   }
 
   async read(reader: Reader | undefined = this.#server.reader as Reader | undefined): Promise<Json> {
@@ -298,7 +290,8 @@ class McpInstance implements ToolSource {
     };
     try {
       const result = await this.#called(request, tool, { ...options, timeoutMs });
-      const mismatch = tool && mismatchOf(tool, result);
+      const notes = [tool && mismatchOf(tool, result), this.#connection?.takeChangedTools() ? changedTools : undefined];
+      const mismatch = notes.filter((note) => note !== undefined).join('; ') || undefined;
       return {
         content: this.#shown(result.content),
         isError: result.isError,
@@ -348,7 +341,7 @@ class McpInstance implements ToolSource {
 
   /** Whether a fresh server can take the place of this one: nothing of the rollout would be lost with it. */
   get #mayStartAgain(): boolean {
-    return this.#server.state === 'none' && !this.#hasChanged;
+    return !this.#hasChanged;
   }
 
   /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
@@ -573,8 +566,17 @@ const passing: readonly number[] = [429, 502, 503, 504];
 const again = 'Run the task again. If it fails again, look at the log of the server';
 
 /** Returns why an answer could not be read, in one line: the message of a schema has a line for each of its issues. */
-const misreadText = (error: unknown) =>
-  error instanceof ZodError ? 'its answer is not a JSON-RPC message' : withoutPage(messageOf(error));
+function misreadText(error: unknown): string {
+  if (!(error instanceof ZodError)) return withoutPage(messageOf(error));
+  const [issue] = error.issues;
+  return issue && issue.path.length > 0
+    ? `its answer cannot be read: ${issue.path.join('.')}: ${issue.message}`
+    : 'its answer is not a JSON-RPC message';
+}
+
+/** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
+const changedTools =
+  'the server has changed its list of tools, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole';
 
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
@@ -596,6 +598,7 @@ function withoutQuery(url: string): string {
 
 function wordsOf(error: unknown): string {
   if (error instanceof ServerError) return error.text;
+  if (error instanceof ZodError) return misreadText(error);
   return isAnswerTooLong(error) ? `the result is longer than ${longestAnswer / 1e6} MB` : messageOf(error);
 }
 

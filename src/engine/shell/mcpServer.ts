@@ -49,21 +49,30 @@ export async function answerMcp(
   await transport.handleRequest(request, response, body);
 }
 
+type ServeOptions = {
+  /** Ends the server at once. */
+  readonly signal?: AbortSignal;
+  readonly input?: Readable;
+  readonly output?: Writable;
+};
+
 /** Serves tools on standard input and output, until the input has ended and every request has its answer. */
 export async function serveMcp(
   shown: ShownTools,
-  input: Readable = process.stdin,
-  output: Writable = process.stdout,
+  { signal, input = process.stdin, output = process.stdout }: ServeOptions = {},
 ): Promise<void> {
   const server = serverOf(shown);
   const lines = exactLines(input);
   const transport = new CountingTransport(new StdioServerTransport(lines, output));
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
+    signal?.addEventListener('abort', () => resolve(), { once: true });
   });
   await server.connect(transport);
   await Promise.race([closed, once(lines, 'end').then(() => transport.isIdle())]);
   await server.close();
+  // Otherwise the process waits for the end of its input.
+  input.destroy();
 }
 
 /** Pictures and sounds go out as they came in; another file is a resource without an address of its own. */

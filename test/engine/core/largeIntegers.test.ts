@@ -24,6 +24,7 @@ const schema = {
     both: { allOf: [{ $ref: '#/$defs/row' }, { properties: { name: { type: 'string' } } }] },
     tuple: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
     to: { $ref: '#/properties/id' },
+    byPattern: { type: 'object', patternProperties: { '^x': { type: 'integer' } } },
     oldTuple: { type: 'array', items: [{ type: 'string' }, { type: 'integer' }], additionalItems: { type: 'integer' } },
   },
   $defs: {
@@ -74,10 +75,11 @@ test('arguments are numbers again where the schema has numbers alone', () => {
     nullable: { id: large },
     both: { id: large, name: large, parent: { id: large } },
     tuple: [large, large, large],
+    byPattern: { x1: large, y1: large },
     oldTuple: [large, large, large],
   };
   expect(JSON.stringify(exactArguments(schema, nested))).toBe(
-    `{"nullable":{"id":${large}},"both":{"id":${large},"name":"${large}","parent":{"id":${large}}},"tuple":["${large}",${large},"${large}"],"oldTuple":["${large}",${large},${large}]}`,
+    `{"nullable":{"id":${large}},"both":{"id":${large},"name":"${large}","parent":{"id":${large}}},"tuple":["${large}",${large},"${large}"],"byPattern":{"x1":${large},"y1":"${large}"},"oldTuple":["${large}",${large},${large}]}`,
   );
   const small = { id: 1, name: 'a' };
   expect([exactArguments(schema, small), approximated(schema, small)]).toEqual([small, small]);

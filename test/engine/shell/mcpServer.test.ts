@@ -13,7 +13,7 @@ test('a call arrives with all digits of its numbers', async () => {
     given.push(args);
     return { content: 'done', isError: false };
   };
-  const served = serveMcp({ tools: [], instructions: '', call }, input, output);
+  const served = serveMcp({ tools: [], instructions: '', call }, { input, output });
   input.write(
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"id":9007199254740993,"n":1}}}\n',
   );
@@ -30,7 +30,7 @@ async function answersTo(
 ): Promise<readonly { readonly id: number }[]> {
   const output = new PassThrough();
   const input = Readable.from([lines.join('\n')], { objectMode: false });
-  await serveMcp({ tools: [], instructions: '', call }, input, output);
+  await serveMcp({ tools: [], instructions: '', call }, { input, output });
   output.end();
   return (await text(output))
     .trimEnd()

@@ -12,6 +12,8 @@ export type UnsupportedSchemaPattern = {
 /** What every compiler of a domain's or a server's JSON Schemas is made with. */
 export const schemaSettings = {
   strict: false,
+  // An argument named `constructor` that is absent is not the one that every object inherits.
+  ownProperties: true,
   validateFormats: false,
   logger: false,
   code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },

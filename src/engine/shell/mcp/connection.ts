@@ -36,8 +36,7 @@ type CallOptions = {
 /** A connection to an MCP server, from its handshake to the end of its session. */
 export class McpConnection {
   readonly client: Client = new TolerantClient({ name: 'rehearsal', version });
-  /** Whether the server has changed its list of tools since the handshake. */
-  hasChangedTools = false;
+  #hasChangedTools = false;
   /** Whether the server has ended, so that nothing can be sent to it. */
   isClosed = false;
   /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
@@ -52,7 +51,7 @@ export class McpConnection {
   constructor() {
     this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      this.hasChangedTools = true;
+      this.#hasChangedTools = true;
     });
     this.client.onclose = () => {
       this.isClosed = true;
@@ -126,6 +125,13 @@ export class McpConnection {
   /** Returns whether the server refuses a ping too because of its session: a tool may have sessions of its own. */
   #refusesPing(options: RequestOptions): Promise<boolean> {
     return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(() => false, isSessionLoss);
+  }
+
+  /** Returns whether the server has changed its list of tools since this was asked last. */
+  takeChangedTools(): boolean {
+    const hasChanged = this.#hasChangedTools;
+    this.#hasChangedTools = false;
+    return hasChanged;
   }
 
   /** Returns an answer, unless the connection that it comes over breaks first. */

@@ -34,6 +34,8 @@ export function mcpFetch(events: StreamEvents): FetchLike {
     if (isResumed && !response.ok) events.onCut?.();
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return refused(response, init ?? {});
+    if (response.status === 202 && requestOf(init ?? {}).id !== undefined)
+      throw new SyntaxError('it accepted the request with 202, which has no answer');
     if (isPost && type.includes('application/json')) return answered(response, await response.text(), init);
     if (!type.includes('text/event-stream')) return response;
     return withBody(response, isPost ? watched(response.body, events, requestOf(init).id) : watched(response.body, {}));
@@ -84,8 +86,7 @@ async function refused(response: Response, init: RequestInit): Promise<Response>
   if (refusal && id !== undefined && refusal.id === id) return answered(response, text, init);
   if (status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
   if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error);
-  if (isAboutArguments(status, text) && method === 'tools/call')
-    throw new UnaddressedRefusal(new ServerError(status, text));
+  if (isOfTool(status, text) && method === 'tools/call') throw new UnaddressedRefusal(new ServerError(status, text));
   return withBody(response, text);
 }
 
@@ -98,12 +99,12 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
-/**
- * Returns whether a refusal is the server's answer to the arguments of a call. The other statuses are of gateways and of
- * the transport, and so are pages.
- */
-const isAboutArguments = (status: number, text: string) =>
-  [400, 413, 422].includes(status) && text.trim() !== '' && withoutPage(text) === text;
+/** Statuses of the client's rights and rate, of a wrong address, and of a gateway in front of the server. */
+const notOfTools: readonly number[] = [401, 402, 403, 404, 405, 407, 408, 410, 429, 502, 503, 504, 511];
+
+/** Returns whether a refusal is the server's answer to a call. Pages are of gateways. */
+const isOfTool = (status: number, text: string) =>
+  !notOfTools.includes(status) && text.trim() !== '' && withoutPage(text) === text;
 
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
 function answered(response: Response, text: string, init: RequestInit): Response {

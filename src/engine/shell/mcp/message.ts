@@ -29,8 +29,13 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   if (!answer.success || 'method' in answer.data) return JSONRPCMessageSchema.parse(value);
   const id = answer.data.id ?? requestId;
   const { error, result } = answer.data;
+  const isVersioned = messageSchema.safeParse(value).success;
   if (error === undefined || error === null)
-    return JSONRPCMessageSchema.parse({ jsonrpc: '2.0', id, result: resultOf(text, result) });
+    return JSONRPCMessageSchema.parse({
+      jsonrpc: '2.0',
+      id,
+      result: resultOf(text, isVersioned ? (result ?? null) : result),
+    });
   const { code, message, data: rounded } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
   const isExact = typeof rounded === 'string' || !losesDigits(text);
   const data = isExact ? rounded : exactText(text, (sent: SentError) => sent.error.data);

@@ -19,7 +19,11 @@ type FaultOf = (code: string, what: string) => Fault;
 /** More pages of tools than any server has. */
 const mostPages = 1000;
 
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+/** Some servers mark the last page with another value than null. */
+const pageSchema = z.looseObject({
+  tools: z.array(z.unknown()).nullish(),
+  nextCursor: z.string().nullish().catch(null),
+});
 
 const hint = z.boolean().nullish().catch(undefined);
 /** A tool in a list, without what nothing here reads. A wrong value of an optional field counts as absent. */
@@ -50,10 +54,11 @@ export async function listTools(
     const page = pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
     if (!page.success) throw faultOf('mcp/list', `its answer to tools/list cannot be read (${misreadOf(page.error)})`);
     const before = found.length;
-    found.push(...page.data.tools.map((tool, at) => listed(server, tool, before + at + 1)));
-    // Some servers mark the last page with an empty cursor.
+    found.push(...(page.data.tools ?? []).map((tool, at) => listed(server, tool, before + at + 1)));
+    // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
     cursor = page.data.nextCursor || undefined;
-    if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
+    if (cursor !== undefined && seen.has(cursor)) break;
+    if (seen.size >= mostPages)
       throw faultOf('mcp/endless-list', 'its tool list does not end: every page names a next page');
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
@@ -111,10 +116,27 @@ function listed(server: ListedServer, written: unknown, place: number): ListedTo
 }
 
 /** Returns why a tool cannot be used whatever its arguments are, or null. */
-function problemOf({ name, execution }: WrittenTool): string | null {
+function problemOf({ name, execution, inputSchema, outputSchema }: WrittenTool): string | null {
   // A name of several lines could pass for more of a file or a message that quotes it.
   if (/\p{Cc}/u.test(name)) return 'its name has a control character';
+  if (isDeep([inputSchema, outputSchema], deepestSchema))
+    return `its schemas are more than ${deepestSchema} levels deep`;
   return execution?.taskSupport === 'required' ? 'it needs tasks of MCP, which Rehearsal does not support' : null;
+}
+
+/** Levels of objects and lists in a schema. Compiling a deeper one exhausts the stack. */
+const deepestSchema = 200;
+
+/** Returns whether values have more levels than a number. Does not recurse. */
+function isDeep(values: readonly unknown[], levels: number): boolean {
+  let level = values.filter((value) => typeof value === 'object' && value !== null);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    level = level
+      .flatMap((value) => Object.values(value))
+      .filter((value) => typeof value === 'object' && value !== null);
+  }
+  return false;
 }
 
 /**

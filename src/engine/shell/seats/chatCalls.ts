@@ -1,4 +1,5 @@
 import type { ChatCompletionTool } from 'openai/resources/chat/completions';
+import { exactArguments } from '../../core/largeIntegers.ts';
 import { callsIn, type Message, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 
@@ -33,14 +34,15 @@ export function idsOfCalls(messages: readonly Message[]): readonly string[] {
   return messages.flatMap((message) => callsIn(message).map(({ id }) => id));
 }
 
-/** Calls as they are sent back to the endpoint. */
-export function sentCalls(calls: readonly ToolCall[]) {
-  return calls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
+/**
+ * Returns calls as they are sent back to the endpoint.
+ * @param tools those that the model is offered: where their schemas have numbers, large ones are numbers again
+ */
+export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []) {
+  return calls.map((call) => {
+    const { parameters = {} } = tools.find(({ name }) => name === call.name) ?? {};
+    const text =
+      typeof call.arguments === 'string' ? call.arguments : JSON.stringify(exactArguments(parameters, call.arguments));
+    return { id: call.id, type: 'function' as const, function: { name: call.name, arguments: text } };
+  });
 }

@@ -10,6 +10,7 @@ import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { silence } from '../../core/simulator/turns.ts';
+import type { Offered } from '../../core/tool.ts';
 import { offered, sentCalls } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { withSentBack } from './sentBack.ts';
@@ -71,7 +72,7 @@ export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messag
   return [
     ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
-    ...messages.map(agentMessage),
+    ...messages.map((message) => agentMessage(message, started.tools)),
   ];
 }
 
@@ -125,10 +126,10 @@ export function userChatOf(view: UserView): ChatCompletionMessageParam[] {
   return simulatorChat(view).map(userMessage);
 }
 
-function agentMessage(message: Message): ChatCompletionMessageParam {
+function agentMessage(message: Message, tools: readonly Offered[]): ChatCompletionMessageParam {
   if (message.role === 'user') return { role: 'user', content: message.content };
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = sentCalls(message.toolCalls);
+  const calls = sentCalls(message.toolCalls, tools);
   return {
     role: 'assistant',
     content: message.content,

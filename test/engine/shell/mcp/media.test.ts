@@ -101,6 +101,19 @@ it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly stri
   expect((parts ?? []).map(({ type }) => type)).toEqual(kinds);
 });
 
+it('a call goes back to its model with the number that it wrote', () => {
+  const large = '9007199254740993';
+  const parameters = { type: 'object', properties: { id: { type: 'integer' } } };
+  const call = { id: 'c', name: 'look', arguments: { id: large } };
+  const message = { role: 'agent' as const, step: 1, content: '', toolCalls: [call] };
+  const view = {
+    started: { system: '', tools: [{ name: 'look', description: '', parameters }] } as never,
+    messages: [message],
+  };
+  const { messages } = agentBody(view, { type: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/v1', keyName: null });
+  expect(messages).toMatchObject([{ tool_calls: [{ function: { arguments: `{"id":${large}}` } }] }]);
+});
+
 it('the sidecar keeps a request without the bytes of its media', () => {
   const kept = JSON.stringify(withoutMedia(asked(['image', 'audio'], [returned(0, [png, wav])])));
   expect(kept).toContain('[image/png, 1 kB]');

@@ -162,19 +162,26 @@ test('a server that forgets every session is not asked without end', async () =>
   expect(lists).toBe(2);
 });
 
-test.each([
-  { name: 'a write', state: 'none', before: 'write' },
-  { name: 'state: replay', state: 'replay', before: 'look' },
-  { name: 'state: snapshot', state: 'snapshot', before: 'look' },
-] as const)('an expired session is a failure of its own after $name', async ({ state, before }) => {
-  const server = await rawMcpServer();
-  const source = await connectTo(server.url, { state });
-  await source.call(before, {});
-  forget(server);
-  await expect(source.call('look', {})).rejects.toMatchObject({
-    failure: { code: 'mcp/session', message: expect.stringContaining('what it kept for the rollout is gone') },
+describe.each(['none', 'replay', 'snapshot'] as const)('with state: %s', (state) => {
+  test('an expired session is a failure after a write', async () => {
+    const server = await rawMcpServer();
+    const source = await connectTo(server.url, { state });
+    await source.call('write', {});
+    forget(server);
+    await expect(source.call('look', {})).rejects.toMatchObject({
+      failure: { code: 'mcp/session', message: expect.stringContaining('what it kept for the rollout is gone') },
+    });
+    expect(server.calls).toEqual(['write']);
   });
-  expect(server.calls).toEqual([before]);
+
+  test('an expired session in which nothing was written is taken up again', async () => {
+    const server = await rawMcpServer();
+    const source = await connectTo(server.url, { state });
+    await source.call('look', {});
+    forget(server);
+    expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
+    expect(server.calls).toEqual(['look', 'write']);
+  });
 });
 
 test.each([200, 400])(

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
-import { declaredHttp } from '../../../support/rawMcpServer.ts';
+import { declaredHttp, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
 import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 
 async function connectTo(url: string, more: Partial<HttpServer> = {}) {
@@ -123,20 +123,24 @@ it.each<[string, readonly string[], object]>([
   expect(server.tools).toMatchObject(expected);
 });
 
-it.each([
-  [{}, 'its answer to tools/list cannot be read (tools: Invalid input: expected array, received undefined)'],
-  [{ tools: null }, 'its answer to tools/list cannot be read (tools: Invalid input: expected array, received null)'],
-  [
-    { tools: [], nextCursor: 2 },
-    'its answer to tools/list cannot be read (nextCursor: Invalid input: expected string, received number)',
-  ],
-])('the list %j is refused in words', async (list, message) => {
-  await expect(connect({ list })).rejects.toThrow(message);
+it('a list that is not one is refused in words', async () => {
+  await expect(connect({ list: { tools: 'none' } })).rejects.toThrow(
+    'its answer to tools/list cannot be read (tools: Invalid input: expected array, received string)',
+  );
 });
 
-it('an empty cursor ends the list', async () => {
-  const server = await connect({ list: { tools: [{ name: 'look' }], nextCursor: '' } });
+it.each([{}, { tools: null }])('the list %j has no tools', async (list) => {
+  expect((await connect({ list })).tools).toEqual([]);
+});
+
+it.each(['', null, 0, false, {}])('the cursor %j ends the list', async (nextCursor) => {
+  const server = await connect({ list: { tools: [{ name: 'look' }], nextCursor } });
   expect(server.tools).toMatchObject([{ name: 'look' }]);
+});
+
+it('a page that names itself as the next one is read once more, and its tools are listed once', async () => {
+  const server = await connect({ list: { tools: [{ name: 'look' }], nextCursor: 'again' } });
+  expect(server.tools.filter(({ leftOut }) => !leftOut)).toMatchObject([{ name: 'look' }]);
 });
 
 it.each([
@@ -182,4 +186,29 @@ it.each<[string, unknown, { readonly content: string; readonly isError: boolean 
 ])('a result with %s is read', async (_, result, expected) => {
   const server = await connect({ list: { tools: [{ name: 'look' }] }, call: () => result });
   expect(await server.call('look', {})).toEqual(expected);
+});
+
+it('an absent argument is not one that every object inherits', async () => {
+  const properties = { season: { type: 'integer' }, constructor: { type: 'string' }, valueOf: { type: 'number' } };
+  const { url } = await scriptedMcpServer({
+    list: { tools: [{ name: 'look', inputSchema: { type: 'object', properties, required: ['season'] } }] },
+    call: () => ({ content: [{ type: 'text', text: 'seen' }] }),
+  });
+  const source = await connectTo(url);
+  expect(await source.call('look', { season: 2024 })).toEqual({ content: 'seen', isError: false });
+  expect(await source.call('look', { season: 2024, constructor: 5 } as never)).toMatchObject({ isError: true });
+});
+
+it('a tool whose schema is too deep is left out, and the others work', async () => {
+  const deep = `${'{"type":"object","properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`;
+  const tools = `[{"name":"deep","inputSchema":${deep}},{"name":"look"}]`;
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/list' ? { body: resultBody(id, `{"tools":${tools}}`) } : undefined),
+  });
+  const source = await connectTo(url);
+  expect(source.tools).toMatchObject([
+    { name: 'deep', leftOut: { reason: expect.stringContaining('deep') } },
+    { name: 'look' },
+  ]);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
 });

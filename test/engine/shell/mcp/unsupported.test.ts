@@ -35,7 +35,7 @@ test('a task in place of a result is an error that the agent reads', async () =>
   ]);
 });
 
-test('a list that changes after a login is named where a tool of it is called', async () => {
+test('a list that changes after a login is a note on the call, once', async () => {
   const notification = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
   const streamed = (id: number) => (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -45,11 +45,9 @@ test('a list that changes after a login is named where a tool of it is called', 
     reply: ({ id, method }): RawReply => (method === 'tools/call' ? streamed(id) : undefined),
   });
   const source = await connectTo(url);
+  const { mismatch } = await source.call('login', {});
+  expect(mismatch).toMatch(/has changed its list of tools.*Log in by env, args or headers/);
   expect((await source.call('pay', {})).content).toBe('Error: there is no tool named "pay"');
-  await source.call('login', {});
-  expect((await source.call('pay', {})).content).toMatch(
-    /changed its list of tools since.*Log in by env, args or headers/,
-  );
 });
 
 test.each([
