@@ -48,6 +48,8 @@ type McpStart = {
   readonly now?: string;
   /** Ends a start that is under way, and refuses later ones. */
   readonly signal?: AbortSignal | undefined;
+  /** Gets what a person may want to know and no call shows. */
+  readonly log?: (text: string) => void;
 };
 
 type SendOptions = SourceCallOptions & {
@@ -102,6 +104,7 @@ class McpInstance implements ToolSource {
   readonly #folder: string;
   readonly #at: Location | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #log: (text: string) => void;
   readonly #filled: Filled;
   readonly #scratch = makeInstanceFolder();
   /** Its paths, as a server may write them: the folder of temporary files can be a link, or where the server works. */
@@ -119,13 +122,14 @@ class McpInstance implements ToolSource {
     name: string,
     server: McpServer,
     folder: string,
-    { environment = process.env, at, now, signal }: McpStart,
+    { environment = process.env, at, now, signal, log = () => undefined }: McpStart,
   ) {
     this.#name = name;
     this.#server = server;
     this.#folder = folder;
     this.#at = at;
     this.#signal = signal;
+    this.#log = log;
     const values = { domainFolder: folder, instanceFolder: this.#scratch, ...(now === undefined ? {} : { now }) };
     this.#filled = fillPlaceholders(values, environment, (problem) =>
       problem.type === 'unknown'
@@ -290,8 +294,9 @@ class McpInstance implements ToolSource {
     };
     try {
       const result = await this.#called(request, tool, { ...options, timeoutMs });
-      const notes = [tool && mismatchOf(tool, result), this.#connection?.takeChangedTools() ? changedTools : undefined];
-      const mismatch = notes.filter((note) => note !== undefined).join('; ') || undefined;
+      const mismatch = tool && mismatchOf(tool, result);
+      if (this.#connection?.takeChangedTools())
+        this.#log(`MCP server "${this.#name}": after ${name}, the list of its tools has changed. ${changedTools}`);
       return {
         content: this.#shown(result.content),
         isError: result.isError,
@@ -576,7 +581,7 @@ function misreadText(error: unknown): string {
 
 /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
 const changedTools =
-  'the server has changed its list of tools, and the agent keeps those that were listed at the start. Log in by env, args or headers, so that the first list is whole';
+  'The agent keeps the tools that were listed at the start. If it needs the others, log in by env, args or headers, so that the first list has them';
 
 /** Returns how many characters a result of a call by an agent may have. */
 const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;

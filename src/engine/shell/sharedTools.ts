@@ -26,6 +26,7 @@ export type ToolDomain = {
 /** What the rollouts of a domain share of the tools outside the lane: Python processes and rate limits. */
 export class SharedTools {
   readonly calls = new ToolCalls();
+  readonly #log: (text: string) => void;
   readonly #domain: ToolDomain;
   readonly #environments: ReadonlyMap<string, BridgeProcess>;
   /** Resolves when no rollout uses the servers whose state is shared. */
@@ -41,6 +42,7 @@ export class SharedTools {
   constructor(domain: ToolDomain, log: (text: string) => void) {
     throwUnlessApproved(effectsOfDomain(domain));
     this.#domain = domain;
+    this.#log = log;
     const { folder, file, world, pythonFile } = domain;
     const interpreter = (given: string | undefined) => given?.replaceAll('${domainFolder}', folder);
     const common = { folder, log, network: file.network };
@@ -145,7 +147,8 @@ export class SharedTools {
     const { folder, locations } = this.#domain;
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
-    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name), now, signal });
+    const at = locations.mcpServers.get(name);
+    return startMcpServer(name, server, folder, { at, now, signal, log: this.#log });
   }
 
   #requireSame(name: string, tools: readonly Tool[]): void {

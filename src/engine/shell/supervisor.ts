@@ -28,6 +28,7 @@ import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
 import { redacted, redactedValue } from './secrets.ts';
 import { SharedTools } from './sharedTools.ts';
+import type { SideNote } from './sideNote.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
@@ -48,6 +49,8 @@ export type RolloutRequest = {
   readonly recordedSources?: Readonly<Record<string, Json>>;
   /** Whether the world after the gold actions is wanted at the end. */
   readonly wantsGold?: boolean;
+  /** Gets what the sidecar would keep of an answer from outside of the lane. */
+  readonly onNote?: (note: SideNote) => void;
 };
 
 export type RolloutClosed = {
@@ -410,7 +413,9 @@ class Supervision implements Supervisor {
       });
       if (isGone()) return;
       const value = redactedValue(answer);
-      live.record.note(redactedValue(note ?? null));
+      const kept = redactedValue(note ?? null);
+      live.record.note(kept);
+      if (kept) live.request.onNote?.(kept);
       check.answered(about, value);
       lane.process.send({ type: 'answer', question, value });
     } catch (error) {

@@ -81,11 +81,16 @@ describe('an expression', () => {
     ['durations("It takes 5 to 7 business days, or in three weeks. It was 20 days ago, in 2026.")', [5, 7, 7, 3]],
     ['lower("ABC")', 'abc'],
     ['count(words("one two"))', 2],
+    ['"9007199254740993" == 9007199254740993', true],
+    ['"9007199254740992" == 9007199254740993', false],
+    ['"9007199254740993" > 100 and -9007199254740993 < 0.5', true],
+    ['"9007199254740993" > 9007199254740992 and not (9007199254740993 <= "9007199254740992")', true],
+    ['"12345678901234567890" > "9007199254740993"', true],
   ] as const)('%s', (text, expected) => expect(value(text)).toEqual(expected));
 
   it.each([
     ['order == 1', 'order is not known here'],
-    ['now < 3', '"2026-03-02T10:00:00Z" < 3 compares no two numbers or texts'],
+    ['now < 3', '"2026-03-02T10:00:00Z" < 3 does not compare two numbers or two texts'],
     ['1 / 0', 'nothing can be divided by 0'],
     ['days(null, now)', 'days needs two dates, not null'],
     ['days("2025-02-30", now)', 'days needs two dates, and "2025-02-30" does not exist'],

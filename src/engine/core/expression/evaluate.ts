@@ -2,6 +2,7 @@ import { calendarDay, isTimeZone } from '../calendar.ts';
 import { wordsOf } from '../dialogue/text.ts';
 import { isProposal, namesValue } from '../dialogue.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { isLargeInteger } from '../largeIntegers.ts';
 import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from './phrase.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
@@ -79,8 +80,10 @@ function computed(expression: Expression, scope: Scope, run: Run): Json {
       return elementOf(computed(expression.of, scope, run), expression.field, expression.value);
     case 'not':
       return !holds(computed(expression.of, scope, run));
-    case 'minus':
-      return -numberOf(computed(expression.of, scope, run), '-');
+    case 'minus': {
+      const value = computed(expression.of, scope, run);
+      return typeof value === 'string' && isLargeInteger(value) ? `-${value}` : -numberOf(value, '-');
+    }
     case 'binary':
       return binary(expression, scope, run);
     case 'call':
@@ -127,14 +130,22 @@ function isIn(part: Json, whole: Json): boolean {
 }
 
 function compared(operator: '<' | '<=' | '>' | '>=', first: Json, second: Json): boolean {
-  const isFit =
-    (typeof first === 'number' && typeof second === 'number') ||
-    (typeof first === 'string' && typeof second === 'string');
-  if (!isFit) throw new Stuck(`${shown(first)} ${operator} ${shown(second)} compares no two numbers or texts`);
-  const [a, b] = [first, second] as [number, number];
+  const operands =
+    numbersOf(first, second) ?? (typeof first === 'string' && typeof second === 'string' && [first, second]);
+  if (!operands)
+    throw new Stuck(`${shown(first)} ${operator} ${shown(second)} does not compare two numbers or two texts`);
+  const [a, b] = operands as [number, number];
   if (operator === '<') return a < b;
   if (operator === '<=') return a <= b;
   return operator === '>' ? a > b : a >= b;
+}
+
+/** Returns two values as numbers, of which one may be a text of the digits of a number that is too large; null for others. */
+function numbersOf(first: Json, second: Json): readonly (bigint | number)[] | null {
+  const numbers = [first, second].map((each) =>
+    typeof each === 'string' && isLargeInteger(each) ? BigInt(each) : each,
+  );
+  return numbers.every((each) => typeof each === 'number' || typeof each === 'bigint') ? numbers : null;
 }
 
 function arithmetic(operator: Operator, a: number, b: number): number {

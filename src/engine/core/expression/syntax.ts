@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { isLargeInteger } from '../largeIntegers.ts';
 import { arityOf, functionNames } from './signature.ts';
 
 export type Operator = 'or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
@@ -165,7 +166,8 @@ class Reader {
     const { kind, text, at } = this.#token;
     if (kind === 'number') {
       this.#advance();
-      return { type: 'literal', value: Number(text), at };
+      // As in the state of a server, a number that would lose digits is a text of them.
+      return { type: 'literal', value: isLargeInteger(text) ? text : Number(text), at };
     }
     if (kind === 'text') {
       this.#advance();

@@ -5,6 +5,7 @@ import { Fault } from '../fault.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Outside } from '../outside.ts';
 import { baseHashOf } from '../replay.ts';
+import type { SideNote } from '../sideNote.ts';
 import { startOf } from '../start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
 
@@ -25,6 +26,7 @@ export type Part = {
   readonly until?: (event: RolloutEvent) => boolean;
   /** The events that it goes on from. */
   readonly from?: readonly RolloutEvent[];
+  readonly onNote?: (note: SideNote) => void;
 };
 
 /** Lanes of a domain in which rollouts are played and nothing is recorded. */
@@ -51,7 +53,7 @@ export async function openStage(
   const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } }, { log });
   const database = baseHashOf(supervisor.loaded);
   const play = (part: Part): Promise<RolloutClosed> => {
-    const { task, basis = 'evaluate', agent, user, from, outside, until } = part;
+    const { task, basis = 'evaluate', agent, user, from, outside, until, onNote } = part;
     const seats = { agent: { type: agent === 'gold' ? 'gold' : 'scripted' }, user: { type: 'agenda' } } as const;
     const own = { seed: part.seed ?? seed, trial: 0, basis, ...seats };
     const live = supervisor.start(
@@ -61,6 +63,7 @@ export async function openStage(
         seats: { agent: agent === 'gold' ? 'gold' : 'remote', user: (user ?? outside?.user) ? 'remote' : 'agenda' },
         outside: outsideOf(part),
         recording: null,
+        ...(onNote ? { onNote } : {}),
       },
       until && ((events) => events.some(({ event }) => until(event)) && live.cancel()),
     );

@@ -9,12 +9,13 @@ import { outsideSource, type Tool } from '../../core/tool.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
 import { renamingText } from '../../core/verifiers/database.ts';
 import { comparable, differenceBetween, firstDifference, pairsOf } from '../../core/volatile.ts';
-import type { Fix } from '../diagnostic.ts';
+import type { Fix, Location } from '../diagnostic.ts';
 import type { LaneEvent } from '../lane/laneMessage.ts';
 import { tableOf } from '../load/checkGold.ts';
 import { placeOfTool } from '../load/checkSources.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Note } from '../load/note.ts';
+import type { SideNote } from '../sideNote.ts';
 import type { Replayed } from './goldReplay.ts';
 import type { Stage } from './stage.ts';
 
@@ -121,12 +122,16 @@ export type Repeated = {
   readonly content: string;
   /** Why a call has no result, as where its tool does not come back. */
   readonly failure: string | null;
+  /** How the result of a call does not match the output schema of its tool. */
+  readonly mismatch: string | null;
 };
 
 /** Makes a sample's call twice, and ends. */
 export async function repeat(stage: Stage, { tool, task, arguments: args, from }: Sample): Promise<Repeated> {
   const call = (turn: number): ToolCall => ({ id: `audit_${turn}`, name: tool.name, arguments: args });
-  const { arrived, failure } = await stage.play({ task, from, ...calling(tool, [call(0), call(1)]) });
+  const mismatches: string[] = [];
+  const onNote = ({ mismatch }: SideNote) => void (mismatch !== undefined && mismatches.push(mismatch));
+  const { arrived, failure } = await stage.play({ task, from, onNote, ...calling(tool, [call(0), call(1)]) });
   const [one, other] = [made(arrived, 'audit_0'), made(arrived, 'audit_1')];
   const succeeded = [one, other].every(({ result }) => result && !result.isError);
   return {
@@ -134,6 +139,7 @@ export async function repeat(stage: Stage, { tool, task, arguments: args, from }
     states: succeeded ? [one.state, other.state] : null,
     content: one.result?.content ?? '',
     failure: one.result && other.result ? null : (failure?.message ?? null),
+    mismatch: mismatches[0] ?? null,
   };
 }
 
@@ -207,6 +213,7 @@ export function noteTools(
     const fields = comparedFields(loaded.file, tool);
     const difference = fields.volatile.includes(tool.name) ? null : differenceOf(one, other, fields);
     const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
+    if (one.mismatch !== null) noteMismatch(at, call, one.mismatch, note);
     const failure = one.failure ?? other.failure;
     if (failure !== null) {
       bad.add(tool.name);
@@ -243,6 +250,12 @@ export function noteTools(
     }
   }
   return bad;
+}
+
+function noteMismatch(at: Location, call: string, mismatch: string, note: Note): void {
+  const message = `The result of ${call}: ${mismatch}.`;
+  const hint = 'Correct the server. Until then, the agent gets the result as it is.';
+  note(at, 'warning', 'tool/output-mismatch', message, hint);
 }
 
 /** Returns what a call did differently, up to ids that it created and volatile fields, and which id is which; or null. */

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
+import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { guardReader } from '../../../../src/engine/shell/guardNotes.ts';
 import { mismatchOf } from '../../../../src/engine/shell/mcp/outputSchema.ts';
 import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
+import { approveDomain } from '../../../support/approval.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
+import { checkWithKnownTools } from '../audit/findings.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
 const text = (content: string, more: object = {}) => ({ content: [{ type: 'text', text: content }], ...more });
@@ -110,5 +113,18 @@ it('one difference of a result is found, however many there are', () => {
   const data = Array.from({ length: 1000 }, () => 'x');
   expect(mismatchOf(tool, { content: '', isError: false, data })).toBe(
     'structuredContent does not match the output schema: /0 must be number',
+  );
+});
+
+it('the audit finds a result that does not match its output schema', async () => {
+  const { folder } = await domainOf(schema, text('set', { structuredContent: { count: 'x' } }));
+  const { loaded } = await checkWithKnownTools()(approveDomain(folder));
+  const { diagnostics } = await audit(loaded, { signal: new AbortController().signal });
+  expect(diagnostics).toContainEqual(
+    expect.objectContaining({
+      code: 'tool/output-mismatch',
+      severity: 'warning',
+      message: 'The result of set({}): structuredContent does not match the output schema: /count must be number.',
+    }),
   );
 });

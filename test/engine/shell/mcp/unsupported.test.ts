@@ -1,6 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
-import { connectTo, type RawReply, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import {
+  connectTo,
+  declaredHttp,
+  type RawReply,
+  rawMcpServer,
+  resultBody,
+  textResult,
+} from '../../../support/rawMcpServer.ts';
 
 test.each([400, 404, 405])('a server with the older transport (status %s) is refused with a bridge', async (status) => {
   const { url } = await rawMcpServer({
@@ -35,7 +43,7 @@ test('a task in place of a result is an error that the agent reads', async () =>
   ]);
 });
 
-test('a list that changes after a login is a note on the call, once', async () => {
+test('a list that changes after a login is a message in the log', async () => {
   const notification = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
   const streamed = (id: number) => (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -44,9 +52,14 @@ test('a list that changes after a login is a note on the call, once', async () =
   const { url } = await rawMcpServer({
     reply: ({ id, method }): RawReply => (method === 'tools/call' ? streamed(id) : undefined),
   });
-  const source = await connectTo(url);
-  const { mismatch } = await source.call('login', {});
-  expect(mismatch).toMatch(/has changed its list of tools.*Log in by env, args or headers/);
+  const logged: string[] = [];
+  const log = (text: string) => void logged.push(text);
+  const source = await startMcpServer('raw', declaredHttp(url), process.cwd(), { log });
+  onTestFinished(() => source.close());
+  await source.call('login', {});
+  expect(logged).toEqual([
+    expect.stringMatching(/after login, the list of its tools has changed.*log in by env, args or/),
+  ]);
   expect((await source.call('pay', {})).content).toBe('Error: there is no tool named "pay"');
 });
 
