@@ -22,7 +22,7 @@ async function supports(answer: (request: Request) => Answer, headers: Readonly<
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const signal = new AbortController().signal;
-  const seat = { type: 'openai', model: 'm', baseUrl, keyName: null, extraBody: { top_k: 20 } } as const;
+  const seat = { type: 'openai', model: 'm', baseUrl, keyName: null, maxTokens: 64, extraBody: { top_k: 20 } } as const;
   const found = await endpointSupport({ seat, key: 'sk-planted', timeoutMs: 60_000, signal });
   expect(JSON.stringify(found)).not.toContain('sk-planted');
   return new Map(found.map(({ name, ...rest }) => [name, rest]));
@@ -64,4 +64,19 @@ test('an endpoint that does not answer is asked once', async () => {
   expect([...found.keys()]).toEqual(['endpoint']);
   expect(found.get('endpoint')?.found).toContain('it answered 401');
   expect(requests).toBe(1);
+});
+
+test('every request has the limit of tokens, unless the endpoint refuses it', async () => {
+  const limits: unknown[] = [];
+  await supports(({ max_tokens, max_completion_tokens }) => {
+    limits.push(max_tokens ?? max_completion_tokens);
+    return {};
+  });
+  expect(limits).not.toContain(undefined);
+  const found = await supports(({ max_tokens, tools }) => {
+    if (max_tokens !== undefined) return { status: 400 };
+    return tools ? { message: { tool_calls: [call('P1'), call('P2')] } } : {};
+  });
+  expect(found.get('calls')).toMatchObject({ status: 'ok' });
+  expect(found.get('parameters')?.found).toBe('does not accept max_tokens');
 });

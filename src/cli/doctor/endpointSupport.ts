@@ -53,20 +53,26 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   const { seat } = endpoint;
   const ask = (content: string, more: object = {}) =>
     tried(endpoint, { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more });
-  const plain = await ask('Say hello.');
+  // A model without an end writes until its context is full.
+  const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };
+  const first = await ask('Say hello.', limited);
+  const refusesLimit = isRefused(first);
+  const limit = refusesLimit ? {} : limited;
+  const plain = refusesLimit ? await ask('Say hello.') : first;
   if (!plain.answer) return [unreached(plain)];
-  const tools = { tools: [lookUp] };
+  const tools = { ...limit, tools: [lookUp] };
   const one = await ask('Look up the parcel P1 with the tool.', tools);
   const two = await ask('Look up the parcels P1 and P2. Make both calls at once.', tools);
-  const judged = await ask('Does 1 + 1 = 2 hold?', { response_format: structured('verdict', verdict) });
-  const streamed = await ask('Say hello.', { stream: true });
+  const judged = await ask('Does 1 + 1 = 2 hold?', { ...limit, response_format: structured('verdict', verdict) });
+  const streamed = await ask('Say hello.', { ...limit, stream: true });
   // An endpoint without tools does not accept their parameter either.
   const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
   const refused: string[] = [];
   for (const [name, value] of asked) {
     const more = name === 'parallel_tool_calls' ? tools : {};
-    const { status } = await ask('Say hello.', { ...more, [name]: value });
-    if (status === 400 || status === 422) refused.push(name);
+    // An endpoint may refuse two limits in one request.
+    const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value });
+    if (isRefused(tried)) refused.push(name);
   }
   const all = [plain, one, two, judged];
   return [
@@ -125,9 +131,12 @@ function found(
   return isSupported ? fine(name, seen) : lacking(name, missed, advice);
 }
 
+const isRefused = ({ status }: Tried) => status === 400 || status === 422;
+
 const callsIn = ({ answer }: Tried) => answer?.toolCalls.length ?? 0;
 
 function callAdvice({ status }: Tried): string {
+  if (status === 0) return 'It did not answer a request with tools in time. Raise --timeout, or use a faster model';
   return status === 200
     ? 'Start the server with the tool-call parser of this model, or use a model that is trained for tools'
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
