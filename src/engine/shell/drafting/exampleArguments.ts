@@ -44,11 +44,12 @@ function exampleOf(schema: Json | undefined, name: string, making: Making, depth
 
 function exampleWithin(schema: JsonObject, name: string, making: Making, depth: number): Json | undefined {
   if (typeof schema.$ref === 'string') return exampleOf(referredBy(making.root, schema.$ref), name, making, depth + 1);
+  if (listOf(schema.allOf).length > 0) return exampleOf(together(schema, making.root), name, making, depth + 1);
   making.left -= 1;
   const given = [schema.const, schema.default, listOf(schema.examples)[0], listOf(schema.enum)[0]];
   const first = given.find((each) => each !== undefined && each !== null);
   if (first !== undefined) return first;
-  const forms = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf);
+  const forms = [schema.anyOf, schema.oneOf].flatMap(listOf);
   if (schema.type === undefined && forms.length > 0) {
     // The form that says nothing but null is the last choice.
     for (const form of forms.toSorted((a, b) => Number(isNull(a)) - Number(isNull(b)))) {
@@ -84,7 +85,29 @@ function exampleObject(schema: JsonObject, making: Making, depth: number): JsonO
     if (value !== undefined) made.push([name, value]);
     else if (required.includes(name)) return undefined;
   }
+  for (let at = 1; made.length < Math.min(Number(schema.minProperties ?? 0), mostItems); at += 1) {
+    const value = exampleOf(schema.additionalProperties, `value ${at}`, making, depth + 1);
+    if (value === undefined) return undefined;
+    made.push([`key${at}`, value]);
+  }
   return Object.fromEntries(made);
+}
+
+/** Returns a schema and the parts of its `allOf` as one schema, which a value fits that fits them all. */
+function together({ allOf, ...own }: JsonObject, root: JsonObject): JsonObject {
+  const parts = [...listOf(allOf), own].map((part) => {
+    const schema = isObject(part) && typeof part.$ref === 'string' ? referredBy(root, part.$ref) : part;
+    return isObject(schema) ? schema : {};
+  });
+  const properties = Object.assign({}, ...parts.map((part) => (isObject(part.properties) ? part.properties : {})));
+  const required = [...new Set(parts.flatMap((part) => listOf(part.required)))];
+  const nested = parts.flatMap((part) => (part === own ? [] : listOf(part.allOf)));
+  return {
+    ...Object.assign({}, ...parts),
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.length > 0 ? { required } : {}),
+    allOf: nested,
+  };
 }
 
 /** A tuple has all of its places; any other list has one item, where its schema lets it. */
@@ -104,13 +127,18 @@ function exampleList(schema: JsonObject, name: string, making: Making, depth: nu
   return items.length < Math.min(least, mostItems) ? undefined : items;
 }
 
-/** The least that a schema takes, and 1 where it does not say. */
-function exampleNumber({ minimum, exclusiveMinimum, maximum, multipleOf }: JsonObject): number {
-  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 1;
-  const least = typeof minimum === 'number' ? minimum : above;
-  const most = typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY;
-  if (typeof multipleOf !== 'number' || multipleOf <= 0)
-    return typeof minimum === 'number' ? least : Math.min(least, most);
+/** The least that a schema takes, and 1 where it does not say. In older drafts, `exclusiveMinimum: true` excludes `minimum`. */
+function exampleNumber(schema: JsonObject): number {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = schema;
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : 1;
+  const bound = (inclusive: Json | undefined, exclusive: Json | undefined, towards: number) => {
+    if (typeof exclusive === 'number') return exclusive + towards;
+    return typeof inclusive === 'number' ? inclusive + (exclusive === true ? towards : 0) : undefined;
+  };
+  const lower = bound(minimum, exclusiveMinimum, step);
+  const most = bound(maximum, exclusiveMaximum, -step) ?? Number.POSITIVE_INFINITY;
+  const least = lower ?? 1;
+  if (typeof multipleOf !== 'number' || multipleOf <= 0) return lower ?? Math.min(least, most);
   const up = Math.ceil(least / multipleOf) * multipleOf;
   return up <= most ? up : Math.floor(most / multipleOf) * multipleOf;
 }

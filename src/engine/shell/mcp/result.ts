@@ -99,7 +99,7 @@ function mediaOf(part: Json): Media | undefined {
 
 /** Neither a type nor data can end the line that the content has in place of the media. */
 function mediaFrom(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
-  if (typeof data !== 'string') return undefined;
+  if (typeof data !== 'string' || data === '') return undefined;
   const isType = typeof mimeType === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(mimeType);
   return { mimeType: isType ? mimeType : 'application/octet-stream', data };
 }

@@ -60,6 +60,12 @@ it.each<[string, object, string, readonly Media[] | undefined]>([
     [{ ...png, mimeType: 'application/octet-stream' }],
   ],
   ['a picture without data', { content: [{ type: 'image' }] }, '{"type":"image"}', undefined],
+  [
+    'a picture with empty data',
+    { content: [{ type: 'image', ...png, data: '' }] },
+    '{"type":"image","mimeType":"image/png","data":""}',
+    undefined,
+  ],
   ['no picture', { content: [text('nothing')] }, 'nothing', undefined],
 ])('a result with %s is recorded with a line in its place', async (_, result, content, media) => {
   const returned = await looked(result);
