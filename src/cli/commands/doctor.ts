@@ -29,7 +29,7 @@ supports: calls, parallel calls, structured output, streaming, reasoning, token 
   --max-tokens N     tokens of one answer (default: 256)
   --temperature X    of each answer (default: 0)
   --set agent.NAME=VALUE  how the model is asked, on every path: reasoningEffort, extraBody.FIELD, headers.NAME and the
-                     other settings of rehearsal run; repeatable
+                     other settings of a rollout; repeatable
   --timeout SECONDS  until a path counts as failed (default: 300)
   --json             machine-readable output
 Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.
