@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { hashOf } from '../support/approval.ts';
@@ -135,7 +135,7 @@ async function achieved(attack: Attack, sandbox: 'on' | 'off'): Promise<string |
     if (attack.judged === 'parent')
       return signal === null && report ? null : `the command line ended with ${signal ?? said}`;
     if (attack.judged === 'victim') return report?.startsWith('refused') ? null : await harmTo(victim);
-    if (attack.judged === 'left-behind') return leftBehind(scene.mark);
+    if (attack.judged === 'left-behind') return await leftBehind(scene.mark);
     if (attack.judged === 'disk') return filesIn(place) === before ? null : `the files are now ${filesIn(place)}`;
     expect(signal, said).toBeNull();
     return report?.startsWith('reached') ? report : null;
@@ -159,20 +159,26 @@ function filesIn(folder: string): string {
     .join();
 }
 
-/** Finds, and ends, the process with this mark in its command line. */
-function leftBehind(mark: string): string | null {
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    let line = '';
-    try {
-      line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    } catch {
-      continue;
-    }
-    if (!line.split('\0').includes(mark)) continue;
-    killIfRunning(Number(pid));
-    return 'a process is still running';
-  }
-  return null;
+/** Waits until no process has this mark in its command line. Ends the one that remains after 10 s. */
+async function leftBehind(mark: string): Promise<string | null> {
+  await vi.waitUntil(() => processWith(mark) === undefined, { timeout: 10_000 }).catch(() => undefined);
+  const pid = processWith(mark);
+  if (pid === undefined) return null;
+  killIfRunning(pid);
+  return 'a process is still running';
+}
+
+function processWith(mark: string): number | undefined {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .find((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(mark);
+      } catch {
+        return false;
+      }
+    });
 }
 
 const tried = oneOfEachKind(attacks, ({ language, promise }) => `${language} ${promise}`);

@@ -1,5 +1,4 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { JsonObject } from '../../engine/core/json.ts';
@@ -8,6 +7,7 @@ import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/protocol.ts';
 import { chosenIn } from './documentItems.ts';
 import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
+import { goldFolder } from './goldFolder.ts';
 import { answered } from './running.ts';
 import { misfitsOf } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
@@ -94,7 +94,8 @@ type Played = Partial<RolloutSummary> & {
 /** Plays the task with the gold seat, and says how the databases differ then. The runs of the workspace stay as they are. */
 function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Outcome> {
   return async (running) => {
-    const out = mkdtempSync(join(tmpdir(), 'rehearsal-gold-'));
+    mkdirSync(goldFolder, { recursive: true, mode: 0o700 });
+    const out = mkdtempSync(join(goldFolder, 'run-'));
     const command = ['run', running.folder, task, '--agent', 'gold', '--user', 'agenda', '--out', out];
     const answer = (await answered(running, command, [0, 1, 2])) as Played;
     const { recording, reward = null, reason = '', failedBy = null, turns = 0, card = [], changes = [] } = answer;

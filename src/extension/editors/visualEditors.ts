@@ -1,8 +1,10 @@
+import { rmSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
 import { visualEditorTypes } from '../contributions.ts';
 import { webviewOptions } from '../views/panel.ts';
 import type { VisualEditor } from './editorSession.ts';
+import { goldFolder } from './goldFolder.ts';
 
 /** What each editor shows and does, loaded when the first of its files is opened in it. */
 const loaders: Readonly<
@@ -19,7 +21,9 @@ export function registerVisualEditors(context: Context): vscode.Disposable {
   const providers = Object.values(visualEditorTypes).map((type) =>
     vscode.window.registerCustomEditorProvider(type, providerOf(context, loaders[type])),
   );
-  return vscode.Disposable.from(...providers);
+  return vscode.Disposable.from(...providers, {
+    dispose: () => rmSync(goldFolder, { recursive: true, force: true }),
+  });
 }
 
 function providerOf(context: Context, load: () => Promise<VisualEditor>): vscode.CustomTextEditorProvider {
