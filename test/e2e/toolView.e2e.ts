@@ -90,7 +90,7 @@ inFullSuite('what is changed after the press is not sent', async () => {
   await view.close();
 });
 
-inFullSuite('the same arguments as JSON and as a form, and what is no JSON goes nowhere', async () => {
+inFullSuite('the same arguments as JSON and as a form, and a text that is not JSON is not sent', async () => {
   const view = await opened();
   await view.page.getByLabel('Fill in from').selectOption({ index: 1 });
   await view.page.getByRole('button', { name: 'Show as JSON' }).click();

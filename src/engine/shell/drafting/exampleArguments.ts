@@ -138,7 +138,7 @@ function exampleNumber(schema: JsonObject): number {
   const lower = bound(minimum, exclusiveMinimum, step);
   const most = bound(maximum, exclusiveMaximum, -step) ?? Number.POSITIVE_INFINITY;
   const least = lower ?? 1;
-  if (typeof multipleOf !== 'number' || multipleOf <= 0) return lower ?? Math.min(least, most);
+  if (typeof multipleOf !== 'number' || multipleOf <= 0) return lower ?? Math.min(1, most);
   const up = Math.ceil(least / multipleOf) * multipleOf;
   return up <= most ? up : Math.floor(most / multipleOf) * multipleOf;
 }

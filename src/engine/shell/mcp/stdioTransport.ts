@@ -92,7 +92,7 @@ export class StdioTransport implements Transport {
   /** Answers the one open request with an error in place of an answer that is too long. Returns whether it could. */
   #refuse(start: string): boolean {
     const [id, ...others] = this.#open;
-    if (!start.startsWith('{') || typeof id === 'undefined' || others.length > 0) return false;
+    if (!start.startsWith('{') || id === undefined || others.length > 0) return false;
     this.#open.clear();
     const data = answerTooLong('the server');
     const error = { code: ErrorCode.InternalError, message: data.message, data };
