@@ -176,23 +176,27 @@ class McpInstance implements ToolSource {
       signal?.throwIfAborted();
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server, connection) : this.#stdio(server);
-      await connection.open(transport, startLimitOf(server));
+      await connection.open(transport, server.type === 'http' ? server.url : '', startLimitOf(server));
       const listed = await this.#list(connection);
       signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
-      if (server.type === 'http' && this.#keepsState && !connection.takeSession(server.url))
-        throw this.#fault(
-          'mcp/shared-session',
-          'it gave this rollout a session that another rollout has, so both would work on the same state. Let the server make a session for each client, or play one rollout at a time (--concurrency 1)',
-        );
+      if (connection.sharesSession && this.#keepsState) throw this.#sharedFault();
       this.#connection = connection;
     } catch (error) {
       await connection.close();
-      throw error;
+      // The other rollout has ended the session.
+      throw connection.sharesSession && error instanceof SessionLost ? this.#sharedFault() : error;
     } finally {
       signal?.removeEventListener('abort', cut);
     }
+  }
+
+  #sharedFault(): Fault {
+    return this.#fault(
+      'mcp/shared-session',
+      'it gave this rollout a session that another rollout has, so both would work on the same state. Let the server make a session for each client, or play one rollout at a time (--concurrency 1)',
+    );
   }
 
   /** Whether what one call does may matter to a later one or to the reward. */

@@ -23,8 +23,10 @@ const mostExtensions = 10;
 
 const anyResult = z.looseObject({});
 
-/** Sessions that connections of this process have, by server and id. */
-const openSessions = new Set<string>();
+/** How many connections of this process have each session, by server and id. */
+const holders = new Map<string, number>();
+/** Connections whose handshake is under way. */
+const opening = new Set<McpConnection>();
 
 type CallOptions = {
   readonly timeoutMs: number;
@@ -44,9 +46,12 @@ export class McpConnection {
   /** Whether the stream of a request under way has ended without its answer, and the client resumes it. */
   isInterrupted = false;
   #transport: Transport | null = null;
-  /** What `openSessions` has of this connection. */
+  /** What `holders` counts this connection for. */
   #session: string | null = null;
-  #sharesSession = false;
+  /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
+  readonly #endedSessions = new Set<string>();
+  /** Whether another connection of this process had the session first. */
+  sharesSession = false;
 
   constructor() {
     this.client.fallbackRequestHandler = ({ method }) => Promise.reject(refusalOf(method));
@@ -61,33 +66,52 @@ export class McpConnection {
     };
   }
 
-  /** Shakes hands with the server. Rejects with a `ServerError`, or an error of this process. */
-  async open(transport: Transport, timeoutMs: number): Promise<void> {
+  /**
+   * Shakes hands with the server. Rejects with a `ServerError`, with `SessionLost` where another connection ended the
+   * session that the server gave, or with an error of this process.
+   * @param server the server, as a session of another one may have the same id
+   */
+  async open(transport: Transport, server: string, timeoutMs: number): Promise<void> {
     this.#transport = transport;
+    opening.add(this);
     // The client has a limit for the first message of the handshake, and none for the one after it.
     const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
     try {
       await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
     } catch (error) {
-      throw error instanceof UnaddressedRefusal ? error.answer : error;
+      const answer = error instanceof UnaddressedRefusal ? error.answer : error;
+      this.#holdSession(server);
+      throw this.sharesSession && maySessionBeLost(error) ? new SessionLost(messageOf(answer)) : answer;
     } finally {
       clearTimeout(timer);
+      opening.delete(this);
     }
+    this.#holdSession(server);
   }
 
-  /**
-   * Takes the session for this connection alone. Returns false if another connection of this process has it.
-   * @param server the address of the server
-   */
-  takeSession(server: string): boolean {
+  #holdSession(server: string): void {
     const id = this.#transport?.sessionId;
-    if (id === undefined) return true;
+    if (id === undefined) return;
     const session = JSON.stringify([server, id]);
-    this.#sharesSession = openSessions.has(session);
-    if (this.#sharesSession) return false;
-    openSessions.add(session);
+    const others = holders.get(session) ?? 0;
+    this.sharesSession = others > 0 || this.#endedSessions.has(session);
+    holders.set(session, others + 1);
     this.#session = session;
-    return true;
+  }
+
+  /** Leaves the session. The last connection that has it ends it on the server. */
+  async #leaveSession(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    if (session === null) return;
+    const isLast = holders.get(session) === 1;
+    const transport = this.#transport;
+    if (isLast && transport instanceof StreamableHTTPClientTransport)
+      await transport.terminateSession().catch(() => undefined);
+    const left = (holders.get(session) ?? 1) - 1;
+    if (left > 0) holders.set(session, left);
+    else holders.delete(session);
+    if (isLast) for (const other of opening) other.#endedSessions.add(session);
   }
 
   /**
@@ -155,11 +179,8 @@ export class McpConnection {
 
   /** Ends the session on the server, then the connection. Never rejects. */
   async close(): Promise<void> {
-    const transport = this.#transport;
-    if (transport instanceof StreamableHTTPClientTransport && this.#hasSession && !this.#sharesSession)
-      await transport.terminateSession().catch(() => undefined);
+    await this.#leaveSession();
     await this.client.close().catch(() => undefined);
-    if (this.#session !== null) openSessions.delete(this.#session);
   }
 
   get #hasSession(): boolean {

@@ -76,11 +76,11 @@ const rollouts = isFullSuite ? 1000 : 20;
 
 test(`${rollouts} rollouts leave no session on a server`, async () => {
   const server = await accounts();
-  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 7 } }'], 'state.id >= 1'));
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id >= 1'));
   const run = temporaryFolder('sessions');
   const flags = ['--trials', String(rollouts), '--concurrency', '8', '--out', run];
   const { out } = await rehearsal('eval', folder, '--agent', 'scripted', ...flags);
-  expect(out).toContain(`${rollouts} scored of ${rollouts}`);
+  expect(out).toContain(`${rollouts} scored of ${rollouts}, mean reward 1.000`);
   expect(server.sessions.size).toBe(0);
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0 });
 }, 600_000);
@@ -130,14 +130,14 @@ test('a rollout that closes while its server starts leaves no session', async ()
 
 test('rollouts at once are not scored on a session that they share, and one at a time they are', async () => {
   const server = await accounts('only');
-  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 7 } }'], 'state.id >= 1'));
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id >= 1'));
   const run = temporaryFolder('shared-session');
   const evaluated = (at: string) =>
     rehearsal('eval', folder, '--agent', 'scripted', '--trials', '6', '--concurrency', at, '--out', run);
   const atOnce = await evaluated('3');
   expect(atOnce.out).toMatch(/a session that another rollout has/);
   expect(atOnce.out).not.toContain('6 scored of 6');
-  expect((await evaluated('1')).out).toContain('6 scored of 6');
+  expect((await evaluated('1')).out).toContain('6 scored of 6, mean reward 1.000');
 });
 
 test.each(

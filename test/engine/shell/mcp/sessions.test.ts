@@ -337,6 +337,29 @@ describe('a server that gives every client the same session', () => {
     expect(await next.call('look', {})).toEqual({ content: 'look', isError: false });
   });
 
+  test('is refused to a rollout whose session the first one ends during the handshake', async () => {
+    const asked = Promise.withResolvers<void>();
+    let handshakes = 0;
+    const held: (() => void)[] = [];
+    const { url, sessions } = await rawMcpServer({
+      session: 'only',
+      reply: ({ method }) => {
+        if (method !== 'notifications/initialized') return undefined;
+        handshakes += 1;
+        if (handshakes === 1) return undefined;
+        asked.resolve();
+        return (response) => void held.push(() => response.writeHead(404).end('no such session'));
+      },
+    });
+    const first = await connectTo(url);
+    const second = expect(connectTo(url)).rejects.toMatchObject({ failure: { code: 'mcp/shared-session' } });
+    await asked.promise;
+    await first.close();
+    for (const answer of held) answer();
+    await second;
+    expect(sessions.size).toBe(0);
+  });
+
   test('serves any number of rollouts that only read', async () => {
     const { url } = await rawMcpServer({ session: 'only' });
     const clients = await Promise.all([connectTo(url, { writes: [] }), connectTo(url, { writes: [] })]);
