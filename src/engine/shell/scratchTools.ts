@@ -59,12 +59,14 @@ const person = { agent: { type: 'human' }, user: { type: 'human' } } as const;
 export class ScratchTools {
   readonly #supervisor: Supervisor;
   readonly #scratch: Scratch;
-  /** Null after a call that the rollout could not get past: the next call starts another one. */
+  /** Null after a call that the rollout could not get past: the next call starts another one, with what was before it. */
   #live: LiveRollout | null = null;
+  #events: RolloutEvent[] = [];
+  /** How many of the events were there before the call under way. */
+  #before = 0;
+  #isReady = false;
   readonly #waiting: Wanted[] = [];
   #made: Wanted | null = null;
-  /** What happened since the call was made. */
-  #since: RolloutEvent[] = [];
   #next: (() => void) | null = null;
   #view: RemoteView | null = null;
   #isClosed = false;
@@ -101,16 +103,19 @@ export class ScratchTools {
       unreadableCalls: ____,
       ...started
     } = startOf(domain, baseHashOf(loaded), task, options);
+    const kept = this.#events.slice(0, this.#before);
     this.#view = null;
+    this.#events = [];
+    this.#isReady = false;
     const live = this.#supervisor.start(
       {
         task,
-        from: { ...started, ...without },
+        from: kept.length > 0 ? kept : { ...started, ...without },
         seats: laneSeats(person.agent, person.user),
         outside: outsideOf(person.agent, person.user, readKey, (seat, view, end) => this.#turn(seat, view, end)),
         recording: null,
       },
-      (arrived) => this.#since.push(...arrived.map(({ event }) => event)),
+      (arrived) => this.#events.push(...arrived.map(({ event }) => event)),
     );
     this.#live = live;
     live.closed.then(
@@ -131,7 +136,7 @@ export class ScratchTools {
       instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
       call: (name, args, signal) =>
         this.#asked('agent', name, args, signal).catch((error: unknown) => ({
-          content: `Error: ${messageOf(error)}. The next call starts on a fresh database`,
+          content: `Error: ${messageOf(error)}. ${this.#before > 0 ? goesOn : startsAfresh}`,
           isError: true,
         })),
     };
@@ -180,6 +185,7 @@ export class ScratchTools {
 
   /** A seat's turn: its call before has returned, and the agent's seat waits for the next one. */
   async #turn(seat: Side, view: RemoteView, signal: AbortSignal): Promise<string> {
+    this.#isReady = true;
     if (seat === 'agent') this.#view = view;
     if (this.#made?.by === seat) this.#settle(this.#made);
     while (seat === 'agent' && this.#waiting.length === 0) {
@@ -189,29 +195,35 @@ export class ScratchTools {
     }
     if (this.#waiting[0]?.by !== seat) return 'Go on.';
     this.#made = this.#waiting.shift() ?? null;
-    this.#since = [];
+    this.#before = this.#events.length;
     return this.#made?.turn ?? '';
   }
 
   /** Gives a call that was made what came of it. */
   #settle(made: Wanted, why?: Fault): void {
     this.#made = null;
-    const returned = this.#since.find((event) => event.type === 'toolReturned');
+    const since = this.#events.slice(this.#before);
+    const returned = since.find((event) => event.type === 'toolReturned');
     if (returned?.type !== 'toolReturned') {
       made.reject(why ?? infrastructure('the call was not answered'));
       return;
     }
     const { isError, content, media } = returned;
-    made.resolve({ isError, content, ...(media ? { media } : {}), writes: this.#since.flatMap(writesOf) });
+    made.resolve({ isError, content, ...(media ? { media } : {}), writes: since.flatMap(writesOf) });
   }
 
   /** A call that hands over has its result although it is the last one. */
   #over(why: Fault): void {
     this.#live = null;
+    // The state before the call cannot be made again.
+    if (!this.#isReady) this.#before = 0;
     if (this.#made) this.#settle(this.#made, why);
     for (const { reject } of this.#waiting.splice(0)) reject(why);
   }
 }
+
+const goesOn = 'The next call goes on from the state before this call';
+const startsAfresh = 'The next call starts on a fresh database';
 
 function writesOf(event: RolloutEvent): Writes {
   return event.type === 'databaseWritten' || event.type === 'worldSynced' ? event.writes : [];

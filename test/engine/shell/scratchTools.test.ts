@@ -8,20 +8,41 @@ import { simulatedDomain } from '../../support/simulatedDomain.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 /** The tools of a domain with a server of which the tool `look` is answered as given; `write` waits for nothing. */
-async function scratchOf(reply: (id: number) => RawReply, timeoutMs = 120_000) {
+async function scratchOf(reply: (id: number) => RawReply, timeoutMs = 120_000, files: Record<string, string> = {}) {
   const server = await rawMcpServer({
     reply: ({ id, method, params }) => (method === 'tools/call' && params.name === 'look' ? reply(id) : undefined),
   });
   const folder = folderOf({
-    'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    timeoutMs: ${timeoutMs}\n`,
+    'domain.yaml': `name: raw\nmcpServers:\n  raw:\n    type: http\n    url: ${server.url}\n    writes: [write]\n    timeoutMs: ${timeoutMs}\n`,
     'policy.md': '# Raw\n',
     'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    ...files,
   });
   approveDomain(folder);
   const tools = await ScratchTools.open(loadDomain(folder), { readKey: () => undefined });
   onTestFinished(() => tools.close());
   return { server, call: tools.shown.call };
 }
+
+/** A tool on the domain's own database, which answers with all that it was given. */
+const notes = {
+  'database.json': '{"notes": {}}',
+  'tools.ts': `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+
+const { tool } = defineTools<{ agent: { notes: Record<string, { text: string }> } }>();
+
+export const note = tool({
+  description: 'Keeps a note.',
+  effect: 'write',
+  input: z.object({ text: z.string() }),
+  run: ({ text }, { db }) => {
+    db.notes[text] = { text };
+    return Object.keys(db.notes).join(', ');
+  },
+});
+`,
+};
 
 const wrote = { content: 'write', isError: false };
 
@@ -42,16 +63,26 @@ test.each([
   },
   { name: 'whose server breaks the connection', reply: () => (response) => response.destroy(), says: /broke/ },
 ] satisfies readonly { name: string; reply: (id: number) => RawReply; says: RegExp }[])(
-  'a call $name starts a fresh database, and no later call repeats its error',
+  'a call $name keeps what earlier calls wrote, and no later call repeats its error',
   async ({ reply, says }) => {
-    const { call } = await scratchOf(reply, 2000);
+    const { call } = await scratchOf(reply, 2000, notes);
+    expect(await call('note', { text: 'milk' })).toMatchObject({ content: 'milk' });
     const failed = await call('look', {});
     expect(failed.isError).toBe(true);
     expect(failed.content).toMatch(says);
-    expect(failed.content).toMatch(/\. The next call starts on a fresh database$/);
-    expect(await call('write', {})).toMatchObject(wrote);
+    expect(failed.content).toMatch(/\. The next call goes on from the state before this call$/);
+    expect(await call('note', { text: 'tea' })).toMatchObject({ content: 'milk, tea' });
   },
 );
+
+test('a call starts a fresh database where a server cannot be brought to the state before it', async () => {
+  const { call } = await scratchOf(() => (response) => response.destroy(), 2000, notes);
+  expect(await call('note', { text: 'milk' })).toMatchObject({ content: 'milk' });
+  expect(await call('write', {})).toMatchObject(wrote);
+  expect((await call('look', {})).content).toMatch(/goes on from the state before this call$/);
+  expect((await call('note', { text: 'tea' })).content).toMatch(/"raw".*\. The next call starts on a fresh database$/);
+  expect(await call('note', { text: 'tea' })).toMatchObject({ content: 'tea' });
+});
 
 test('a cancelled call does not keep the next one waiting, whether it was made or not', async () => {
   const { server, call } = await scratchOf(() => () => undefined);
