@@ -160,7 +160,7 @@ describe('evaluations by the trainer', () => {
       expect([code, err]).toEqual([2, expect.stringContaining(message)]);
     };
     await refused('{', 'config.json:1: ');
-    await refused('{"kind": "evaluate"}', 'is no configuration of a training run (model');
+    await refused('{"kind": "evaluate"}', 'is not a configuration of a training run (model');
     await refused('{"kind": "grpo", "model": "tiny", "domain": "x", "seed": 1}', 'is a training run (grpo)');
     const begun = evaluation('begun', gold, []);
     const { code, err } = await rehearsal('compare', gold, begun);

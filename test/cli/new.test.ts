@@ -327,7 +327,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       [fresh, '--mcp', `${node} ${hostile}`],
       /has no tool that a model can be offered\. The tool "look_all\\nmcpServers/,
     ],
-    ['a quote without an end', [fresh, '--mcp', 'node "x'], /--mcp can't be read: a quote \("\) in it has no end/],
+    ['a quote without an end', [fresh, '--mcp', 'node "x'], /--mcp cannot be read: a quote \("\) in it has no end/],
     ['an empty command', [fresh, '--mcp', ' '], /--mcp is empty/],
     [
       'an address that is none',
@@ -337,7 +337,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'an address where nothing listens',
       [fresh, '--mcp-url', 'http://127.0.0.1:59998/mcp'],
-      /can't be reached \(ECONNREFUSED\)/,
+      /cannot be reached \(ECONNREFUSED\)/,
     ],
     ['an environment that is none', [fresh, '--mcp', 'x', '--env', 'KEY'], /--env is NAME=VALUE, not "KEY"/],
     [

@@ -85,7 +85,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     [
       'a run.json of something else',
       { 'run.json': '{"seed": 1}\n' },
-      '/run.json:1: is no description of a run (domain: Invalid input: expected string, received undefined), so nobody',
+      '/run.json:1: is not a description of a run (domain: Invalid input: expected string, received undefined), so nobody',
     ],
     [
       'a recording alone',
@@ -262,7 +262,7 @@ describe('replay', () => {
   test.each([
     ['that is empty', '', 'a recording begins with rolloutStarted'],
     ['that is no JSON', 'random\n', 'is not JSON: the recording was cut short here, or is not a recording'],
-    ['that is something else', '{}\n', 'is no event of a recording: n Invalid input'],
+    ['that is something else', '{}\n', 'is not an event of a recording (n: Invalid input'],
   ])('a recording %s is named with its line, with a domain or without', async (_name, content, message) => {
     const path = `${fresh()}.traj.jsonl`;
     writeFileSync(path, content);
@@ -278,7 +278,7 @@ describe('replay', () => {
   test.each([
     [{ 'run.json': null }, '/run.json is missing'],
     [{ 'run.json': '{' }, '/run.json:1: is not JSON'],
-    [{ 'run.json': '{"folder": "/gone"}' }, '/run.json:1: is no description of a run (domain: Invalid input'],
+    [{ 'run.json': '{"folder": "/gone"}' }, '/run.json:1: is not a description of a run (domain: Invalid input'],
   ])('%j beside a whole recording', async (changes, why) => {
     const folder = copied(changes);
     const path = join(folder, recording);

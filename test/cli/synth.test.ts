@@ -217,5 +217,5 @@ test('a selection that was edited by hand names the line that is none', async ()
   const { code, err } = await synth('export', folder, '--out', join(scratch, 'none.jsonl'));
   expect([code, err]).toEqual([2, expect.stringMatching(/selection\.jsonl:\d+: is not a line of a selection/)]);
   writeFileSync(join(folder, 'synth.json'), '{}');
-  expect((await synth('export', folder)).err).toMatch(/synth\.json describes no synthesis \(format/);
+  expect((await synth('export', folder)).err).toMatch(/synth\.json does not describe a synthesis \(format/);
 });

@@ -1,14 +1,11 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import type { McpServer } from '../../engine/core/domain.ts';
 import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
-import { RefusedFile } from '../../engine/shell/boundedFile.ts';
-import { copiedEntries, copyFiles } from '../../engine/shell/copyFiles.ts';
-import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
 import { type FoundReader, findReader } from '../../engine/shell/drafting/findReader.ts';
 import {
   declared,
@@ -23,32 +20,56 @@ import { writeWhole } from '../../engine/shell/drafting/newFolder.ts';
 import { describeEffects, type Effects, serverEffects } from '../../engine/shell/effects.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { approveMade } from '../approveMade.ts';
-import { type Given, text } from '../command.ts';
+import type { Given } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { type Io, progress, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
+import { copyStart, filesFolder, filesOf, serverOf, writesOf } from './serverFlags.ts';
 
 type Wanted = {
-  /** Null where the tools are to be listed, and no folder was named to start the server in. */
+  /** Null to list the tools without a folder to start the server in. */
   readonly to: { readonly folder: string; readonly name: string } | null;
   readonly now: string;
 };
 
-/** Makes a domain of the tools of an MCP server, or lists them, and says what is left to do. */
+type ToMake = {
+  /** The name of the server in the domain. */
+  readonly key: string;
+  /** The server as the flags give it. */
+  readonly given: GivenServer;
+  readonly server: McpServer;
+  /** The folder of `--files`. */
+  readonly files: string | null;
+  readonly now: string;
+};
+
+/** Makes a domain of the tools of an MCP server, or lists them, and prints what is left to do. */
 export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Promise<0 | 1> {
   const server = serverOf(given, io);
   const key = serverName(server);
   const whole = declared(key, server);
   if (typeof whole === 'string') throw new UsageError(`this is not an MCP server: ${whole}`);
+  const where = 'url' in server ? server.url : [server.command, ...server.args].join(' ');
+  throwUnlessApproved(
+    { name: key, path: where, effects: serverEffects({ mcpServers: { [key]: whole } }) },
+    io.environment,
+  );
+  if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
+  const wanted = { key, given: server, server: whole, files: filesOf(given, server, io), now };
+  const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
+  const usable = await usableTools(wanted, where, folder, io);
+  const names = usable.map(({ tool }) => tool.name);
+  const tools = judged(usable, writesOf(given, names));
+  return to === null || given.values['list'] === true
+    ? listTools(tools, given, io)
+    : makeDomain(wanted, to, tools, given, io);
+}
+
+/** Returns the tools of a server that a model can be offered, and prints why each of the others is left out. */
+async function usableTools({ key, server, files, now }: ToMake, where: string, folder: string, io: Io) {
   // The client is loaded only for domains that have servers.
   const { listMcpTools } = await import('../../engine/shell/mcp.ts');
-  const where = 'url' in server ? server.url : [server.command, ...server.args].join(' ');
-  const starts = serverEffects({ mcpServers: { [key]: whole } });
-  throwUnlessApproved({ name: key, path: where, effects: starts }, io.environment);
-  if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
-  const files = filesOf(given, server, io);
-  const folder = to !== null && existsSync(to.folder) ? to.folder : tmpdir();
-  const first = withFiles(whole, files, folder);
+  const first = withFiles(server, files, folder);
   const start = { environment: io.environment, now, signal: io.signal };
   const listed = await listMcpTools(key, first.server, first.folder, start).catch((error: unknown) => {
     throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
@@ -60,18 +81,21 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   if (usable.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tool that a model can be offered. ${unusable[0]}`);
   for (const each of unusable) io.err(`${each}; it is left out\n`);
-  const tools = judged(
-    usable,
-    writesOf(
-      given,
-      usable.map(({ tool }) => tool.name),
-    ),
-  );
-  if (to === null || given.values['list'] === true) return listTools(tools, given, io);
+  return usable;
+}
+
+async function makeDomain(
+  wanted: ToMake,
+  to: NonNullable<Wanted['to']>,
+  tools: readonly Judged[],
+  given: Given,
+  io: Io,
+): Promise<0 | 1> {
+  const { key, given: server, files, now } = wanted;
   const plays = given.values['no-play'] !== true;
   if (plays) askToPlay(to, key, tools, given, io);
   const declaredServer = files === null ? server : { ...server, files: filesFolder };
-  const reader = plays ? await readerOf(key, { server: whole, now, tools, files }, io) : null;
+  const reader = plays ? await readerOf(wanted, tools, io) : null;
   const made = mcpDomainFiles({ name: to.name, now, serverName: key, server: declaredServer, tools, reader });
   const { written, proof } = await writeWhole(to.folder, made, async () => {
     approveMade(to.folder, io);
@@ -87,7 +111,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   return tellMade({ ...to, files: written, tools, drafts: proof, plays, isShared }, given, io);
 }
 
-/** Says why a tool is left out. */
+/** Returns why a tool is left out. */
 function leftOutText({ name, leftOut }: Tool): string {
   return `The tool ${JSON.stringify(name)} cannot be offered: ${leftOut?.reason}`;
 }
@@ -101,16 +125,12 @@ function withFiles(server: McpServer, files: string | null, folder: string) {
   return { server: { ...server, files: basename(files) }, folder: dirname(files) };
 }
 
-type Observed = {
-  readonly server: McpServer;
-  readonly now: string;
-  readonly tools: readonly Judged[];
-  /** The folder of `--files`. */
-  readonly files: string | null;
-};
-
 /** Finds out which tool shows the state of a server, by the calls of the drafts, each on a fresh server. */
-async function readerOf(key: string, { server, now, tools, files }: Observed, io: Io): Promise<FoundReader | null> {
+async function readerOf(
+  { key, server, files, now }: ToMake,
+  tools: readonly Judged[],
+  io: Io,
+): Promise<FoundReader | null> {
   const { startMcpServer } = await import('../../engine/shell/mcp.ts');
   const { server: started, folder } = withFiles(server, files, tmpdir());
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
@@ -128,7 +148,7 @@ async function readerOf(key: string, { server, now, tools, files }: Observed, io
   }
 }
 
-/** Says which calls the drafts make of a server. Throws an `ApprovalQuestion` unless the person approved them. */
+/** Prints which calls the drafts make of a server. Throws an `ApprovalQuestion` unless the person approved them. */
 function askToPlay(
   { folder, name }: NonNullable<Wanted['to']>,
   key: string,
@@ -148,84 +168,6 @@ function askToPlay(
   if (given.values['json'] === true || calls.length === 0) return;
   const lines = describeEffects(effects).map((each) => `  ${each}\n`);
   io.err(`playing the drafts: each of these calls is made up to four times\n${lines.join('')}`);
-}
-
-/** The server that a person named, with paths as they hold from anywhere. */
-function serverOf(given: Given, { cwd }: Io): GivenServer {
-  const url = text(given, 'mcp-url');
-  if (url !== undefined) {
-    if (!/^https?:/i.test(url) || !URL.canParse(url))
-      throw new UsageError(`--mcp-url is an address such as http://127.0.0.1:8000/mcp, not "${url}"`);
-    return { type: 'http', url, headers: pairs(given, 'header') };
-  }
-  const words = commandWords(text(given, 'mcp') ?? '');
-  if (typeof words === 'string') throw new UsageError(`--mcp can't be read: ${words}`);
-  const [command, ...args] = words;
-  if (command === undefined) throw new UsageError('--mcp is empty: it is the command that starts the server');
-  const placed = (word: string) => {
-    const path = resolve(cwd, word);
-    return /[\\/.]/.test(word) && !word.startsWith('-') && existsSync(path) ? path : word;
-  };
-  return { command: placed(command), args: args.map(placed), env: pairs(given, 'env') };
-}
-
-/** The folder in a new domain that holds the start state of its server. */
-const filesFolder = 'files';
-
-/** The folder of `--files`; null without one. Throws a `UsageError` where the server would not get the copy. */
-function filesOf(given: Given, server: GivenServer, { cwd }: Io): string | null {
-  const named = text(given, 'files');
-  if (named === undefined) return null;
-  const folder = resolve(cwd, named);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`--files ${named} is not a folder: name the folder whose copy the server works on`);
-  if (!JSON.stringify(server).includes('${instanceFolder}'))
-    throw new UsageError(
-      `--files ${named} is copied to \${instanceFolder}, and the server does not get that folder. Write \${instanceFolder} in --mcp or --env where the server expects its folder`,
-    );
-  unlessRefused(folder, () => {
-    for (const _ of copiedEntries(folder));
-  });
-  return folder;
-}
-
-/** Copies the start state into the domain. Throws a `UsageError` for what is not copied, such as a link. */
-function copyStart(from: string, folder: string, io: Io): void {
-  const to = join(folder, filesFolder);
-  const files = unlessRefused(from, () => copyFiles(from, to));
-  io.err(`copied ${counted(files, 'file')} to ${relative(io.cwd, to)}; each rollout has a copy\n`);
-}
-
-/** Returns what work on the start state returns. Throws a `UsageError` for what cannot be copied, such as a link. */
-function unlessRefused<Result>(from: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof RefusedFile)) throw error;
-    throw new UsageError(`--files ${from}: ${error.message}. ${error.hint}`);
-  }
-}
-
-function pairs({ values }: Given, name: 'env' | 'header'): Readonly<Record<string, string>> {
-  const list = values[name];
-  return Object.fromEntries(
-    (Array.isArray(list) ? list : []).map((each) => {
-      const [, key, value] = /^([^=]+)=(.*)$/s.exec(String(each)) ?? [];
-      if (key === undefined || value === undefined) throw new UsageError(`--${name} is NAME=VALUE, not "${each}"`);
-      return [key.trim(), value];
-    }),
-  );
-}
-
-function writesOf(given: Given, known: readonly string[]): readonly string[] | undefined {
-  const list = text(given, 'writes');
-  if (list === undefined) return undefined;
-  const names = list.split(',').flatMap((name) => name.trim() || []);
-  if (names.length === 1 && names[0] === 'none' && !known.includes('none')) return [];
-  const stranger = names.find((name) => !known.includes(name));
-  if (stranger !== undefined)
-    throw new UsageError(`--writes: the server has no tool "${stranger}"; it has ${known.join(', ')}`);
-  return names;
 }
 
 function listTools(tools: readonly Judged[], given: Given, io: Io): 0 {

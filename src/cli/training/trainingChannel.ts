@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type DomainFile, userSeatFor } from '../../engine/core/domain.ts';
 import type { EventType } from '../../engine/core/event.ts';
+import { issueText } from '../../engine/core/issueText.ts';
 import { measureOf } from '../../engine/core/measure.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
 import { resultOf } from '../../engine/shell/batch.ts';
@@ -22,7 +23,6 @@ import { version } from '../../engine/shell/version.ts';
 import { settledModel } from '../rolloutOptions.ts';
 import { factsOf } from './rolloutFacts.ts';
 import {
-  issueText,
   type MethodName,
   type Params,
   paramsOf,
@@ -108,7 +108,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
         if (!(request.method in methods)) throw new Refusal('unknown-method', `there is no method "${request.method}"`);
         const method = request.method as MethodName;
         const params = paramsOf[method].safeParse(request.params);
-        if (!params.success) throw new Refusal('bad-request', issueText(params.error));
+        if (!params.success) throw new Refusal('bad-request', issueText(params.error, 'request'));
         send({ id: request.id, result: await methods[method](params.data as never, request.id) });
       } catch (error) {
         send({ id: request.id, error: errorOf(error) });

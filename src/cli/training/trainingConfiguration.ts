@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Dialect } from '../../engine/core/dialect.ts';
+import { issueText } from '../../engine/core/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
@@ -200,10 +201,7 @@ function userOf(
   if (said === undefined || typeof said === 'string') return trainingUser(domain.file, purpose, said, io);
   const { error } = userSchema.safeParse(said);
   if (!error) return said;
-  const [issue] = error.issues;
-  const at = issue?.path.join('.') ?? '';
-  const what = at === '' ? issue?.message : `${at}: ${issue?.message}`;
-  throw refusal(`${what}; expected agenda, or an endpoint with base_url, model and api_key_env`);
+  throw refusal(`${issueText(error, 'user')}; expected agenda, or an endpoint with base_url, model and api_key_env`);
 }
 
 /** Throws a refusal for the file of an agent of one's own that can't take the seat. */

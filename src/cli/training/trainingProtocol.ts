@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { issueText } from '../../engine/core/issueText.ts';
 
 /** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
 export const trainingProtocol = 1;
@@ -48,14 +49,8 @@ const requestSchema = z.object({ id: z.int().positive(), method: z.string(), par
 export function readRequest(line: string): z.infer<typeof requestSchema> | string {
   try {
     const parsed = requestSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : `not a request: ${issueText(parsed.error)}`;
+    return parsed.success ? parsed.data : `not a request: ${issueText(parsed.error, 'request')}`;
   } catch {
     return 'the line is not JSON';
   }
-}
-
-/** The first thing that is wrong, with its place. */
-export function issueText(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'is malformed'}`;
 }

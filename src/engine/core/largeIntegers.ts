@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { referredBy } from './jsonPointer.ts';
-import { linearPattern } from './linearPattern.ts';
+import { patternOf } from './schemaPattern.ts';
 
 // Whole numbers that a JavaScript number cannot hold. In recordings, states and arguments such a number is a text of its
 // digits, as the files of a domain have it. In JSON that is sent to a tool it is a number again.
@@ -106,16 +106,7 @@ function propertySchema(schema: JsonObject, key: string): Json | undefined {
   const { properties, patternProperties, additionalProperties } = schema;
   if (isObject(properties) && Object.hasOwn(properties, key)) return properties[key];
   const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : [];
-  return patterns.find(([pattern]) => matches(pattern, key))?.[1] ?? additionalProperties;
-}
-
-/** Returns whether a pattern of a schema matches a key. A pattern that cannot be checked matches every key. */
-function matches(pattern: string, key: string): boolean {
-  try {
-    return linearPattern(pattern).test(key);
-  } catch {
-    return true;
-  }
+  return patterns.find(([pattern]) => patternOf(pattern).test(key))?.[1] ?? additionalProperties;
 }
 
 /** Returns the schema of an item, in a tuple of draft 2020-12 (`prefixItems`) or of an earlier draft. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 export const mediaSchema = z.object({
   mimeType: z.string().describe('Such as image/png.'),
   data: z.string().describe('Its bytes, in base64.'),
+  uri: z.string().optional().describe('The address that an MCP server gives a file.'),
 });
 export type Media = z.infer<typeof mediaSchema>;
 

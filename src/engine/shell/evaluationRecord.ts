@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import type { Recorded } from '../core/event.ts';
+import { issueText } from '../core/issueText.ts';
 import { measureOf } from '../core/measure.ts';
 import { type EvaluationPart, evaluationParts, trainingKinds } from '../core/trainingKind.ts';
 import { readBoundedText } from './boundedFile.ts';
@@ -47,8 +48,7 @@ export function trainingConfigIn(run: string): Config | string | null {
   try {
     const { data, error } = configSchema.safeParse(JSON.parse(readBoundedText(path)));
     if (data) return data;
-    const [issue] = error.issues;
-    return `${path}:1: is no configuration of a training run (${issue?.path.join('.')}: ${issue?.message})`;
+    return `${path}:1: is not a configuration of a training run (${issueText(error, 'the file')})`;
   } catch (error) {
     return `${path}:1: ${messageOf(error)}`;
   }

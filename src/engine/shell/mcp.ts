@@ -2,31 +2,42 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ZodError } from 'zod';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { exactArguments, losesDigits, rawJson } from '../core/largeIntegers.ts';
 import { linearPattern } from '../core/linearPattern.ts';
+import type { Media } from '../core/media.ts';
 import { pythonLiteral } from '../core/pythonLiteral.ts';
 import { withTexts } from '../core/texts.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { RefusedFile } from './boundedFile.ts';
 import { longestLine } from './boundedLines.ts';
-import { isAnswerTooLong, longestAnswer } from './boundFetch.ts';
+import { isAnswerTooLong } from './boundFetch.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import { copyFiles } from './copyFiles.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
-import { withoutPage } from './htmlPage.ts';
 import { withLastOutput } from './lastOutput.ts';
 import { misfitOf } from './load/arguments.ts';
 import { inside } from './load/source.ts';
 import { McpConnection } from './mcp/connection.ts';
-import { Disconnected, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
+import { isAddressRefused, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { mcpFetch } from './mcp/httpFetch.ts';
 import { mismatchOf } from './mcp/outputSchema.ts';
+import {
+  callProblem,
+  culpritOf,
+  httpProblem,
+  isBroken,
+  legacyTransport,
+  sharedSession,
+  startLimitOf,
+  startProblem,
+  timeLimitProblem,
+  wordsOf,
+} from './mcp/problems.ts';
 import { dataOf, dataTextOf, type ReadResult, readResult } from './mcp/result.ts';
 import { StdioTransport } from './mcp/stdioTransport.ts';
 import { type ListedTool, listTools } from './mcp/toolList.ts';
@@ -37,8 +48,6 @@ import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './tool
 
 /** The name of the folder of an instance in declarations, calls and results. */
 const instanceFolder = '${instanceFolder}';
-/** Milliseconds for a first start that downloads the server. */
-const downloadMs = 120_000;
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
@@ -62,7 +71,7 @@ type SendOptions = SourceCallOptions & {
  * server gets its own session. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
  * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
- * A server that can't be reached, ends or answers with something else than MCP is a `Fault` of the environment that names it.
+ * A server that cannot be reached, exits or does not answer with MCP is a `Fault` that names it.
  */
 export async function startMcpServer(
   name: string,
@@ -181,22 +190,15 @@ class McpInstance implements ToolSource {
       signal?.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#masked(text)));
-      if (connection.sharesSession && this.#keepsState) throw this.#sharedFault();
+      if (connection.sharesSession && this.#keepsState) throw this.#fault(...sharedSession);
       this.#connection = connection;
     } catch (error) {
       await connection.close();
       // The other rollout has ended the session.
-      throw connection.sharesSession && error instanceof SessionLost ? this.#sharedFault() : error;
+      throw connection.sharesSession && error instanceof SessionLost ? this.#fault(...sharedSession) : error;
     } finally {
       signal?.removeEventListener('abort', cut);
     }
-  }
-
-  #sharedFault(): Fault {
-    return this.#fault(
-      'mcp/shared-session',
-      'it gave this rollout a session that another rollout has, so both would work on the same state. Let the server make a session for each client, or play one rollout at a time (--concurrency 1)',
-    );
   }
 
   /** Whether what one call does may matter to a later one or to the reward. */
@@ -304,9 +306,7 @@ class McpInstance implements ToolSource {
       return {
         content: this.#shown(result.content),
         isError: result.isError,
-        ...(result.media
-          ? { media: result.media.map(({ mimeType, data }) => ({ mimeType, data: this.#filled.redact(data) })) }
-          : {}),
+        ...(result.media ? { media: result.media.map((media) => this.#shownMedia(media)) } : {}),
         ...(mismatch === undefined ? {} : { mismatch: this.#shown(mismatch) }),
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#shown(text)) }),
         ...(result.dataText === undefined ? {} : { dataText: this.#shown(result.dataText) }),
@@ -356,6 +356,10 @@ class McpInstance implements ToolSource {
   /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
   #shown(text: string): string {
     return this.#masked(this.#filled.redact(text));
+  }
+
+  #shownMedia({ mimeType, data, uri }: Media): Media {
+    return { mimeType, data: this.#filled.redact(data), ...(uri === undefined ? {} : { uri: this.#shown(uri) }) };
   }
 
   /** A text of the server with the placeholder in place of the folder of this instance. */
@@ -458,82 +462,24 @@ class McpInstance implements ToolSource {
 
   async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
-    if (server.type === 'http') return (await this.#legacyFault(error)) ?? this.#httpFault(null, error);
-    if (!(error instanceof TimeLimitExceeded))
-      return this.#fault('mcp/start', `could not be started (${wordsOf(error)}). Check the command`);
-    const advice = downloads(server)
-      ? `${server.command} downloads the package before its first start. Run the command once in a terminal, and start again when it waits for input`
-      : 'Check the command';
-    const why = `it did not answer within ${startLimitOf(server) / 1000} s`;
-    return this.#fault('mcp/start', `could not be started (${why}). ${advice}`);
-  }
-
-  /** What to do about a server with the older transport, which refuses what is posted to its address. */
-  async #legacyFault(error: unknown): Promise<Fault | null> {
-    const isRefused = error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
-    if (!isRefused || !this.#address || !(await isLegacySse(this.#address.url, this.#address.headers))) return null;
-    const bridge = `command: npx, args: [-y, mcp-remote, ${withoutQuery(this.#address.url.href)}, --transport, sse-only]`;
-    return this.#fault(
-      'mcp/legacy-sse',
-      `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: http and url: ${bridge}`,
-    );
+    if (server.type !== 'http') return this.#fault(...startProblem(server, error));
+    if (this.#address && isAddressRefused(error) && (await isLegacySse(this.#address.url, this.#address.headers)))
+      return this.#fault(...legacyTransport(withoutQuery(this.#address.url.href)));
+    return this.#fault(...httpProblem(server, null, error, this.#filled.variables()));
   }
 
   async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
     if (error instanceof Fault) return this.#named(error);
-    if (error instanceof TimeLimitExceeded)
-      return this.#fault('mcp/timeout', timeLimitText(tool, error.limitMs ?? timeoutMs));
-    if (this.#server.type === 'http') {
-      const fault = this.#httpFault(tool, error);
-      // A session outlives its connections: only a server that does not know it any more has lost it.
-      if (fault.failure.code === 'mcp/session') await this.#drop();
-      return fault;
+    if (error instanceof TimeLimitExceeded) return this.#fault(...timeLimitProblem(tool, error.limitMs ?? timeoutMs));
+    const server = this.#server;
+    if (server.type !== 'http') {
+      await this.#drop();
+      return this.#fault(...callProblem(tool, error));
     }
-    await this.#drop();
-    const why =
-      error instanceof Disconnected
-        ? `the server closed the connection before it answered the call of ${tool}`
-        : `${tool} has no result (${messageOf(error)})`;
-    return this.#fault('mcp/died', `${why}. ${again}`);
-  }
-
-  /** Each way an HTTP server can fail, with what to do about it. */
-  #httpFault(tool: string | null, error: unknown): Fault {
-    const what = tool === null ? '' : `${tool} has no result: `;
-    const status = error instanceof StreamableHTTPError ? error.code : undefined;
-    const variables = this.#filled.variables();
-    if (error instanceof TimeLimitExceeded)
-      return this.#fault('mcp/timeout', timeLimitText('it', this.#server.timeoutMs));
-    if (error instanceof ServerError)
-      return this.#fault(
-        'mcp/error',
-        `${what}it answers with ${error.text}. Check the url, and look at the log of the server`,
-      );
-    if (status === 401 || status === 403) {
-      const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
-      return this.#fault(
-        'mcp/refused',
-        `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`,
-      );
-    }
-    if (error instanceof SessionLost && tool !== null)
-      return this.#fault(
-        'mcp/session',
-        `${what}it no longer knows this session, so what it kept for the rollout is gone. Run the task again, or let the server keep its sessions longer`,
-      );
-    if (status !== undefined && status > 0) {
-      const code = passing.includes(status) ? 'mcp/unavailable' : 'mcp/error';
-      const advice = passing.includes(status) ? again : 'Check the url, and look at the log of the server';
-      return this.#fault(code, `${what}it answers ${status} (${withoutPage(messageOf(error))}). ${advice}`);
-    }
-    const cause = (error as { cause?: { code?: string } }).cause?.code;
-    if (cause === 'ECONNREFUSED' || cause === 'ENOTFOUND')
-      return this.#fault(
-        'mcp/unreachable',
-        `${what}it can't be reached (${cause}). Start the server, and check the url`,
-      );
-    if (isBroken(error)) return this.#fault('mcp/died', `${what}the connection broke before the answer. ${again}`);
-    return this.#fault('mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`);
+    const fault = this.#fault(...httpProblem(server, tool, error, this.#filled.variables()));
+    // A session outlives its connections: only a server that does not know it any more has lost it.
+    if (fault.failure.code === 'mcp/session') await this.#drop();
+    return fault;
   }
 
   /** An answer that is too long is the failure of this server. */
@@ -549,8 +495,7 @@ class McpInstance implements ToolSource {
       this.#lastOutput,
     );
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
-    const who = lostTransport.includes(code) ? 'infrastructure' : 'environment';
-    return new Fault({ who, code, message: this.#filled?.redact(text) ?? text, ...place });
+    return new Fault({ who: culpritOf(code), code, message: this.#filled?.redact(text) ?? text, ...place });
   }
 
   async #drop(): Promise<void> {
@@ -558,29 +503,6 @@ class McpInstance implements ToolSource {
     this.#connection = null;
     await connection?.close();
   }
-}
-
-/** Failures of the way to the server: the same command runs such a rollout again. */
-const lostTransport: readonly string[] = [
-  'mcp/died',
-  'mcp/unreachable',
-  'mcp/unavailable',
-  'mcp/session',
-  'mcp/shared-session',
-];
-
-/** Statuses of a server, or of a gateway in front of it, that cannot answer now. */
-const passing: readonly number[] = [429, 502, 503, 504];
-
-const again = 'Run the task again. If it fails again, look at the log of the server';
-
-/** Returns why an answer could not be read, in one line: the message of a schema has a line for each of its issues. */
-function misreadText(error: unknown): string {
-  if (!(error instanceof ZodError)) return withoutPage(messageOf(error));
-  const [issue] = error.issues;
-  return issue && issue.path.length > 0
-    ? `its answer cannot be read: ${issue.path.join('.')}: ${issue.message}`
-    : 'its answer is not a JSON-RPC message';
 }
 
 /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
@@ -596,29 +518,10 @@ const textOfSnapshot = (saved: Json) => (typeof saved === 'string' ? saved : JSO
 const valueOfSnapshot = (saved: Json) =>
   typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
 
-const timeLimitText = (what: string, timeoutMs: number) =>
-  `${what} did not answer within ${timeoutMs / 1000} s. Raise timeoutMs of the server, or of the tool under tools:, in domain.yaml`;
-
 /** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
 function withoutQuery(url: string): string {
   const shown = new URL(url);
   return `${shown.origin}${shown.pathname}`;
-}
-
-function wordsOf(error: unknown): string {
-  if (error instanceof ServerError) return error.text;
-  if (error instanceof ZodError) return misreadText(error);
-  return isAnswerTooLong(error) ? `the result is longer than ${longestAnswer / 1e6} MB` : messageOf(error);
-}
-
-/** Returns whether a command may download the server before it starts it. */
-function downloads({ command }: StdioServer): boolean {
-  return /(?:^|[\\/])(?:npx|bunx|pnpx|pnpm|npm|yarn|uvx|uv|pipx|docker|podman)(?:\.(?:cmd|exe))?$/i.test(command);
-}
-
-/** Returns how long a server may take to start: a download takes longer than a call. */
-function startLimitOf(server: McpServer): number {
-  return server.type !== 'http' && downloads(server) ? Math.max(server.timeoutMs, downloadMs) : server.timeoutMs;
 }
 
 /** The rows of a state in text: the named groups of each line that the pattern matches. */
@@ -628,12 +531,4 @@ function rowsIn(text: string, lines: string): Json {
     const row = pattern.groups(line);
     return row ? [row] : [];
   });
-}
-
-/** Returns whether a connection ended before the answer. One that was refused was never there. */
-function isBroken(error: unknown): boolean {
-  if (error instanceof Disconnected) return true;
-  const isFetch = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
-  const { code } = ((error as { cause?: unknown } | null)?.cause ?? {}) as { code?: string };
-  return isFetch && code !== 'ECONNREFUSED' && code !== 'ENOTFOUND';
 }

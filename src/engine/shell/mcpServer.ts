@@ -11,6 +11,7 @@ import { exactJson, losesDigits } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { readLines } from './boundedLines.ts';
+import { ForwardingTransport, type Received, type Sent } from './mcp/forwardingTransport.ts';
 import { version } from './version.ts';
 
 /** The result of a call: its text, in which each picture or other file has a line, and these files in order. */
@@ -24,7 +25,7 @@ export type ShownResult = {
 export type ShownTools = {
   /** Those that are offered now; a client may ask again. */
   readonly tools: readonly Offered[];
-  /** Names of those that only read, where a client is to be told. */
+  /** Names of those that only read; without it, the list has no hints. */
   readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
@@ -33,8 +34,8 @@ export type ShownTools = {
 };
 
 /**
- * Answers one request of MCP over Streamable HTTP. The address stands for the session, so that a client may connect as
- * often as it likes; the JSON Schemas of the tools go out verbatim.
+ * Answers one request of MCP over Streamable HTTP. The address identifies the session, so a client may connect as
+ * often as it likes. The JSON Schemas of the tools go out verbatim.
  */
 export async function answerMcp(
   request: IncomingMessage,
@@ -75,13 +76,13 @@ export async function serveMcp(
   input.destroy();
 }
 
-/** Pictures and sounds go out as they came in; another file is a resource without an address of its own. */
+/** Pictures and sounds go out as they came in. Another file is a resource, whose address a tool of code does not give. */
 function contentPart(part: string | Media) {
   if (typeof part === 'string') return { type: 'text' as const, text: part };
-  const { mimeType, data } = part;
+  const { mimeType, data, uri = `data:${mimeType}` } = part;
   const [kind] = mimeType.split('/');
   if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data } as const;
-  return { type: 'resource' as const, resource: { uri: `data:${mimeType}`, mimeType, blob: data } };
+  return { type: 'resource' as const, resource: { uri, mimeType, blob: data } };
 }
 
 /** Returns the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
@@ -113,29 +114,12 @@ function serverOf(shown: ShownTools): Server {
   return server;
 }
 
-/** A transport that knows which requests have no answer yet. */
-class CountingTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: NonNullable<Transport['onmessage']>;
-  readonly #inner: Transport;
+/** A transport that counts the requests without an answer. */
+class CountingTransport extends ForwardingTransport {
   readonly #open = new Set<unknown>();
   #wake: () => void = () => undefined;
 
-  constructor(inner: Transport) {
-    this.#inner = inner;
-    inner.onclose = () => this.onclose?.();
-    inner.onerror = (error) => this.onerror?.(error);
-    inner.onmessage = (message, extra) => {
-      if ('method' in message && 'id' in message) this.#open.add(message.id);
-      // A cancelled request gets no answer.
-      if ('method' in message && message.method === 'notifications/cancelled')
-        this.#settle(message.params?.['requestId']);
-      this.onmessage?.(message, extra);
-    };
-  }
-
-  /** Resolves when no request waits for its answer. */
+  /** Resolves when every request has its answer. */
   async isIdle(): Promise<void> {
     while (this.#open.size > 0)
       await new Promise<void>((resolve) => {
@@ -143,17 +127,17 @@ class CountingTransport implements Transport {
       });
   }
 
-  start(): Promise<void> {
-    return this.#inner.start();
+  protected override received(...[message, extra]: Received): void {
+    if ('method' in message && 'id' in message) this.#open.add(message.id);
+    // A cancelled request gets no answer.
+    if ('method' in message && message.method === 'notifications/cancelled')
+      this.#settle(message.params?.['requestId']);
+    super.received(message, extra);
   }
 
-  async send(...[message, options]: Parameters<Transport['send']>): Promise<void> {
-    await this.#inner.send(message, options);
+  override async send(...[message, options]: Sent): Promise<void> {
+    await super.send(message, options);
     if (!('method' in message)) this.#settle(message.id);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
   }
 
   #settle(id: unknown): void {

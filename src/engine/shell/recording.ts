@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
+import { issueText } from '../core/issueText.ts';
 import { jsonOf } from '../core/json.ts';
 import { readBoundedText } from './boundedFile.ts';
 import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from './disk.ts';
@@ -220,6 +221,5 @@ function parseLine(raw: string): Recorded | string {
   }
   const result = recordedSchema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  return `is no event of a recording: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
+  return `is not an event of a recording (${issueText(result.error, 'the line')})`;
 }

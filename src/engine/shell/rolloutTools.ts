@@ -180,6 +180,12 @@ export class RolloutTools {
       const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
       for (const { tool, arguments: args } of own) await source.call(tool, args as JsonObject);
       return await source.read();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.failure.code !== 'mcp/shared-session') throw error;
+      throw unable(
+        'task/one-session',
+        `sameAs: gold needs a second session for the gold actions, and "${name}" gives every client the same one. Compare its state with that: or path: in the assertions of the task`,
+      );
     } finally {
       await apart.close();
     }

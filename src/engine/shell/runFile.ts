@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { issueText } from '../core/issueText.ts';
 import type { JsonObject } from '../core/json.ts';
 import { modelRoles, type ToolKind } from '../core/measure.ts';
 import type { PlannedTrials, Prices } from '../core/metrics.ts';
@@ -85,8 +86,7 @@ export function readRunFile(folder: string): RunFile | string {
   try {
     const { data, error } = runFileSchema.safeParse(JSON.parse(readBoundedText(path)));
     if (data) return data;
-    const [issue] = error.issues;
-    return `${path}:1: is no description of a run (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
+    return `${path}:1: is not a description of a run (${issueText(error, 'the file')})`;
   } catch (error) {
     const message = messageOf(error);
     if (!(error instanceof SyntaxError)) return `${path} can't be read (${message})`;

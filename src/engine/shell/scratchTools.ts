@@ -136,7 +136,7 @@ export class ScratchTools {
       instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
       call: (name, args, signal) =>
         this.#asked('agent', name, args, signal).catch((error: unknown) => ({
-          content: `Error: ${messageOf(error)}. ${this.#before > 0 ? goesOn : startsAfresh}`,
+          content: `Error: ${messageOf(error)}. ${this.#before > 0 ? continues : startsAfresh}`,
           isError: true,
         })),
     };
@@ -222,7 +222,7 @@ export class ScratchTools {
   }
 }
 
-const goesOn = 'The next call goes on from the state before this call';
+const continues = 'The next call continues from the state before this call';
 const startsAfresh = 'The next call starts on a fresh database';
 
 function writesOf(event: RolloutEvent): Writes {

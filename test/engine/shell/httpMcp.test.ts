@@ -91,7 +91,7 @@ const failures: readonly {
     name: 'a server that does not run',
     act: () => connect(declared('http://127.0.0.1:47999/mcp')),
     message:
-      /MCP server "shop" \(http:\/\/127.0.0.1:47999\/mcp\): it can't be reached \(ECONNREFUSED\). Start the server/,
+      /MCP server "shop" \(http:\/\/127.0.0.1:47999\/mcp\): it cannot be reached \(ECONNREFUSED\). Start the server/,
     code: 'mcp/unreachable',
   },
   {
@@ -140,7 +140,7 @@ const failures: readonly {
       await gone;
       return source.call('state', {});
     },
-    message: /state has no result: it can't be reached/,
+    message: /state has no result: it cannot be reached/,
     code: 'mcp/unreachable',
   },
   {

@@ -70,7 +70,7 @@ test.each([
     const failed = await call('look', {});
     expect(failed.isError).toBe(true);
     expect(failed.content).toMatch(says);
-    expect(failed.content).toMatch(/\. The next call goes on from the state before this call$/);
+    expect(failed.content).toMatch(/\. The next call continues from the state before this call$/);
     expect(await call('note', { text: 'tea' })).toMatchObject({ content: 'milk, tea' });
   },
 );
@@ -79,7 +79,7 @@ test('a call starts a fresh database where a server cannot be brought to the sta
   const { call } = await scratchOf(() => (response) => response.destroy(), 2000, notes);
   expect(await call('note', { text: 'milk' })).toMatchObject({ content: 'milk' });
   expect(await call('write', {})).toMatchObject(wrote);
-  expect((await call('look', {})).content).toMatch(/goes on from the state before this call$/);
+  expect((await call('look', {})).content).toMatch(/continues from the state before this call$/);
   expect((await call('note', { text: 'tea' })).content).toMatch(/"raw".*\. The next call starts on a fresh database$/);
   expect(await call('note', { text: 'tea' })).toMatchObject({ content: 'tea' });
 });

@@ -51,7 +51,7 @@ test('the row of a run says agent, mean reward, pass^k and time, without reading
 
 test.each([
   ['{', 'run.json:1: is not JSON'],
-  ['{}', 'is no description of a run'],
+  ['{}', 'is not a description of a run'],
   [null, 'run.json is missing'],
 ])('a run with the description %j says what is wrong with it', async (text, problem) => {
   const run = copied('run');

@@ -5,6 +5,7 @@ import { difficulties } from '../../core/coldStart/difficulty.ts';
 import { outcomes } from '../../core/coldStart/outcome.ts';
 import { gradeSchema } from '../../core/coldStart/rubric.ts';
 import type { Selected } from '../../core/coldStart/settle.ts';
+import { issueText } from '../../core/issueText.ts';
 import { jsonOf } from '../../core/json.ts';
 import { readBoundedText } from '../boundedFile.ts';
 import { fromDisk, onDisk, replaceFile } from '../disk.ts';
@@ -80,8 +81,7 @@ export function readSynthesis(folder: string): SynthesisRead {
   if (!existsSync(path)) return { type: 'missing', message: `${path} is missing` };
   const { data, error } = synthesisSchema.safeParse(jsonOf(fromDisk(path, () => readBoundedText(path))));
   if (data) return { type: 'read', file: data };
-  const [issue] = error.issues;
-  const message = `${path} describes no synthesis (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
+  const message = `${path} does not describe a synthesis (${issueText(error, 'the file')})`;
   return { type: 'damaged', message };
 }
 
@@ -140,11 +140,10 @@ function linesOf<T>(path: string, schema: z.ZodType<T>, what: string): readonly 
   return whole.map((text, index) => {
     const parsed = schema.safeParse(jsonOf(text));
     if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
     throw new Fault({
       who: 'infrastructure',
       code: 'synth/unreadable',
-      message: `${path}:${index + 1}: is not ${what} (${issue?.path.join('.') || 'all of it'}: ${issue?.message}). Put the line back as it was, or take it out`,
+      message: `${path}:${index + 1}: is not ${what} (${issueText(parsed.error, 'the line')}). Restore the line, or delete it`,
       file: path,
       line: index + 1,
     });

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { issueText } from '../../core/issueText.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
 import { Fault } from '../fault.ts';
 import type { OnRetry } from '../seats/openai.ts';
@@ -64,6 +65,5 @@ function valueIn<T>(text: string, schema: z.ZodType<T>): { readonly value: T } |
   if (fitting?.success) return { value: fitting.data };
   const last = parsed.at(-1);
   if (!last) return { problem: `it holds no JSON object: "${text.replace(/\s+/g, ' ').slice(0, 120)}"` };
-  const [issue] = last.error?.issues ?? [];
-  return { problem: `${issue?.path.join('.') || 'the object'}: ${issue?.message ?? 'does not fit'}` };
+  return { problem: last.error ? issueText(last.error, 'the object') : 'the object does not fit' };
 }

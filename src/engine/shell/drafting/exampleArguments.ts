@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { referredBy } from '../../core/jsonPointer.ts';
-import { linearPattern } from '../../core/linearPattern.ts';
+import { patternOf } from '../../core/schemaPattern.ts';
 import type { Tool } from '../../core/tool.ts';
 import { patternText } from './patternText.ts';
 
@@ -188,17 +188,9 @@ function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, 
   const least = Number(minLength);
   const plain = text.padEnd(Math.min(least, longestText), '.').slice(0, most);
   if (typeof pattern !== 'string') return plain;
-  const fits = (made: string) => isMatch(pattern, made) && made.length >= least && made.length <= most;
+  const compiled = patternOf(pattern);
+  const fits = (made: string) => compiled.test(made) && made.length >= least && made.length <= most;
   return fits(plain) ? plain : (patternText(pattern, least, fits) ?? plain);
-}
-
-/** A pattern that is none is said where the schema is looked at. */
-function isMatch(pattern: string, text: string): boolean {
-  try {
-    return linearPattern(pattern).test(text);
-  } catch {
-    return false;
-  }
 }
 
 /** The type of a schema; of several the first that is something. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { issueText } from '../../core/issueText.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type Task, taskSchema } from '../../core/task.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
@@ -36,8 +37,7 @@ export async function modelVariants(
     });
     const misfits = drafts.flatMap((draft) => {
       const parsed = taskSchema.safeParse(draft);
-      const [issue] = parsed.error?.issues ?? [];
-      return issue ? [{ candidate: draft, why: `${issue.path.join('.')}: ${issue.message}` }] : [];
+      return parsed.error ? [{ candidate: draft, why: issueText(parsed.error, 'the task') }] : [];
     });
     const fitting = drafts.filter((draft) => misfits.every(({ candidate }) => candidate !== draft));
     const sifted = await sift(loaded, 'task', [...sound, ...fitting], drafter.signal);

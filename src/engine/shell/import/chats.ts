@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { issueText } from '../../core/issueText.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 import { readText } from '../disk.ts';
@@ -121,10 +122,7 @@ function grouped(
 
 function conversationOf(file: string, { value, line }: PlacedValue): Conversation | ImportProblem {
   const { data, error } = conversationSchema.safeParse(value);
-  if (!data) {
-    const [issue] = error.issues;
-    return { file, line, message: `${issue?.path.join('.') || 'the line'}: ${issue?.message}` };
-  }
+  if (!data) return { file, line, message: issueText(error, 'the line') };
   const named = (data['id'] ?? idOf(data)) as unknown;
   const id = typeof named === 'string' || typeof named === 'number' ? String(named) : null;
   const given = data.messages.map((message, index) => ({ value: message, line, path: `messages.${index}` }));

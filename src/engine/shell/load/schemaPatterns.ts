@@ -1,4 +1,4 @@
-import { linearPattern, type Pattern, UnsupportedPattern } from '../../core/linearPattern.ts';
+import { patternOf, schemaPattern } from '../../core/schemaPattern.ts';
 
 /** A pattern in a JSON Schema that is not checked, with the keys that lead to it. */
 export type UnsupportedSchemaPattern = {
@@ -18,33 +18,6 @@ export const schemaSettings = {
   logger: false,
   code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },
 } as const;
-
-/**
- * Ajv takes two patterns with the same text for one. A pattern that cannot be checked fits every text;
- * `unsupportedPatterns` finds it.
- */
-function patternOf(source: string): Pattern & { readonly toString: () => string } {
-  const { pattern = { test: () => true } } = schemaPattern(source);
-  return { ...pattern, toString: () => source };
-}
-
-type SchemaPattern = { readonly pattern?: Pattern; readonly reason: string; readonly isInvalid: boolean };
-
-/** Escapes and counts that Python and others read differently from JavaScript, such as `\Z` and `{,3}`. */
-const ambiguous = /(?<!\\)(?:\\\\)*(?:\\[aCeFgGhHiIjJKlLmMNoOqRTUVXyYZ]|\{,\d+\})/;
-
-/** Compiles a pattern of a schema, which may be written for another language. Without `pattern`, it has a `reason`. */
-function schemaPattern(source: string): SchemaPattern {
-  if (ambiguous.test(source))
-    return { reason: 'regular expressions of other languages read it differently', isInvalid: false };
-  try {
-    return { pattern: linearPattern(source), reason: '', isInvalid: false };
-  } catch (error) {
-    if (error instanceof UnsupportedPattern)
-      return { reason: `${error.message}, which does not run in linear time`, isInvalid: false };
-    return { reason: (error as Error).message, isInvalid: true };
-  }
-}
 
 /** Returns whether the value of a keyword is data, which may have keys of its own that look like keywords. */
 export const isSchemaData = (keyword: string): boolean => ['const', 'enum', 'default', 'examples'].includes(keyword);

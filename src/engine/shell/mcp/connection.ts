@@ -8,6 +8,8 @@ import { messageOf } from '../fault.ts';
 import { version } from '../version.ts';
 import {
   Disconnected,
+  isAboutRights,
+  isTemporary,
   meaningOf,
   ServerError,
   SessionLost,
@@ -15,6 +17,7 @@ import {
   UnaddressedRefusal,
   withServerError,
 } from './errors.ts';
+import { ForwardingTransport, type Received } from './forwardingTransport.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
@@ -190,9 +193,6 @@ export class McpConnection {
 
 const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySessionBeLost(error);
 
-/** Statuses that are about the client's rights and its rate, not about a session. */
-const otherRefusals: readonly number[] = [401, 403, 408, 429];
-
 /**
  * Returns whether an error may mean that the server does not know the session. MCP asks for a 404, and not all servers
  * give it: another refusal that names no request counts, and so does an answer to the request that says so.
@@ -201,39 +201,15 @@ function maySessionBeLost(error: unknown): boolean {
   if (error instanceof UnaddressedRefusal) return true;
   if (error instanceof ServerError) return sessionLost.test(error.message);
   const { code = 0 } = error instanceof StreamableHTTPError ? error : {};
-  return code >= 400 && code < 500 && !otherRefusals.includes(code);
+  return code >= 400 && code < 500 && !isAboutRights(code) && !isTemporary(code);
 }
 
 const sessionLost =
   /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession)\b/i;
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
-class MarkingTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: NonNullable<Transport['onmessage']>;
-  readonly #inner: Transport;
-
-  constructor(inner: Transport) {
-    this.#inner = inner;
-    inner.onclose = () => this.onclose?.();
-    inner.onerror = (error) => this.onerror?.(error);
-    inner.onmessage = (message, extra) => this.onmessage?.(withServerError(message), extra);
-  }
-
-  start(): Promise<void> {
-    return this.#inner.start();
-  }
-
-  send(...sent: Parameters<Transport['send']>): Promise<void> {
-    return this.#inner.send(...sent);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
-  setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion?.(version);
+class MarkingTransport extends ForwardingTransport {
+  protected override received(...[message, extra]: Received): void {
+    super.received(withServerError(message), extra);
   }
 }

@@ -1,3 +1,4 @@
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 
 /** An error that a server answered a request with. Its connection still works. */
@@ -93,5 +94,15 @@ export function meaningOf(error: unknown): unknown {
   if (error.code === ErrorCode.ConnectionClosed) return new Disconnected('the connection was closed');
   return error;
 }
+
+/** Returns whether a server refuses what is posted to its address, as one with the older transport does. */
+export const isAddressRefused = (error: unknown): boolean =>
+  error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
+
+/** Statuses about the rights of the client, of the server or of a proxy: a person has to change something. */
+export const isAboutRights = (status: number): boolean => [401, 402, 403, 407, 511].includes(status);
+
+/** Statuses of a server, or of a gateway in front of it, that cannot answer now. */
+export const isTemporary = (status: number): boolean => [408, 429, 502, 503, 504].includes(status);
 
 const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

@@ -4,7 +4,7 @@ import { jsonOf } from '../../core/json.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
+import { isAboutRights, isTemporary, ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
 import { isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
@@ -79,7 +79,7 @@ function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
 async function refused(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
   // A person has to change something for these, so they are not for the agent.
-  if (status === 401 || status === 403) return response;
+  if (isAboutRights(status)) return response;
   const text = await response.text();
   const { id, method } = requestOf(init);
   const refusal = refusalIn(text);
@@ -99,12 +99,12 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
-/** Statuses of the client's rights and rate, of a wrong address, and of a gateway in front of the server. */
-const notOfTools: readonly number[] = [401, 402, 403, 404, 405, 407, 408, 410, 429, 502, 503, 504, 511];
+/** Statuses of a wrong address. */
+const ofAddress: readonly number[] = [404, 405, 410];
 
 /** Returns whether a refusal is the server's answer to a call. Pages are of gateways. */
 const isOfTool = (status: number, text: string) =>
-  !notOfTools.includes(status) && text.trim() !== '' && withoutPage(text) === text;
+  !ofAddress.includes(status) && !isTemporary(status) && text.trim() !== '' && withoutPage(text) === text;
 
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
 function answered(response: Response, text: string, init: RequestInit): Response {

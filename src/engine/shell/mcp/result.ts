@@ -94,7 +94,9 @@ function mediaOf(part: Json): Media | undefined {
   if (!isObject(part)) return undefined;
   if (part['type'] === 'image' || part['type'] === 'audio') return mediaFrom(part['data'], part['mimeType']);
   if (part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
-  return mediaFrom(part['resource']['blob'], part['resource']['mimeType']);
+  const { blob, mimeType, uri } = part['resource'];
+  const file = mediaFrom(blob, mimeType);
+  return file && typeof uri === 'string' ? { ...file, uri } : file;
 }
 
 /** Neither a type nor data can end the line that the content has in place of the media. */

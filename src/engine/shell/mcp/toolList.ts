@@ -1,6 +1,7 @@
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { McpServer } from '../../core/domain.ts';
+import { issueText } from '../../core/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
@@ -52,7 +53,8 @@ export async function listTools(
   let cursor: string | undefined;
   do {
     const page = pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
-    if (!page.success) throw faultOf('mcp/list', `its answer to tools/list cannot be read (${misreadOf(page.error)})`);
+    if (!page.success)
+      throw faultOf('mcp/list', `its answer to tools/list cannot be read (${issueText(page.error, 'the list')})`);
     const before = found.length;
     found.push(...(page.data.tools ?? []).map((tool, at) => listed(server, tool, before + at + 1)));
     // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
@@ -100,9 +102,6 @@ async function pageOf(connection: McpConnection, cursor: string | undefined, tim
     throw error;
   }
 }
-
-const misreadOf = ({ issues: [issue] }: z.ZodError): string =>
-  issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is empty';
 
 /** @param place the place of the tool in the list, from 1: the name of a tool that has none */
 function listed(server: ListedServer, written: unknown, place: number): ListedTool {

@@ -10,33 +10,30 @@ import type { Message } from '../../../../src/engine/core/message.ts';
 import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
 import { agentBody, withoutMedia } from '../../../../src/engine/shell/seats/chatRequest.ts';
 import { stepEntry } from '../../../../src/webview/models/trajectory.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
 const pdf = { mimeType: 'application/pdf', data: 'JVBERg==' };
 const text = (words: string) => ({ type: 'text', text: words });
-const blob = { type: 'resource', resource: { uri: 'a:b', mimeType: pdf.mimeType, blob: pdf.data } };
+const form = { ...pdf, uri: 'a:b' };
+const blob = { type: 'resource', resource: { uri: form.uri, mimeType: form.mimeType, blob: form.data } };
 
 /** Plays one rollout of a domain whose tool `look` answers with a result. */
 async function looked(result: object) {
   const { url } = await scriptedMcpServer({ list: { tools: [{ name: 'look' }] }, call: () => result });
-  const domain = folderOf({
-    'domain.yaml': `name: gallery\nmcpServers:\n  gallery: { type: http, url: "${url}" }\n`,
-    'policy.md': '# Gallery\n',
-    'database.json': '{}',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
-persona: a
-user: { goal: You want to see it., known: { by: 1 } }
+  const domain = mcpDomain(
+    'gallery',
+    `  gallery: { type: http, url: "${url}" }`,
+    `user: { goal: You want to see it., known: { by: 1 } }
 script: [[{ tool: look }], Done.]
 evaluate: [communicate]
 train: [communicate]
 communicate: [Done]
 `,
-  });
+  );
   const [rollout] = await rehearse(domain, ['a']);
   if (!rollout) throw new Error('no rollout');
   expect(replayed(domain, rollout).problems).toBe(0);
@@ -46,7 +43,7 @@ communicate: [Done]
 it.each<[string, object, string, readonly Media[] | undefined]>([
   ['a picture', { content: [{ type: 'image', ...png }] }, '[image/png, 1 kB]', [png]],
   ['a sound', { content: [{ type: 'audio', ...wav }] }, '[audio/wav, 1 kB]', [wav]],
-  ['a file', { content: [blob] }, '[application/pdf, 1 kB]', [pdf]],
+  ['a file', { content: [blob] }, '[application/pdf, 1 kB]', [form]],
   [
     'a picture between texts',
     { content: [text('before'), { type: 'image', ...png }, text('after')] },
@@ -138,11 +135,11 @@ it.each<[string, readonly Media[], readonly (string | Media)[]]>([
 });
 
 it('a client of a domain gets pictures, sounds and files as they are', async () => {
-  const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]';
+  const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]\n[application/pdf, 1 kB]';
   const shown = {
     tools: [{ name: 'look', description: '', parameters: { type: 'object' } }],
     instructions: '',
-    call: async () => ({ content, isError: false, media: [png, wav, pdf] }),
+    call: async () => ({ content, isError: false, media: [png, wav, pdf, form] }),
   };
   const server = createServer(async (request, response) =>
     answerMcp(request, response, request.method === 'POST' ? await json(request) : undefined, shown),
@@ -158,6 +155,7 @@ it('a client of a domain gets pictures, sounds and files as they are', async () 
     { type: 'image', ...png },
     { type: 'audio', ...wav },
     { type: 'resource', resource: { uri: 'data:application/pdf', mimeType: pdf.mimeType, blob: pdf.data } },
+    blob,
   ]);
 });
 

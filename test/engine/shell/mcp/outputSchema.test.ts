@@ -6,11 +6,11 @@ import { guardReader } from '../../../../src/engine/shell/guardNotes.ts';
 import { mismatchOf } from '../../../../src/engine/shell/mcp/outputSchema.ts';
 import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
 import { checkWithKnownTools } from '../audit/findings.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const text = (content: string, more: object = {}) => ({ content: [{ type: 'text', text: content }], ...more });
 const schema = { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] };
@@ -34,30 +34,23 @@ async function domainOf(outputSchema: unknown, result: object) {
       return name === 'set' ? result : text(state.now);
     },
   });
-  const folder = folderOf({
-    'domain.yaml': `name: counter
-mcpServers:
-  counter:
+  const folder = mcpDomain(
+    'counter',
+    `  counter:
     type: http
     url: ${url}
     writes: [set, restore]
     maxResultLength: 1000
     state: snapshot
     snapshot: { tool: state }
-    restore: { tool: restore, argument: to }
-`,
-    'policy.md': '# Counter\n',
-    'database.json': '{}',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
-persona: a
-user: { goal: You want it set., known: { by: 1 } }
+    restore: { tool: restore, argument: to }`,
+    `user: { goal: You want it set., known: { by: 1 } }
 script: [[{ tool: set }], [{ tool: state }], Done.]
 evaluate: [communicate]
 train: [communicate]
 communicate: [Done]
 `,
-  });
+  );
   return { folder, state };
 }
 

@@ -42,7 +42,7 @@ test.each([
 });
 
 test.each([
-  ['http://127.0.0.1:47998/mcp?key=sk-literal', "can't be reached"],
+  ['http://127.0.0.1:47998/mcp?key=sk-literal', 'cannot be reached'],
   ['http://user:pass-word@127.0.0.1:47998/mcp?key=sk-literal', 'its url has a user name or a password'],
 ])('a fault shows no key of the url %s', async (url, says) => {
   const fault = await connectTo(url).catch(String);

@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { mcpPython } from '../../../../scripts/mcpPython.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { isFullSuite } from '../../../support/suite.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const program = fileURLToPath(new URL('../fixtures/sdkServer.py', import.meta.url));
 const first = String(2n ** 53n + 1n);
@@ -28,17 +28,10 @@ const calls: readonly (readonly [call: string, result: RegExp])[] = [
 ];
 
 function domainOf(server: string): string {
-  return folderOf({
-    'domain.yaml': `name: shop
-mcpServers:
-  shop: { ${server}, writes: [place_order, cancel_order], reader: { tool: list_orders } }
-`,
-    'policy.md': '# Shop\n',
-    'database.json': '{}',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
-persona: a
-user: { goal: You want an order. }
+  return mcpDomain(
+    'shop',
+    `  shop: { ${server}, writes: [place_order, cancel_order], reader: { tool: list_orders } }`,
+    `user: { goal: You want an order. }
 script:
 ${calls.map(([call]) => `  - [${call}]`).join('\n')}
   - Done.
@@ -46,7 +39,7 @@ assertions: [{ in: shop, that: 'any(state, it.id == "${first}" and it.status == 
 evaluate: [assertions]
 train: [assertions]
 `,
-  });
+  );
 }
 
 /** Starts the server on a free port of loopback. Returns how a domain names it. */

@@ -4,36 +4,29 @@ import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { RolloutTools } from '../../../../src/engine/shell/rolloutTools.ts';
 import { SharedTools } from '../../../../src/engine/shell/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { isFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const large = '9007199254740993';
 
 /** A domain whose tools are those of a raw server. Its task makes the calls, and rests its reward on an assertion. */
-const domainOf = ({ url }: RawServer, calls: readonly string[], that: string, more = '') =>
-  folderOf({
-    'domain.yaml': `name: raw
-mcpServers:
-  raw: { type: http, url: "${url}", writes: [write], reader: { tool: state }${more} }
-`,
-    'policy.md': '# Raw\n',
-    'database.json': '{}',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
-persona: a
-user: { goal: You want it done. }
+const domainOf = ({ url }: RawServer, calls: readonly string[], that: string | null, more = '') =>
+  mcpDomain(
+    'raw',
+    `  raw: { type: http, url: "${url}", writes: [write], reader: { tool: state }${more} }`,
+    `user: { goal: You want it done. }
 script:
 ${calls.map((call) => `  - [${call}]`).join('\n')}
   - Done.
-assertions: [{ in: raw, that: '${that}' }]
+assertions: [{ in: raw, ${that === null ? 'sameAs: gold' : `that: '${that}'`} }]
 evaluate: [assertions]
 train: [assertions]
 `,
-  });
+  );
 
 /** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
 async function accounts(session?: string) {
@@ -138,6 +131,17 @@ test('rollouts at once are not scored on a session that they share, and one at a
   expect(atOnce.out).toMatch(/a session that another rollout has/);
   expect(atOnce.out).not.toContain('6 scored of 6');
   expect((await evaluated('1')).out).toContain('6 scored of 6, mean reward 1.000');
+});
+
+test('a server with one session for all clients cannot be compared with the state after the gold actions', async () => {
+  const server = await accounts('only');
+  const folder = domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], null);
+  const [played] = await rehearse(folder, ['a']);
+  expect(played?.events.at(-1)).toMatchObject({
+    type: 'rewarded',
+    reward: null,
+    reason: expect.stringMatching(/sameAs: gold needs a second session .* "raw" gives every client the same one/),
+  });
 });
 
 test.each(

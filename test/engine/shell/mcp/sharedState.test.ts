@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { checkWithKnownTools } from '../audit/findings.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const tools = ['add', 'clear', 'list'].map((name) => ({
   name,
@@ -34,24 +34,17 @@ async function lists(isShared: boolean) {
 
 const desk = (url: string, more: string, setUp: string) =>
   approveDomain(
-    folderOf({
-      'domain.yaml': `name: lists
-mcpServers:
-  lists: { type: http, url: "${url}", writes: [add, clear], reader: { tool: list }, state: replay, volatile: [add]${more} }
-`,
-      'policy.md': '# Lists\n',
-      'database.json': '{}',
-      'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-      'tasks/a.task.yaml': `id: a
-persona: a
-split: test
+    mcpDomain(
+      'lists',
+      `  lists: { type: http, url: "${url}", writes: [add, clear], reader: { tool: list }, state: replay, volatile: [add]${more} }`,
+      `split: test
 user: { goal: You want milk on the list. }
 actions: [{ tool: add, arguments: { item: milk } }]
 assertions: [{ in: lists, that: 'count(state) == 1' }]
 evaluate: [assertions]
 train: [assertions]
 ${setUp}`,
-    }),
+    ),
   );
 const reset = 'setUp: { lists: { calls: [{ tool: clear }] } }\n';
 const look = checkWithKnownTools();

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { describedDomain } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
-import { folderOf } from '../load/domainFolder.ts';
 
 const tools = [
   {
@@ -31,26 +31,22 @@ async function market(script: string, first = 'prefix: shop_', second = 'rename:
   const answer = { content: [{ type: 'text', text: 'found' }] };
   const shop = await scriptedMcpServer({ list: { tools }, call: () => answer });
   const club = await scriptedMcpServer({ list: { tools: tools.slice(0, 1) }, call: () => answer });
-  const folder = folderOf({
-    'domain.yaml': `name: market
-mcpServers:
-  shop: { type: http, url: "${shop.url}", ${first} }
-  club: { type: http, url: "${club.url}", ${second}, writes: [find_member] }
-`,
-    'policy.md': '# Market\n\n- Ask for a yes before any change. {#confirm}\n',
-    'rules.yaml': '- { rule: confirm, check: confirmed, tools: [find_member] }\n',
-    'database.json': '{}',
-    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
-    'tasks/a.task.yaml': `id: a
-persona: a
-user: { goal: You want it found., known: { by: 1 } }
+  const folder = mcpDomain(
+    'market',
+    `  shop: { type: http, url: "${shop.url}", ${first} }
+  club: { type: http, url: "${club.url}", ${second}, writes: [find_member] }`,
+    `user: { goal: You want it found., known: { by: 1 } }
 script: ${script}
 actions: [{ tool: find_member }]
 receipts: [{ tool: find_member }]
 evaluate: [receipts]
 train: [receipts]
 `,
-  });
+    {
+      'policy.md': '# Market\n\n- Ask for a yes before any change. {#confirm}\n',
+      'rules.yaml': '- { rule: confirm, check: confirmed, tools: [find_member] }\n',
+    },
+  );
   approveDomain(folder);
   return { folder, shop, club };
 }
