@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as setTimer } from 'node:timers/promises';
+import { pauseAfter, systemClock } from '../../engine/shell/clock.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { lockRun } from '../../engine/shell/runLock.ts';
@@ -9,7 +9,7 @@ import { lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Io } from '../io.ts';
 import { isGone } from './runFolder.ts';
 
-const longestPauseMs = 30_000;
+const pausesMs = { first: 1000, longest: 30_000 };
 
 /**
  * Keeps the folder of a run up to date that is trained elsewhere, until the run is over. A connection that is cut is
@@ -67,7 +67,8 @@ async function keepFollowing(
   io: Io,
   once: (onMessage: () => void) => Promise<void>,
 ): Promise<boolean> {
-  let pauseMs = 0;
+  // Attempts in a row that brought nothing.
+  let failures = 0;
   const tell = (type: string, message: string) => {
     const line = JSON.stringify({ time: Date.now() / 1000, type, message });
     appendFileSync(join(run, runFiles.connection), `${line}\n`);
@@ -76,8 +77,8 @@ async function keepFollowing(
   while (!io.signal.aborted) {
     try {
       await once(() => {
-        if (pauseMs > 0) tell('connected', `${name} is connected again`);
-        pauseMs = 0;
+        if (failures > 0) tell('connected', `${name} is connected again`);
+        failures = 0;
       });
       return true;
     } catch (error) {
@@ -86,9 +87,10 @@ async function keepFollowing(
         tell('disconnected', `nobody follows the run any more: ${messageOf(error)}`);
         throw error;
       }
-      pauseMs = Math.min(longestPauseMs, Math.max(1000, pauseMs * 2));
+      failures += 1;
+      const pauseMs = pauseAfter(failures, pausesMs);
       tell('disconnected', `${messageOf(error)}; the run goes on there, next attempt in ${pauseMs / 1000} s`);
-      await setTimer(pauseMs, undefined, { signal: io.signal }).catch(() => undefined);
+      await systemClock.sleep(pauseMs, io.signal).catch(() => undefined);
     }
   }
   return false;

@@ -1,32 +1,20 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool } from '../core/tool.ts';
+import { type Clock, pauseAfter, systemClock } from './clock.ts';
 import { Fault } from './fault.ts';
 
 /** Failures of a call that has no result of its tool, after which the same call may work. */
 const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unavailable', 'mcp/unreachable'];
 
-const firstPauseMs = 100;
-const longestPauseMs = 5000;
+const pausesMs = { first: 100, longest: 5000 };
 
 export type Made<T> = { readonly result: T; readonly attempts: number };
-
-/** Tells the time in milliseconds, and waits. */
-export type Clock = {
-  readonly now: () => number;
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-};
-
-const machineClock: Clock = {
-  now: () => performance.now(),
-  wait: (ms, signal) => delay(ms, undefined, { signal }),
-};
 
 /** Makes calls as their tools declare: within the rate limit over all rollouts, and again where a repeat is harmless. */
 export class ToolCalls {
   readonly #limits = new Map<string, RateLimit>();
   readonly #clock: Clock;
 
-  constructor(clock: Clock = machineClock) {
+  constructor(clock = systemClock) {
     this.#clock = clock;
   }
 
@@ -39,7 +27,7 @@ export class ToolCalls {
       } catch (error) {
         const isPassing = error instanceof Fault && passing.includes(error.failure.code);
         if (!isPassing || attempts >= most || signal.aborted) throw error;
-        await this.#clock.wait(Math.min(firstPauseMs * 2 ** (attempts - 1), longestPauseMs), signal);
+        await this.#clock.sleep(pauseAfter(attempts, pausesMs), signal);
       }
     }
   }
@@ -76,7 +64,7 @@ class RateLimit {
     if (at <= now) return;
     // Timers of one time may end in any order.
     const before = this.#last;
-    const own = this.#clock.wait(at - now, signal).then(() => before);
+    const own = this.#clock.sleep(at - now, signal).then(() => before);
     this.#last = own.catch(() => undefined);
     await own;
   }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Tool } from '../../../src/engine/core/tool.ts';
+import type { Clock } from '../../../src/engine/shell/clock.ts';
 import { Fault } from '../../../src/engine/shell/fault.ts';
-import { type Clock, ToolCalls } from '../../../src/engine/shell/toolCalls.ts';
+import { ToolCalls } from '../../../src/engine/shell/toolCalls.ts';
 
 const tool = (more: Partial<Tool> = {}): Tool => ({
   name: 'pay',
@@ -26,13 +27,13 @@ const jumpingClock = (): Clock & { readonly waits: readonly number[] } => {
     now = next.at;
     next.end();
   };
-  const wait = (ms: number) =>
+  const sleep = (ms: number) =>
     new Promise<void>((end) => {
       waits.push(ms);
       ends.push({ at: now + ms, end });
       setImmediate(jump);
     });
-  return { now: () => now, wait, waits };
+  return { now: () => now, sleep, waits };
 };
 const failing = (times: number, code = 'mcp/died') => {
   let made = 0;

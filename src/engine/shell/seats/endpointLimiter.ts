@@ -1,27 +1,8 @@
+import { type Clock, pauseAfter, systemClock } from '../clock.ts';
 import { unlessAborted } from '../unlessAborted.ts';
 
-/** Time, as a limiter sees it. */
-export type Clock = {
-  /** Milliseconds since any fixed moment. */
-  readonly now: () => number;
-  /** Rejects with the signal's reason as soon as that aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-};
-
-const systemClock: Clock = {
-  now: () => performance.now(),
-  sleep: async (ms, signal) => {
-    let timer: NodeJS.Timeout | undefined;
-    const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    await unlessAborted(over, signal).finally(() => clearTimeout(timer));
-  },
-};
-
 /** The pause after a refusal that names no time; it doubles with each refusal in a row. */
-const firstPauseMs = 1000;
-const longestPauseMs = 30_000;
+const pausesMs = { first: 1000, longest: 30_000 };
 /** A pause that the endpoint names ends then, whatever it says: one request asks whether it still holds. */
 const longestNamedPauseMs = 600_000;
 
@@ -118,7 +99,7 @@ export class EndpointLimiter {
       this.#limit = Math.max(1, Math.floor(Math.min(this.#limit, this.#running) / 2));
       this.#refusals += 1;
     }
-    const ms = waitMs ?? Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
+    const ms = waitMs ?? pauseAfter(this.#refusals, pausesMs);
     const until = this.#clock.now() + Math.min(ms, longestNamedPauseMs);
     if (isNew || (waitMs !== null && until > (this.#pause?.until ?? 0))) this.#pause = { until, answer };
     return { ms, isNew };

@@ -4,6 +4,7 @@ import { jsonOf } from '../../core/json.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { boundFetch } from '../boundFetch.ts';
+import { pauseAfter } from '../clock.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
@@ -299,8 +300,7 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
         if (response) turn.failed();
         if (response && isOver) return response;
         waitedMs += namedMs;
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1));
-        await limiter.clock.sleep(outcome?.waitMs ?? pauseMs, signal);
+        await limiter.clock.sleep(outcome?.waitMs ?? pauseAfter(failures, pausesMs), signal);
       }
       onRetry({ attempt: failures, of: wasSilent ? failures : mostRetries, reason });
     }
@@ -316,8 +316,7 @@ function timedAttempts(seat: ModelSeat, limiter: EndpointLimiter, onRetry: OnRet
 }
 
 /** The pauses between attempts that failed for another reason than a limit. */
-const firstPauseMs = 500;
-const longestPauseMs = 8000;
+const pausesMs = { first: 500, longest: 8000 };
 
 /** An error of the connection may pass; what we threw ourselves, such as an answer that is too long, does not. */
 const isPassing = (error: unknown) => !(error instanceof Fault);

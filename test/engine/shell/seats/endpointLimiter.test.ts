@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Clock, EndpointLimiter, limiterOf } from '../../../../src/engine/shell/seats/endpointLimiter.ts';
+import type { Clock } from '../../../../src/engine/shell/clock.ts';
+import { EndpointLimiter, limiterOf } from '../../../../src/engine/shell/seats/endpointLimiter.ts';
 import { unlessAborted } from '../../../../src/engine/shell/unlessAborted.ts';
 
 /** A clock that moves to the next end of a sleep when nothing else happens. */
