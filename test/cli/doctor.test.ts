@@ -128,6 +128,20 @@ it('paths that a model takes well are ok', async () => {
   expect(reported(out).live?.paths.map(({ calls }) => calls > 0)).toEqual([true, true, true, true, true]);
 });
 
+it('a request counts whose answer the seat refuses, and a path without a request was not tried', async () => {
+  const { url } = await modelServer(() => 'How can I help you today?');
+  const { out } = await doctor(['--live', url, '--model', 'flipped', '--only', 'user', '--json']);
+  expect(reported(out).live?.paths).toMatchObject([
+    { path: 'user', status: 'degraded', calls: 2, what: expect.stringContaining('does not play the user') },
+  ]);
+  const refusing = await endpoint(() => ({ status: 500, body: { error: { message: 'out of order' } } }));
+  const judged = await doctor(['--live', refusing, '--model', 'none', '--only', 'grader', '--json']);
+  expect(reported(judged.out).live?.paths).toMatchObject([
+    { path: 'judge', status: 'failed', calls: 1, what: expect.stringContaining('out of order') },
+    { path: 'grader', status: 'failed', calls: 0, what: expect.stringMatching(/^was not tried, .*out of order/) },
+  ]);
+});
+
 it('every request has the headers and the fields that --set names', async () => {
   const asked: { readonly team: unknown; readonly topK: unknown }[] = [];
   const url = await endpoint((_, body, headers) => {
@@ -171,6 +185,10 @@ it.each([
   [['--model', 'x'], /--model goes with --live/],
   [['--live', 'http://127.0.0.1:9/v1', '--set', 'user.temperature=1'], /set agent\.NAME and not user\.NAME/],
   [['--live', 'http://127.0.0.1:9/v1', '--only', 'agents'], /--only is one of agent, user, judge/],
+  [
+    ['--live', 'http://127.0.0.1:9/v1', '--model', 'x', '--set', 'agent.headers.X-Team=${env:NO_TEAM}'],
+    /needs NO_TEAM, which is not set/,
+  ],
   [['--live', 'http://127.0.0.1:9/v1'], /does not say which models it has/],
 ])('%j: one message, exit code 2', async (argv, message) => {
   const { code, err } = await doctor(argv);

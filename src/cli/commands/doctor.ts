@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
@@ -59,7 +60,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
     const conditions = await machineConditions(io);
     if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
     const live =
-      endpoint === undefined ? null : await liveTable(await seatAt(endpoint, model, settings, io), given, io, isJson);
+      endpoint === undefined ? null : await liveTable(await modelAt(endpoint, model, settings, io), given, io, isJson);
     if (isJson) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
     if (io.signal.aborted) return 2;
     return [...conditions, ...(live?.paths ?? [])].some(({ status }) => status === 'failed') ? 1 : 0;
@@ -93,7 +94,7 @@ function settingsIn(given: Given): AskedSettings {
   throw new UsageError(`one model takes every path of --live, so set agent.NAME and not ${other}.NAME`);
 }
 
-async function liveTable(seat: ModelSeat, given: Given, io: Io, isJson: boolean) {
+async function liveTable({ seat, filled }: TriedModel, given: Given, io: Io, isJson: boolean) {
   const timeoutMs = (wholeNumber(given, 'timeout') ?? 300) * 1000;
   const only = pathNames.find((each) => each === text(given, 'only'));
   if (!isJson) io.out(`\n${seat.model} at ${new URL(seat.baseUrl).origin}\n`);
@@ -107,7 +108,7 @@ async function liveTable(seat: ModelSeat, given: Given, io: Io, isJson: boolean)
   });
   if (only || io.signal.aborted) return { model: seat.model, paths };
   const key = io.environment[seat.keyName ?? ''] ?? '';
-  const supports = await endpointSupport({ seat: await filledModel(seat, io), key, timeoutMs, signal: io.signal });
+  const supports = await endpointSupport({ seat: filled, key, timeoutMs, signal: io.signal });
   if (!isJson) io.out(`\n${supports.map(conditionText).join('')}`);
   return { model: seat.model, paths, supports };
 }
@@ -117,33 +118,43 @@ function pathText({ path, status, what, calls, tokens, seconds }: LivePath): str
   return `${marks[status]}  ${path.padEnd(14)}  ${what.replace(/\s+/g, ' ')}\n${' '.repeat(26)}${used}\n`;
 }
 
+type TriedModel = {
+  readonly seat: ModelSeat;
+  /** The same with the values of the variables in its headers. */
+  readonly filled: ModelSeat;
+};
+
 /** Small answers at temperature 0: what is tried is the path, not the style. */
-async function seatAt(baseUrl: string, named: string | undefined, settings: AskedSettings, io: Io): Promise<ModelSeat> {
+async function modelAt(
+  baseUrl: string,
+  named: string | undefined,
+  settings: AskedSettings,
+  io: Io,
+): Promise<TriedModel> {
   const keyName = 'OPENAI_API_KEY';
   throwUnlessAllowed({ name: keyName, url: baseUrl, namedBy: '--live' }, io.environment);
   const base = { type: 'openai', model: named ?? '', baseUrl, keyName, temperature: 0, maxTokens: 256 } as const;
   const seat = withSettings(base, settings);
   throwUnlessHeadersAllowed(seat, io.environment);
-  return named === undefined ? { ...seat, model: await firstModel(seat, io) } : seat;
+  const filled = await withFilledHeaders(seat, (name) => io.environment[name]);
+  const model = named ?? (await firstModel(filled, io));
+  return { seat: { ...seat, model }, filled: { ...filled, model } };
 }
 
-/** The model with the values of the variables in its headers. */
-const filledModel = (seat: ModelSeat, io: Io) => withFilledHeaders(seat, (name) => io.environment[name]);
+const modelsSchema = z.object({ data: z.tuple([z.object({ id: z.string() })], z.unknown()) });
 
-async function firstModel(seat: ModelSeat, io: Io): Promise<string> {
-  const { baseUrl } = seat;
-  const key = io.environment[seat.keyName ?? ''];
+async function firstModel({ baseUrl, keyName, headers: own }: ModelSeat, io: Io): Promise<string> {
+  const key = io.environment[keyName ?? ''];
   const advice =
     'Is the server running, is the base URL right, and is its key in OPENAI_API_KEY? Or name the model with --model';
   try {
-    const own = (await filledModel(seat, io)).headers;
     const headers = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...own };
     const answer = await boundFetch(`${baseUrl.replace(/\/$/, '')}/models`, {
       headers,
       signal: AbortSignal.timeout(10_000),
     });
-    const { data } = (await answer.json()) as { readonly data?: readonly { readonly id?: string }[] };
-    if (data?.[0]?.id) return data[0].id;
+    const { data: models } = modelsSchema.safeParse(await answer.json());
+    if (models) return models.data[0].id;
     throw new Error(`it answered ${answer.status}`);
   } catch (error) {
     throw new UsageError(`${baseUrl} does not say which models it has (${messageOf(error)}). ${advice}`);

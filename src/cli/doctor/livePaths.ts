@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { makeFolder } from '../../engine/shell/disk.ts';
+import { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
-import type { ModelCall } from '../../engine/shell/seats/modelCall.ts';
+import { isModelCall, type ModelCall } from '../../engine/shell/seats/modelCall.ts';
 import type { ModelSeat, SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
+import type { SideNote } from '../../engine/shell/sideNote.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
 import { approveOwn } from '../approveMade.ts';
@@ -24,6 +26,7 @@ export type LivePath = {
   readonly path: (typeof pathNames)[number];
   readonly status: LiveStatus;
   readonly what: string;
+  /** Requests that the model was sent. */
   readonly calls: number;
   readonly tokens: { readonly input: number; readonly output: number };
   readonly seconds: number;
@@ -183,35 +186,46 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
     const used = { ...meter.used(path), seconds };
     if (isLate)
       return { path, status: 'failed', what: `took longer than ${timeoutMs / 1000} s and was stopped`, ...used };
+    if (used.calls === 0) {
+      const why = closed.failure?.message ?? closed.endReason;
+      return { path, status: 'failed', what: `was not tried, because the rollout ended first: ${why}`, ...used };
+    }
     return { path, status, what, ...used };
   });
 }
 
-/** Counts what the model uses, for each question of a judge apart. */
+/** Counts what the model uses, also for an answer that its seat refuses, and for each question of a judge apart. */
 function metered(outside: Outside, seat: ModelSeat) {
   const calls: { readonly path: LivePath['path']; readonly call: ModelCall }[] = [];
-  const count = <T extends { readonly call?: ModelCall }>(path: LivePath['path'], answered: T): T => {
-    if (answered.call) calls.push({ path, call: answered.call });
-    return answered;
+  const count = async <T extends { readonly call?: ModelCall }>(path: LivePath['path'], asked: Promise<T>) => {
+    let call: SideNote | null = null;
+    try {
+      const answered = await asked;
+      call = answered.call ?? null;
+      return answered;
+    } catch (error) {
+      if (error instanceof Fault) call = error.note;
+      throw error;
+    } finally {
+      if (isModelCall(call) && call.request !== null) calls.push({ path, call });
+    }
   };
   const { judge } = outside;
   const counting: Outside = {
-    agent: async (view, signal) => count('agent', await outside.agent(view, signal)),
-    user: async (...given) => count('user', await outside.user(...given)),
+    agent: (view, signal) => count('agent', outside.agent(view, signal)),
+    user: (...given) => count('user', outside.user(...given)),
     ...(judge
-      ? {
-          judge: async (asked, signal) =>
-            count(asked.subject.type === 'rule' ? 'judge' : 'grader', await judge(asked, signal)),
-        }
+      ? { judge: (asked, signal) => count(asked.subject.type === 'rule' ? 'judge' : 'grader', judge(asked, signal)) }
       : {}),
     // The person who names the endpoint trusts it with the key.
-    simulate: async (model, tool, asked, signal) =>
-      count('tool simulator', await outside.simulate({ ...seat, model: model.model }, tool, asked, signal)),
+    simulate: (model, tool, asked, signal) =>
+      count('tool simulator', outside.simulate({ ...seat, model: model.model }, tool, asked, signal)),
   };
   const used = (path: LivePath['path']) => {
-    const own = calls.filter((each) => each.path === path).map(({ call }) => call.usage ?? { input: 0, output: 0 });
-    const sum = (of: 'input' | 'output') => own.reduce((total, usage) => total + usage[of], 0);
-    return { calls: own.length, tokens: { input: sum('input'), output: sum('output') } };
+    const own = calls.filter((each) => each.path === path).map(({ call }) => call);
+    const sum = (of: 'input' | 'output') => own.reduce((total, { usage }) => total + (usage?.[of] ?? 0), 0);
+    const sent = own.reduce((total, { earlier = [] }) => total + earlier.length + 1, 0);
+    return { calls: sent, tokens: { input: sum('input'), output: sum('output') } };
   };
   return { outside: counting, used };
 }
@@ -219,7 +233,7 @@ function metered(outside: Outside, seat: ModelSeat) {
 const eventsOf = <Type extends RolloutEvent['type']>({ events }: RolloutClosed, type: Type) =>
   events.filter((event): event is Extract<RolloutEvent, { type: Type }> => event.type === type);
 
-/** What an endpoint did that is no answer of a model. */
+/** Returns what an endpoint did in place of an answer. */
 function failureOf({ failure }: RolloutClosed): string | null {
   return failure?.who === 'infrastructure' ? failure.message : null;
 }
