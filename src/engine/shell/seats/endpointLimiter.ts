@@ -1,5 +1,7 @@
 import { type Clock, pauseAfter, systemClock } from '../clock.ts';
 import { unlessAborted } from '../unlessAborted.ts';
+import { isSecretHeader } from './modelSettings.ts';
+import type { ModelSeat } from './seatSpec.ts';
 
 /** The pause after a refusal that names no time; it doubles with each refusal in a row. */
 const pausesMs = { first: 1000, longest: 30_000 };
@@ -7,7 +9,9 @@ const pausesMs = { first: 1000, longest: 30_000 };
 const longestNamedPauseMs = 600_000;
 
 /**
- * Limits the requests to one endpoint. Every refusal pauses all of them and halves how many run at once; every answer
+ * Limits the requests with one key to one origin, since providers count requests by key. Seats with different keys at
+ * one origin do not wait for each other. A key is the API key, a password in the address, or a header with a secret.
+ * Every refusal pauses all of them and halves how many run at once; every answer
  * raises that by one for each round of requests (additive increase, multiplicative decrease).
  */
 export class EndpointLimiter {
@@ -133,9 +137,17 @@ const limiters = new Map<string, EndpointLimiter>();
 /** Above this number, limiters that know nothing are forgotten: a trainer lends each rollout a key of its own. */
 const manyLimiters = 100;
 
-/** Returns the limiter that all requests of this process with one key to one origin share. */
-export function limiterOf(baseUrl: string, key: string): EndpointLimiter {
-  const name = JSON.stringify([new URL(baseUrl).origin, key]);
+/** Returns the limiter that all requests of this process with the same key to one origin share. */
+export function limiterOf({ baseUrl, headers = {} }: Pick<ModelSeat, 'baseUrl' | 'headers'>, key: string) {
+  const { origin, username, password } = new URL(baseUrl);
+  const secrets = Object.entries(headers).filter(([name]) => isSecretHeader(name));
+  const name = JSON.stringify([
+    origin,
+    username,
+    password,
+    key,
+    ...secrets.toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  ]);
   const known = limiters.get(name);
   if (known) return known;
   if (limiters.size >= manyLimiters) for (const [each, { isIdle }] of limiters) if (isIdle) limiters.delete(each);

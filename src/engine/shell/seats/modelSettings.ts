@@ -46,8 +46,8 @@ export function throwUnlessHeadersAllowed(model: ModelSeat, environment: NodeJS.
       throwUnlessAllowed({ name, url: model.baseUrl, namedBy: `the header ${header} of ${model.model}` }, environment);
 }
 
-/** Headers whose values are secrets, also where they are written out. */
-const secretHeader = /authorization|cookie|key|secret|token/i;
+/** Whether the value of a header is a secret, also where it is written out. */
+export const isSecretHeader = (name: string) => /authorization|cookie|key|secret|token/i.test(name);
 
 /** Reads secrets by name. */
 type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
@@ -61,7 +61,7 @@ export async function withFilledHeaders(model: ModelSeat, readKey: ReadKey): Pro
   const { fill } = fillPlaceholders({}, Object.fromEntries(values), (problem) => unfilled(model, problem));
   const filled = Object.entries(headers).map(([name, value]) => {
     const sent = fill(value).trim();
-    return [name, secretHeader.test(name) ? keptSecret(name, sent) : sent];
+    return [name, isSecretHeader(name) ? keptSecret(name, sent) : sent];
   });
   return { ...model, headers: Object.fromEntries(filled) };
 }

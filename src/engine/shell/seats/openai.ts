@@ -143,7 +143,7 @@ export async function complete(
   onRetry: OnRetry = () => undefined,
   fixed: readonly string[] = [],
 ): Promise<Completed> {
-  const attempts = timedAttempts(seat, limiterOf(seat.baseUrl, key), onRetry);
+  const attempts = timedAttempts(seat, limiterOf(seat, key), onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,

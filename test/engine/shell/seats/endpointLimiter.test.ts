@@ -122,11 +122,23 @@ test('a pause of an hour is tried again after ten minutes', async () => {
 });
 
 test('an idle limiter is forgotten once there are many, and one that knows a limit is not', async () => {
-  const at = 'http://127.0.0.1:9/v1';
+  const at = { baseUrl: 'http://127.0.0.1:9/v1' };
   const [idle, limited] = [limiterOf(at, 'idle'), limiterOf(at, 'limited')];
   (await enter(limited)).refused(60_000);
-  expect(limiterOf(`${at}/other`, 'idle')).toBe(idle);
+  expect(limiterOf({ baseUrl: `${at.baseUrl}/other` }, 'idle')).toBe(idle);
   for (let key = 0; key < 200; key += 1) limiterOf(at, `key ${key}`);
   expect(limiterOf(at, 'idle')).not.toBe(idle);
   expect(limiterOf(at, 'limited')).toBe(limited);
+});
+
+test.each([
+  { name: 'another path', change: { baseUrl: 'http://127.0.0.1:9/v2' }, isShared: true },
+  { name: 'a header that is not a secret', change: { headers: { 'X-Title': 'judge' } }, isShared: true },
+  { name: 'another key', key: 'other', isShared: false },
+  { name: 'another key in a header', change: { headers: { 'api-key': 'other' } }, isShared: false },
+  { name: 'another user of the address', change: { baseUrl: 'http://me:secret@127.0.0.1:9/v1' }, isShared: false },
+  { name: 'another origin', change: { baseUrl: 'http://127.0.0.1:8/v1' }, isShared: false },
+])('seats share a limiter by key and origin: $name', ({ change, key = 'key', isShared }) => {
+  const seat = { baseUrl: 'http://127.0.0.1:9/v1', headers: {} };
+  expect(limiterOf({ ...seat, ...change }, key) === limiterOf(seat, 'key')).toBe(isShared);
 });
