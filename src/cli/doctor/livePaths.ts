@@ -187,8 +187,8 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
     if (isLate)
       return { path, status: 'failed', what: `took longer than ${timeoutMs / 1000} s and was stopped`, ...used };
     if (used.calls === 0) {
-      const why = closed.failure?.message ?? closed.endReason;
-      return { path, status: 'failed', what: `was not tried, because the rollout ended first: ${why}`, ...used };
+      const why = `was not tried, because the rollout ended first: ${endingOf(closed)}`;
+      return { path, status: 'failed', what: why, ...used };
     }
     return { path, status, what, ...used };
   });
@@ -238,6 +238,11 @@ function failureOf({ failure }: RolloutClosed): string | null {
   return failure?.who === 'infrastructure' ? failure.message : null;
 }
 
+/** Returns why a rollout ended or has no reward. */
+function endingOf(closed: RolloutClosed): string {
+  return closed.failure?.message ?? eventsOf(closed, 'rewarded').at(-1)?.reason ?? closed.endReason;
+}
+
 function agentPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'what'> {
   const path = 'agent';
   const failure = failureOf(closed);
@@ -269,8 +274,7 @@ function judgePaths(closed: RolloutClosed): readonly Pick<LivePath, 'path' | 'st
   return (['judge', 'grader'] as const).map((path) => {
     const answer = judged.find(({ subject }) => (subject.type === 'rule') === (path === 'judge'));
     const expected = path === 'grader';
-    const reason = failureOf(closed) ?? eventsOf(closed, 'rewarded').at(-1)?.reason ?? closed.endReason;
-    if (!answer) return { path, status: 'failed', what: reason };
+    if (!answer) return { path, status: 'failed', what: endingOf(closed) };
     if (answer.holds === expected) return { path, status: 'ok', what: `answered ${yes(expected)}, which is right` };
     if (answer.holds === null) return { path, status: 'degraded', what: `no clear answer: ${answer.reason}` };
     return { path, status: 'degraded', what: `answered ${yes(answer.holds)}, and ${yes(expected)} is right` };
