@@ -1,7 +1,7 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { messagesOf, offeredNow } from '../../engine/core/message.ts';
 import type { Offered } from '../../engine/core/tool.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
+import type { ChatMessage } from '../../engine/shell/seats/chatMessage.ts';
 import { chatOf, userChatOf } from '../../engine/shell/seats/chatRequest.ts';
 import type { Debuggee } from './debuggee.ts';
 import { jsonChildren, shortened, type Variable, type WholeValue } from './variables.ts';
@@ -44,11 +44,11 @@ export function userSees({ setting, task }: Debuggee, { state }: Step): readonly
 
 const markdown = (text: string): WholeValue => ({ text: () => text, language: 'markdown' });
 
-function spoken(messages: readonly ChatCompletionMessageParam[]): readonly Variable[] {
+function spoken(messages: readonly ChatMessage[]): readonly Variable[] {
   return messages.map((message, index) => {
     const name = `${index + 1} ${message.role}`;
     const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
-    const made = calls.flatMap((call) => (call.type === 'function' ? [call.function] : []));
+    const made = calls.map((call) => call.function);
     const text = typeof message.content === 'string' ? message.content : '';
     if (made.length === 0) return { name, value: text };
     return {

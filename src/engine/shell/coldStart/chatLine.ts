@@ -1,15 +1,15 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { Selected } from '../../core/coldStart/settle.ts';
 import type { Dialect } from '../../core/dialect.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import { type Message, messagesOf, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 import { offered } from '../seats/chatCalls.ts';
+import type { ChatMessage } from '../seats/chatMessage.ts';
 import { chatOf } from '../seats/chatRequest.ts';
 
 /** A rollout as chat JSONL has it: `weight` stands on each message of the agent, 1 where it is learned and 0 where not. */
 export type ChatLine = Pick<Selected, 'recording' | 'domain' | 'task' | 'persona' | 'difficulty' | 'outcome'> & {
-  readonly messages: readonly (ChatCompletionMessageParam & { readonly weight?: 0 | 1 })[];
+  readonly messages: readonly (ChatMessage & { readonly weight?: 0 | 1 })[];
   readonly tools: ReturnType<typeof offered>;
   /** The dialect in which the trainer renders its tools and calls. */
   readonly dialect: Dialect;

@@ -30,6 +30,8 @@ export type ChatAnswer = {
   readonly note: AnswerNote;
   /** How it ended; null where it is whole. */
   readonly brokenEnd: BrokenEnd | null;
+  /** The answer as it came, with every field. */
+  readonly came: Completion;
 };
 
 /** A field that several servers write as null where it is absent. */
@@ -85,6 +87,9 @@ const completionSchema = z.looseObject({
   usage: z.unknown().optional(),
 });
 
+/** A chat completion that can be read, as it came. */
+export type Completion = z.input<typeof completionSchema>;
+
 /** What does not fit: a path with what is expected there. */
 export type Misfit = { readonly problem: string };
 
@@ -116,6 +121,8 @@ export function readCompletion(completion: unknown): ChatAnswer | Misfit {
     usage: tokensIn(data.usage),
     note: noteOf({ finishReason: choice.finish_reason, refusal, provider: data.provider }),
     brokenEnd: isRefused ? 'refusal' : (brokenEnd ?? null),
+    // The schema has read it, so it has the schema's input type.
+    came: completion as Completion,
   };
 }
 
@@ -157,6 +164,11 @@ function cameWith(message: Message, inContent: string | null, thoughts: string |
     message: fields,
     calls: calls.map(unreadCallFields),
   };
+}
+
+/** Returns the text of the content of any message, without thoughts in parts; empty for what is not content. */
+export function textOf(content: unknown): string {
+  return contentOf(contentSchema.safeParse(content).data).text ?? '';
 }
 
 /** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */

@@ -1,11 +1,11 @@
-import type { ChatCompletionTool } from 'openai/resources/chat/completions';
 import { exactArguments } from '../../core/largeIntegers.ts';
 import { callsIn, type Message, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
+import type { ChatCall } from './chatMessage.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
-export function offered(tools: readonly Offered[]): ChatCompletionTool[] {
-  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
+export function offered(tools: readonly Offered[]) {
+  return tools.map((tool) => ({ type: 'function' as const, function: tool }));
 }
 
 /**
@@ -38,11 +38,11 @@ export function idsOfCalls(messages: readonly Message[]): readonly string[] {
  * Returns calls as they are sent back to the endpoint.
  * @param tools those that the model is offered: where their schemas have numbers, large ones are numbers again
  */
-export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []) {
+export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []): readonly ChatCall[] {
   return calls.map((call) => {
     const { parameters = {} } = tools.find(({ name }) => name === call.name) ?? {};
     const text =
       typeof call.arguments === 'string' ? call.arguments : JSON.stringify(exactArguments(parameters, call.arguments));
-    return { id: call.id, type: 'function' as const, function: { name: call.name, arguments: text } };
+    return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
   });
 }

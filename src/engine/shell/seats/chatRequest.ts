@@ -1,9 +1,4 @@
-import type {
-  ChatCompletionContentPart,
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions';
-import type { ReasoningEffort } from 'openai/resources/shared';
+import * as z from 'zod';
 import { type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
 import { type Message, offeredNow } from '../../core/message.ts';
 import type { ProvidedMessage } from '../../core/providerFields.ts';
@@ -12,20 +7,18 @@ import { type SimulatorMessage, simulatorChat } from '../../core/simulator/promp
 import { silence } from '../../core/simulator/turns.ts';
 import type { Offered } from '../../core/tool.ts';
 import { offered, sentCalls } from './chatCalls.ts';
+import type { ChatBody, ChatMessage, ChatPart, ChatRequest, SentMessage } from './chatMessage.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { withSentBack } from './sentBack.ts';
 
-/** What a request says beside who is asked. */
-export type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
-
-/** The whole body that a model is sent; its text is this value's JSON. */
-export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreateParamsNonStreaming {
+/** Returns the body that a model is sent, with the settings of its seat. */
+export function requestTo(seat: ModelSeat, body: ChatBody): ChatRequest {
   return {
     model: seat.model,
     ...body,
     ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
     ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
-    ...(seat.reasoningEffort === undefined ? {} : { reasoning_effort: seat.reasoningEffort as ReasoningEffort }),
+    ...(seat.reasoningEffort === undefined ? {} : { reasoning_effort: seat.reasoningEffort }),
     ...seat.extraBody,
   };
 }
@@ -44,7 +37,7 @@ export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: Mo
 }
 
 /** Fills a message that says nothing, which Mistral and Anthropic refuse. A gateway knows its own by their identity. */
-function withSilence(message: ChatCompletionMessageParam): ChatCompletionMessageParam {
+function withSilence(message: SentMessage): SentMessage {
   const isEmpty = message.role === 'assistant' && message.content === '' && !message.tool_calls;
   return isEmpty && !('rehearsal_id' in message) ? { ...message, content: silence } : message;
 }
@@ -68,7 +61,7 @@ export function userBody(view: UserView, seat: ModelSeat, problem: string | null
 }
 
 /** The conversation as the agent's seat sees it, in OpenAI's format. */
-export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messages'>): ChatMessage[] {
   return [
     ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
@@ -80,11 +73,7 @@ export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messag
  * The media of the results of a response, in a message behind the last of them: in OpenAI's format the message of a result
  * has text alone.
  */
-function mediaAfter(
-  messages: readonly Message[],
-  at: number,
-  taken: readonly Modality[],
-): readonly ChatCompletionMessageParam[] {
+function mediaAfter(messages: readonly Message[], at: number, taken: readonly Modality[]): readonly ChatMessage[] {
   if (taken.length === 0 || messages[at]?.role !== 'tool' || messages[at + 1]?.role === 'tool') return [];
   const first = messages.slice(0, at + 1).findLastIndex(({ role }) => role !== 'tool') + 1;
   const parts = messages.slice(first, at + 1).flatMap((message) => {
@@ -95,7 +84,7 @@ function mediaAfter(
   return [{ role: 'user', content: [{ type: 'text', text: 'The media of the results above:' }, ...parts] }];
 }
 
-function mediaPart(media: Media): ChatCompletionContentPart {
+function mediaPart(media: Media): ChatPart {
   const { mimeType, data } = media;
   if (modalityOf(media) === 'image')
     return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
@@ -105,28 +94,37 @@ function mediaPart(media: Media): ChatCompletionContentPart {
 /** Returns a request as the sidecar keeps it: the recording has the bytes of media already. */
 export function withoutMedia<Request extends ChatBody>(request: Request): Request {
   const messages = request.messages.map((message) => {
-    if (message.role !== 'user' || typeof message.content === 'string') return message;
-    return { ...message, content: message.content.map(shortPart) };
+    const { role, content } = message;
+    return role !== 'user' || !content || typeof content === 'string'
+      ? message
+      : { ...message, content: content.map(shortPart) };
   });
   return { ...request, messages };
 }
 
-function shortPart(part: ChatCompletionContentPart): ChatCompletionContentPart {
-  if (part.type === 'input_audio') {
-    const { data, format } = part.input_audio;
+const mediaPartSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+  z.object({ type: z.literal('input_audio'), input_audio: z.object({ data: z.string(), format: z.string() }) }),
+]);
+
+/** A part that a custom agent has written can be of any other form, and is then kept as it is. */
+function shortPart(part: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { data: media } = mediaPartSchema.safeParse(part);
+  if (media?.type === 'input_audio') {
+    const { data, format } = media.input_audio;
     return { type: 'input_audio', input_audio: { data: mediaText({ mimeType: `audio/${format}`, data }), format } };
   }
-  const [, mimeType, data] = (part.type === 'image_url' && /^data:([^;]+);base64,(.*)$/.exec(part.image_url.url)) || [];
+  const [, mimeType, data] = /^data:([^;]+);base64,(.*)$/.exec(media?.image_url.url ?? '') ?? [];
   if (mimeType === undefined || data === undefined) return part;
   return { type: 'image_url', image_url: { url: mediaText({ mimeType, data }) } };
 }
 
 /** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */
-export function userChatOf(view: UserView): ChatCompletionMessageParam[] {
+export function userChatOf(view: UserView): ChatMessage[] {
   return simulatorChat(view).map(userMessage);
 }
 
-function agentMessage(message: Message, tools: readonly Offered[]): ChatCompletionMessageParam {
+function agentMessage(message: Message, tools: readonly Offered[]): ChatMessage {
   if (message.role === 'user') return { role: 'user', content: message.content };
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
   const calls = sentCalls(message.toolCalls, tools);
@@ -138,7 +136,7 @@ function agentMessage(message: Message, tools: readonly Offered[]): ChatCompleti
   };
 }
 
-function userMessage(message: SimulatorMessage): ChatCompletionMessageParam {
+function userMessage(message: SimulatorMessage): ChatMessage {
   switch (message.role) {
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.content };

@@ -1,19 +1,17 @@
-import type {
-  ChatCompletion,
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions';
 import * as z from 'zod';
 import { Fault } from '../fault.ts';
-import type { ChatAnswer } from './chatAnswer.ts';
+import { type ChatAnswer, type Completion, textOf } from './chatAnswer.ts';
+import { type SentMessage, sentMessageSchema } from './chatMessage.ts';
 import type { ModelCall } from './modelCall.ts';
 import { completeWhole, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
-const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });
+const requestSchema = z.looseObject({ messages: z.array(sentMessageSchema).min(1) });
 
 /** What an agent's request of its model is answered with: a status and a body in OpenAI's form. */
-export type ModelAnswer = { readonly status: number; readonly body: object };
+export type ModelAnswer =
+  | { readonly status: 200; readonly body: Completion }
+  | { readonly status: 400 | 502; readonly body: object };
 
 /** Makes a request of the lent model with the real key, and lets whoever waits know. */
 export type AskLentModel = <Answer>(
@@ -50,19 +48,18 @@ export class LentModel {
 
   async #answer(request: unknown, signal: AbortSignal): Promise<ModelAnswer> {
     const parsed = requestSchema.safeParse(request);
-    if (!parsed.success) return refused('messages must be a list of at least one message with a role');
+    if (!parsed.success) return refused(misfitIn(parsed.error));
     const { model: _, stream: _stream, stream_options: _options, messages, ...rest } = parsed.data;
-    const known = this.#withIdentities(messages as unknown as ChatCompletionMessageParam[]);
-    const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
+    const body = { messages: this.#withIdentities(messages), ...rest };
     try {
-      const { answer, completion, call } = await this.#ask((key, onRetry, lent = this.#model) =>
+      const { answer, call } = await this.#ask((key, onRetry, lent = this.#model) =>
         completeWhole(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
       );
-      const { messageId, toolCalls } = answer;
+      const { messageId, toolCalls, came } = answer;
       if (messageId !== null && toolCalls.length === 0)
-        this.#given.push({ id: messageId, text: textOf(messageIn(completion)?.content) });
+        this.#given.push({ id: messageId, text: textOf(came.choices[0]?.message?.content) });
       this.#onAnswer(answer, call);
-      return { status: 200, body: completion as object };
+      return { status: 200, body: came };
     } catch (error) {
       if (error instanceof Fault && error.failure.code === 'model/refused') return refused(error.message);
       throw error;
@@ -73,7 +70,7 @@ export class LentModel {
    * A client that drops fields it does not know loses the identity by which a gateway knows its own messages; calls
    * carry ids of their own, texts get theirs back by their words, in order.
    */
-  #withIdentities(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  #withIdentities(messages: readonly SentMessage[]): readonly SentMessage[] {
     let from = 0;
     return messages.map((message) => {
       if (message.role !== 'assistant' || message.tool_calls?.length || 'rehearsal_id' in message) return message;
@@ -87,12 +84,11 @@ export class LentModel {
   }
 }
 
-/** The message of a completion that was read, as it came. */
-const messageIn = (completion: unknown) => (completion as ChatCompletion).choices[0]?.message;
-
-function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
-  return content.map((part: { readonly text?: string }) => part.text ?? '').join('');
+/** Says what of an agent's request does not fit. */
+function misfitIn({ issues: [issue] }: z.ZodError): string {
+  const [list, ...place] = issue?.path ?? [];
+  if (list === 'messages' && place.length > 1) return `${issue?.path.join('.')}: ${issue?.message}`;
+  return 'messages must be a list of at least one message with a role';
 }
 
 function refused(message: string): ModelAnswer {
@@ -100,13 +96,14 @@ function refused(message: string): ModelAnswer {
 }
 
 /** A finished completion as the events of a stream, for a client that asked for one. */
-export function streamed(completion: object): string {
-  const { choices, usage, ...head } = completion as ChatCompletion;
+export function streamed({ choices, usage, ...head }: Completion): string {
   const chunk = { ...head, object: 'chat.completion.chunk' };
-  const deltas = choices.flatMap(({ index, message, finish_reason }) => {
-    const calls = message.tool_calls?.map((call, at) => ({ index: at, ...call }));
+  const deltas = choices.flatMap(({ message, finish_reason, ...choice }, at) => {
+    const calls = message?.tool_calls?.map((call, index) => ({ index, ...call }));
+    const delta = { ...message, ...(calls ? { tool_calls: calls } : {}) };
+    const { index = at } = choice;
     return [
-      { index, delta: { ...message, ...(calls ? { tool_calls: calls } : {}) }, finish_reason: null },
+      { index, delta, finish_reason: null },
       { index, delta: {}, finish_reason },
     ];
   });

@@ -9,7 +9,8 @@ import { cancelled, Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { idsOfCalls, named } from './chatCalls.ts';
-import { agentBody, type ChatBody, requestTo, withoutMedia } from './chatRequest.ts';
+import type { ChatBody } from './chatMessage.ts';
+import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { type EndpointLimiter, limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joined, type ModelCall } from './modelCall.ts';
 import { requestedWait } from './rateLimitHeaders.ts';
@@ -81,8 +82,6 @@ export function replyOf(
 
 export type Completed = {
   readonly answer: ChatAnswer;
-  /** As it came. */
-  readonly completion: unknown;
   readonly call: ModelCall;
 };
 
@@ -157,7 +156,8 @@ export async function complete(
   const recorded = withoutMedia(request);
   const from = performance.now();
   try {
-    const completion: unknown = await client.chat.completions.create(request, {
+    const completion = await client.post<unknown>('/chat/completions', {
+      body: request,
       signal: AbortSignal.any([signal, attempts.late]),
     });
     const answer = readCompletion(completion);
@@ -172,9 +172,9 @@ export async function complete(
       ...(retries > 0 ? { retries } : {}),
       ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
     };
-    return { answer, completion, call };
+    return { answer, call };
   } catch (error) {
-    const adaptation = adaptationFor(error, request, fixed);
+    const adaptation = error instanceof APIError ? adaptationFor(error, request, fixed) : null;
     if (adaptation) {
       const reason = `the endpoint does not accept ${adaptation.field} and is asked ${describeAdaptation(adaptation)} from now on`;
       if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason });

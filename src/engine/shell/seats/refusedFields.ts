@@ -1,8 +1,4 @@
-import { APIError } from 'openai';
-import type {
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions';
+import type { ChatRequest, SentMessage } from './chatMessage.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** Something that an endpoint refuses in requests of a model, and what is done about it from then on. */
@@ -12,7 +8,13 @@ export type Adaptation =
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string };
 
-type Request = ChatCompletionCreateParamsNonStreaming;
+/** An answer with an error, as the border reads it. */
+export type RefusedRequest = {
+  readonly status: number | undefined;
+  readonly message: string;
+  /** The field that the endpoint names. */
+  readonly param?: string | null | undefined;
+};
 
 /** Fields without which a request says something else. */
 const needed = ['model', 'messages', 'tools', 'tool_choice'];
@@ -59,9 +61,9 @@ export function describeAdaptation(adaptation: Adaptation): string {
  */
 export function adapted(
   seat: ModelSeat,
-  request: Request,
+  request: ChatRequest,
   fixed: readonly string[] = [],
-): { readonly request: Request; readonly applied: readonly Adaptation[] } {
+): { readonly request: ChatRequest; readonly applied: readonly Adaptation[] } {
   const applied: Adaptation[] = [];
   let fields = request;
   for (const each of adaptationsOf(seat)) {
@@ -74,7 +76,7 @@ export function adapted(
   return { request: fields, applied };
 }
 
-function changed(request: Request, adaptation: Adaptation): Request {
+function changed(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   const { field } = adaptation;
   if (adaptation.type === 'messagesWithout') {
     const messages = request.messages.map((message) => withoutField(message, field));
@@ -85,19 +87,21 @@ function changed(request: Request, adaptation: Adaptation): Request {
   const entries = Object.entries(request).flatMap(([name, value]) =>
     (name === field ? to : [name]).map((sent) => [sent, value] as const),
   );
-  return Object.fromEntries(entries) as unknown as Request;
+  const { model, messages } = request;
+  return { ...Object.fromEntries(entries), model, messages };
 }
 
-function withoutField(message: ChatCompletionMessageParam, field: string): ChatCompletionMessageParam {
+function withoutField(message: SentMessage, field: string): SentMessage {
   if (message.role !== 'assistant') return message;
   const { tool_calls: calls } = message;
   const isInCalls = calls?.some((call) => Object.hasOwn(call, field)) ?? false;
   if (!Object.hasOwn(message, field) && !isInCalls) return message;
-  const { [field]: _, ...rest } = message as typeof message & Readonly<Record<string, unknown>>;
+  const { [field]: _, ...rest } = message;
   return {
     ...rest,
-    ...(calls ? { tool_calls: calls.map(({ [field as 'type']: _value, ...call }) => call) } : {}),
-  } as ChatCompletionMessageParam;
+    role: message.role,
+    ...(calls ? { tool_calls: calls.map(({ [field]: _value, ...call }) => call) } : {}),
+  };
 }
 
 const refusal =
@@ -112,9 +116,12 @@ const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?o
  * left out.
  * @param fixed fields that stay as they are
  */
-export function adaptationFor(error: unknown, request: Request, fixed: readonly string[] = []): Adaptation | null {
-  if (!(error instanceof APIError) || ![400, 404, 422].includes(error.status ?? 0)) return null;
-  const { message, param } = error;
+export function adaptationFor(
+  { status, message, param }: RefusedRequest,
+  request: ChatRequest,
+  fixed: readonly string[] = [],
+): Adaptation | null {
+  if (![400, 404, 422].includes(status ?? 0)) return null;
   if (!refusal.test(message) || otherFault.test(message)) return null;
   const names = Object.keys(request).filter((field) => !needed.includes(field) && !fixed.includes(field));
   const field =
@@ -140,7 +147,7 @@ function mentions(text: string, field: string): boolean {
   return new RegExp(`(?<![a-z0-9_])${words.join('_?')}(?![a-z0-9_])`, 'i').test(text);
 }
 
-function fieldsOfMessages({ messages }: Request): readonly string[] {
+function fieldsOfMessages({ messages }: ChatRequest): readonly string[] {
   const fields = messages.flatMap((message) => {
     if (message.role !== 'assistant') return [];
     const own = Object.keys(message).filter((name) => !neededInMessages.includes(name));

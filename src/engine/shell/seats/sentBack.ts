@@ -1,7 +1,7 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import type { ProvidedMessage, ProviderFields } from '../../core/providerFields.ts';
+import type { ChatCall, ChatMessage, SentMessage } from './chatMessage.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** Fields of one answer as they came, by the message and by its calls. */
@@ -69,10 +69,10 @@ const isThought = (field: string) => field === 'content' || /^(?:reasoning|think
  * @param answerAt the recorded answer behind a message of the chat, where there is one
  */
 export function withSentBack(
-  chat: readonly ChatCompletionMessageParam[],
+  chat: readonly ChatMessage[],
   seat: ModelSeat,
   answerAt: (index: number) => ProvidedMessage | undefined,
-): ChatCompletionMessageParam[] {
+): readonly SentMessage[] {
   const endpoint = endpointOf(seat);
   const hasCalls = turnsWithCalls(chat);
   return chat.map((message, at) => {
@@ -83,8 +83,8 @@ export function withSentBack(
 }
 
 /** Whether each message is in a turn with calls. */
-function turnsWithCalls(chat: readonly ChatCompletionMessageParam[]): readonly boolean[] {
-  const isOwn = ({ role }: ChatCompletionMessageParam) => role === 'assistant' || role === 'tool';
+function turnsWithCalls(chat: readonly ChatMessage[]): readonly boolean[] {
+  const isOwn = ({ role }: ChatMessage) => role === 'assistant' || role === 'tool';
   const found: boolean[] = [];
   for (let from = 0; from < chat.length; ) {
     const end = chat.findIndex((each, at) => at >= from && !isOwn(each));
@@ -96,9 +96,7 @@ function turnsWithCalls(chat: readonly ChatCompletionMessageParam[]): readonly b
   return found;
 }
 
-type SentCall = NonNullable<Extract<ChatCompletionMessageParam, { role: 'assistant' }>['tool_calls']>[number];
-
-function fieldsFor(sent: readonly SentCall[], answer: ProvidedMessage, hasCalls: boolean): object {
+function fieldsFor(sent: readonly ChatCall[], answer: ProvidedMessage, hasCalls: boolean): object {
   const { reasoning, providerFields: { reasoningIn, message = {}, calls = [] } = { from: '' } } = answer;
   return {
     ...Object.fromEntries(Object.entries(message).filter(([name]) => hasCalls || !isThought(name))),
@@ -107,8 +105,7 @@ function fieldsFor(sent: readonly SentCall[], answer: ProvidedMessage, hasCalls:
   };
 }
 
-function withFields(call: SentCall, fields: JsonObject = {}): SentCall {
-  if (call.type !== 'function') return call;
+function withFields(call: ChatCall, fields: JsonObject = {}): ChatCall {
   const inFunction = fields['function'] as { readonly [name: string]: Json } | undefined;
   return { ...fields, ...call, function: { ...inFunction, ...call.function } };
 }

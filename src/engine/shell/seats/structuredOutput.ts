@@ -1,4 +1,3 @@
-import type { ResponseFormatJSONSchema } from 'openai/resources/shared';
 import type { JsonObject } from '../../core/json.ts';
 
 /**
@@ -6,6 +5,6 @@ import type { JsonObject } from '../../core/json.ts';
  * or refuses it and is then asked without it.
  * @param strict whether the schema keeps to what strict mode allows: every key required, and no further ones
  */
-export function structured(name: string, schema: JsonObject, strict = true): ResponseFormatJSONSchema {
-  return { type: 'json_schema', json_schema: { name, schema: { ...schema }, strict } };
+export function structured(name: string, schema: JsonObject, strict = true) {
+  return { type: 'json_schema', json_schema: { name, schema, strict } };
 }
