@@ -1,3 +1,7 @@
+import * as z from 'zod';
+import { jsonOf } from '../../engine/core/json.ts';
+import { textOf } from '../../engine/shell/seats/chatAnswer.ts';
+
 /** One message as the editor's language models take it: they know a user and an assistant, and no system prompt. */
 export type EditorMessage = { readonly role: 'user' | 'assistant'; readonly parts: readonly EditorPart[] };
 
@@ -6,22 +10,41 @@ type EditorPart =
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: object }
   | { readonly type: 'result'; readonly id: string; readonly text: string };
 
-/** A message of the chat completions format, as far as the engine sends it. */
-type ChatMessage = {
-  readonly role: string;
-  readonly content?: unknown;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: ChatCall }[];
-  readonly tool_call_id?: string;
-};
-type ChatCall = { readonly name: string; readonly arguments: string };
+const callSchema = z.object({ name: z.string(), arguments: z.string() });
+type ChatCall = z.infer<typeof callSchema>;
 
-/** What the engine asks an endpoint for, as far as an editor's language model can be told of it. */
-export type ChatRequest = {
+/** A message of the chat completions format, as far as it can be passed on. */
+const messageSchema = z.object({
+  role: z.string(),
+  content: z.unknown().optional(),
+  tool_calls: z.array(z.object({ id: z.string(), function: callSchema })).nullish(),
+  tool_call_id: z.string().optional(),
+});
+type ChatMessage = z.infer<typeof messageSchema>;
+
+const requestSchema = z.looseObject({
+  model: z.string(),
+  messages: z.array(messageSchema),
+  tools: z
+    .array(
+      z.object({
+        function: z.object({
+          name: z.string(),
+          description: z.string().optional(),
+          parameters: z.record(z.string(), z.unknown()).optional(),
+        }),
+      }),
+    )
+    .optional(),
+});
+
+/** What an editor's language model is asked. */
+export type EditorRequest = {
   readonly model: string;
-  readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly {
-    readonly function: { readonly name: string; readonly description?: string; readonly parameters?: object };
-  }[];
+  readonly messages: readonly EditorMessage[];
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly inputSchema?: object }[];
+  /** Settings of the seat, by the names of the request; a model leaves out those that it does not know. */
+  readonly modelOptions: Readonly<Record<string, unknown>>;
 };
 
 /** What came back of a model: its words and its calls. */
@@ -30,15 +53,24 @@ export type EditorAnswer = {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: object }[];
 };
 
-/** A request from its JSON; a sentence where it is none. */
-export function parseRequest(body: string): ChatRequest | string {
-  try {
-    const request = JSON.parse(body) as Partial<ChatRequest> | null;
-    if (typeof request?.model === 'string' && Array.isArray(request.messages)) return request as ChatRequest;
-  } catch {
-    // The sentence below says what is expected, whatever is wrong with the text.
+/** Reads a chat completion that is asked for. Returns a sentence that says what does not fit. */
+export function parseRequest(body: string): EditorRequest | string {
+  const { data, error } = requestSchema.safeParse(jsonOf(body));
+  if (!data) {
+    const [issue] = error.issues;
+    return `a chat completion is asked for with {"model": ..., "messages": [...]} (${issue?.path.join('.')}: ${issue?.message})`;
   }
-  return 'a chat completion is asked for with {"model": ..., "messages": [...]}';
+  const { model, messages, tools = [], stream: _, stream_options: _options, ...modelOptions } = data;
+  return {
+    model,
+    messages: editorMessages(messages),
+    tools: tools.map(({ function: { name, description = '', parameters } }) => ({
+      name,
+      description,
+      ...(parameters ? { inputSchema: parameters } : {}),
+    })),
+    modelOptions,
+  };
 }
 
 /**
@@ -58,12 +90,12 @@ export function editorMessages(messages: readonly ChatMessage[]): readonly Edito
   return merged;
 }
 
-function editorMessage({ role, content, tool_calls: calls = [], tool_call_id: id = '' }: ChatMessage): EditorMessage {
+function editorMessage({ role, content, tool_calls: calls, tool_call_id: id = '' }: ChatMessage): EditorMessage {
   const text = textOf(content);
   if (role === 'tool') return { role: 'user', parts: [{ type: 'result', id, text }] };
   const words: readonly EditorPart[] = text === '' ? [] : [{ type: 'text', text }];
   if (role !== 'assistant') return { role: 'user', parts: words };
-  const made = calls.map(
+  const made = (calls ?? []).map(
     (call): EditorPart => ({ type: 'call', id: call.id, name: call.function.name, input: inputOf(call.function) }),
   );
   return { role: 'assistant', parts: [...words, ...made] };
@@ -80,15 +112,9 @@ function inputOf({ arguments: text }: ChatCall): object {
   return { arguments: text };
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((part: { readonly text?: unknown }) => String(part?.text ?? '')).join('');
-}
-
 /** A model's answer as a chat completion. */
 export function completionOf(model: string, { text, calls }: EditorAnswer): object {
-  const made = calls.map(({ id, name, input }) => ({
+  const made = (calls ?? []).map(({ id, name, input }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(input) },

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import { isLocalRequest, isSameToken } from '../../engine/shell/loopback.ts';
-import { completionOf, type EditorAnswer, type EditorMessage, editorMessages, parseRequest } from './editorChat.ts';
+import type { EditorAnswer, EditorMessage } from './editorChat.ts';
 
 /** Names of the environment of the commands that the editor starts; the seats of the engine read them. */
 const urlName = 'REHEARSAL_EDITOR_URL';
@@ -23,7 +23,7 @@ class Refusal extends Error {
 /**
  * Lends the editor's language models to the commands that the editor starts, as an OpenAI-compatible endpoint on the
  * loopback interface that wants a token. So a seat `editor:MODEL` is the same seat as every other model. What it plays is
- * a preview: these models take no system prompt and no sampling options.
+ * a preview: these models take no system prompt, and each decides which settings of the seat it follows.
  */
 export class EditorModels implements vscode.Disposable {
   readonly #token = randomBytes(24).toString('hex');
@@ -86,17 +86,18 @@ async function answered(request: IncomingMessage, token: vscode.CancellationToke
     return { object: 'list', data: models.map(({ id, vendor }) => ({ id, object: 'model', owned_by: vendor })) };
   }
   if (request.method !== 'POST' || pathname !== '/v1/chat/completions') throw new Refusal(404, 'there is nothing here');
+  const { completionOf, parseRequest } = await import('./editorChat.ts');
   const asked = parseRequest(await bodyOf(request));
   if (typeof asked === 'string') throw new Refusal(400, asked);
+  const { messages, tools, modelOptions } = asked;
   const model = await modelNamed(asked.model);
-  const tools = (asked.tools ?? []).map(({ function: { name, description = '', parameters } }) => ({
-    name,
-    description,
-    ...(parameters ? { inputSchema: parameters } : {}),
-  }));
   const response = await model.sendRequest(
-    editorMessages(asked.messages).map(chatMessage),
-    { justification: 'A rehearsal asks it in place of an agent or a user.', ...(tools.length > 0 ? { tools } : {}) },
+    messages.map(chatMessage),
+    {
+      justification: 'A rehearsal asks it in place of an agent or a user.',
+      modelOptions,
+      ...(tools.length > 0 ? { tools: [...tools] } : {}),
+    },
     token,
   );
   return completionOf(asked.model, await collected(response));

@@ -80,6 +80,22 @@ test('an answer is a chat completion', () => {
   });
 });
 
-test.each(['', 'null', '[]', '{"model":"m"}', '{"messages":[]}'])('%j is no request', (body) => {
+test.each([
+  '',
+  'null',
+  '[]',
+  '{"model":"m"}',
+  '{"messages":[]}',
+  '{"model":"m","messages":[null]}',
+  '{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a"}]}]}',
+  '{"model":"m","messages":[],"tools":[{}]}',
+])('%j is not a request', (body) => {
   expect(parseRequest(body)).toMatch(/a chat completion is asked for with/);
+});
+
+test('settings of the seat go to the model as its options', () => {
+  const messages = [{ role: 'user', content: 'Hello.' }];
+  const settings = { temperature: 0.2, max_tokens: 64, reasoning_effort: 'low', top_k: 20 };
+  const asked = parseRequest(JSON.stringify({ model: 'm', messages, stream: false, ...settings }));
+  expect(asked).toEqual({ model: 'm', messages: editorMessages(messages), tools: [], modelOptions: settings });
 });
