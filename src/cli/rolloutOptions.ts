@@ -147,12 +147,10 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
   const turnCap = wholeNumber(given, 'turn-cap');
   const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
   const judge = text(given, 'judge');
-  if (judge !== undefined && !/^openai:[^@]/.test(judge))
-    throw new UsageError(`--judge is a model, openai:MODEL[@BASE_URL], not "${judge}"`);
   const settings = readSettings(given);
   throwUnlessNamed(settings, { ...chosen, judge }, { headers: '--set', seat: '--' });
-  const seatOf = (which: 'agent' | 'user', own: string) =>
-    seat({ which, role: which, chosen: chosen[which], own, settings }, given, domain, io);
+  const seatOf = (role: 'agent' | 'user', own: string) =>
+    seat({ role, chosen: chosen[role], own, settings }, given, domain, io);
   return {
     seed: text(given, 'seed') ?? '1',
     basis,
@@ -161,14 +159,12 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
     user: seatOf('user', userSeatFor(domain.file, basis)),
     ...(judge === undefined
       ? {}
-      : { judge: seat({ which: 'agent', role: 'judge', chosen: judge, own: judge, settings }, given, domain, io) }),
+      : { judge: seat({ role: 'judge', chosen: judge, own: '', settings }, given, domain, io) }),
     toolSettings: { ...settings.tools, ...rateLimitOf(given) },
   };
 }
 
 type AskedSeat = {
-  /** How the text of the seat is read. */
-  readonly which: 'agent' | 'user';
   readonly role: 'agent' | 'user' | 'judge';
   readonly chosen: string | undefined;
   /** The text of the domain. */
@@ -178,7 +174,7 @@ type AskedSeat = {
 
 function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
   const timeoutMs = secondsOf(given, 'timeout');
-  const spec = chosenSeat(asked.which, asked.chosen, asked.own, folder, io);
+  const spec = chosenSeat(asked.role, asked.chosen, asked.own, folder, io);
   return withModel(spec, (model) =>
     settledModel(
       { ...model, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...rateLimitOf(given) },
@@ -196,7 +192,7 @@ function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io
  */
 export function settledModel(
   model: ModelSeat,
-  { role, chosen, own, settings }: Omit<AskedSeat, 'which'>,
+  { role, chosen, own, settings }: AskedSeat,
   file: DomainFile,
   environment: NodeJS.ProcessEnv,
 ): ModelSeat {
@@ -213,14 +209,17 @@ export function settledModel(
  * @param folder of the domain
  */
 export function chosenSeat(
-  which: 'agent' | 'user',
+  role: AskedSeat['role'],
   chosen: string | undefined,
   own: string,
   folder: string,
   { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
 ): SeatSpec {
+  const named = chosen ?? own;
+  if (role === 'judge' && !/^openai:[^@]/.test(named))
+    throw new UsageError(`the judge is a model, openai:MODEL[@BASE_URL], not "${named}"`);
   const [from, folders] = chosen === undefined ? (['domain', [folder]] as const) : (['person', [cwd, folder]] as const);
-  const parsed = parseSeat(chosen ?? own, which, from, environment, folders);
+  const parsed = parseSeat(named, role === 'user' ? 'user' : 'agent', from, environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
 }

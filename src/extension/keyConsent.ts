@@ -36,7 +36,7 @@ export async function askForKey({ extension }: Pick<Context, 'extension'>, quest
 /** Asks for each address that the seats of a debug configuration name, before the adapter is started. */
 export async function askForSeats(context: Context, configuration: vscode.DebugConfiguration): Promise<void> {
   const { keyDecision } = await import('../engine/shell/keyOrigins.ts');
-  for (const seat of ['agent', 'user', 'forkAgent']) {
+  for (const seat of ['agent', 'user', 'forkAgent', 'judge']) {
     const url = /^openai:[^@]+@(.+)$/.exec(String(configuration[seat] ?? ''))?.[1];
     if (url === undefined) continue;
     const environment = { ...process.env, ...(await context.environment()) };

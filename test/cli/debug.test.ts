@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { readRecording } from '../../src/engine/shell/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { descendants, isRunning } from '../support/processes.ts';
@@ -55,6 +56,23 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   ]);
   expect([code, err]).toEqual([0, '']);
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
+});
+
+test('a judge is asked with the settings of its seat, in a fork too, and recorded', async () => {
+  const temperatures: unknown[] = [];
+  const url = await endpoint((_, body) => {
+    temperatures.push(JSON.parse(body).temperature);
+    return completion({ content: '{"holds": true, "reason": "It does."}' });
+  });
+  const out = fresh();
+  const judge = ['--agent', 'gold', '--judge', `openai:fair@${url}`, '--set', 'judge.temperature=0.5'];
+  const script = scriptOf('continue', 'reverse', 'fork', 'continue');
+  const { code, err } = await rehearsal('debug', ...task, '--out', out, ...judge, '--script', script);
+  expect([code, err]).toEqual([0, '']);
+  expect(temperatures).toEqual([0.5, 0.5]);
+  const recordings = readdirSync(out).filter((name) => name.endsWith('.traj.jsonl'));
+  const judges = recordings.map((name) => readRecording(join(out, name)).lines[0]?.event);
+  expect(judges).toMatchObject([{ seats: { judge: 'openai:fair' } }, { seats: { judge: 'openai:fair' } }]);
 });
 
 inFullSuite('the same script prints the same text again', async () => {

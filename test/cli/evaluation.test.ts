@@ -44,7 +44,7 @@ test.each([
   [['--gate', 'luck>=1'], '--gate: there is no metric "luck"'],
   [['--gate', 'pass^3>=1', '--trials', '2'], 'pass^3 needs at least 3 trials'],
   [['--price', '3'], '--price is what a million tokens cost'],
-  [['--judge', 'gold'], '--judge is a model'],
+  [['--judge', 'gold'], 'the judge is a model'],
   [['--judge', 'openai:m@http://127.0.0.1:9/v1', '--budget-money', '1'], "the judge's seat: --judge-price IN/OUT"],
   [['--agent', 'openai:m@http://127.0.0.1:9/v1', '--budget-money', '1'], "needs the price of the model in the agent's"],
 ])('eval %j is refused in a sentence', async (given, message) => {

@@ -112,7 +112,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--trials', '-1'], message: /--trials is a whole number above 0, not "-1"/ },
   { argv: ['eval', parcels, '--gate', 'pass^0>=0.5'], message: /pass\^0 says nothing: the least is pass\^1/ },
   { argv: ['eval', parcels, '--timeout', '9999999'], message: /--timeout is at most 2147483 seconds, not "9999999"/ },
-  { argv: ['run', parcels, 'reschedule-P46', '--judge', 'openai:'], message: /--judge is a model, .* not "openai:"/ },
+  { argv: ['run', parcels, 'reschedule-P46', '--judge', 'openai:'], message: /the judge is a model, .* not "openai:"/ },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'openai:m@ftp://host/v1'],
     message: /"ftp:\/\/host\/v1" is not a URL: expected something like http/,

@@ -14,10 +14,10 @@ import { openDomain, readRolloutOptions, taskNamed, wholeNumber } from '../rollo
 
 const settings = Object.keys(settingOptions);
 const ofTask = [
-  ...['agent', 'user', 'fork-agent', 'seed', 'trial', 'basis', 'turn-cap', 'timeout', 'out', 'script'],
+  ...['agent', 'user', 'fork-agent', 'judge', 'seed', 'trial', 'basis', 'turn-cap', 'timeout', 'out', 'script'],
   ...settings,
 ];
-const ofRecording = ['domain', 'step', 'user', 'fork-agent', 'timeout', 'script', ...settings];
+const ofRecording = ['domain', 'step', 'user', 'fork-agent', 'judge', 'timeout', 'script', ...settings];
 
 export const debug: Command = {
   name: 'debug',
@@ -34,6 +34,7 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   --agent SEAT       as in run (default: the task's, else the domain's)
   --user SEAT        as in run (default: the domain's for the basis; of a recording: the one that it had)
   --fork-agent SEAT  who takes the agent's seat in a fork (default: the same, or gold where a script or a recording ends)
+  --judge SEAT       as in run (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --trial N          which trial of the task, from 0 (default: 0)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
@@ -116,6 +117,7 @@ function shared(given: Given) {
     models: readSettings(given),
     user: text(given, 'user'),
     forkAgent: text(given, 'fork-agent'),
+    judge: text(given, 'judge'),
     timeout: timeout === undefined ? undefined : Number(timeout),
   };
 }

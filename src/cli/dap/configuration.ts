@@ -14,6 +14,8 @@ const configurationSchema = z.object({
   agent: z.string().optional(),
   user: z.string().optional(),
   forkAgent: z.string().optional(),
+  /** The model that judges; without one, what only a judge can decide is unknown. */
+  judge: z.string().optional(),
   seed: z.union([z.string(), z.number()]).transform(String).default('1'),
   trial: z.int().min(0).default(0),
   basis: z.enum(['evaluate', 'train']).default('evaluate'),

@@ -36,6 +36,8 @@ export type DebuggeeOptions = {
   readonly user: SeatSpec;
   /** Who takes the agent's seat in a fork. */
   readonly forkAgent: SeatSpec;
+  /** Who answers what only a judge can decide, in forks too. */
+  readonly judge?: SeatSpec;
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
@@ -131,6 +133,11 @@ export class Debuggee {
     return this.#ground.taskOf(this.#started);
   }
 
+  get #judge(): Pick<DebuggeeOptions, 'judge'> {
+    const { judge } = this.#options;
+    return judge ? { judge } : {};
+  }
+
   get #started(): RolloutStarted {
     const first = this.steps[0]?.event;
     if (first?.type !== 'rolloutStarted') throw new Error('nothing has begun yet');
@@ -179,7 +186,7 @@ export class Debuggee {
     const { agent, user } = this.#options;
     const database = baseHash(this.#ground.setting.world);
     const supervisor = await opening;
-    const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
+    const started = startOf(supervisor.domain, database, task, { ...start, ...this.#judge, agent, user });
     this.#run = runIdIn(dirname(recording));
     await this.#begin(supervisor, task, [started], recording, { agent, user });
     if (this.#course.failure !== null) throw this.#course.failure;
@@ -292,7 +299,7 @@ export class Debuggee {
     const supervisor = await ground.open();
     const seats = this.#forkSeats;
     const { seed, trial, basis, turnCap, database } = before;
-    const began = startOf(supervisor.domain, database, task, { seed, trial, basis, turnCap, ...seats });
+    const began = startOf(supervisor.domain, database, task, { seed, trial, basis, turnCap, ...this.#judge, ...seats });
     const left = this.#ground;
     this.#ground = ground;
     try {
@@ -322,10 +329,15 @@ export class Debuggee {
     const parent = this.#recording;
     const chain = readRecording(parent).lines[at]?.chain ?? '';
     const { path, number } = freeFork(parent);
+    const { judge } = this.#options;
     const sampled = isSample ? { sample: number } : {};
     const fork: RolloutStarted = {
       ...began,
-      seats: { agent: seatName(seats.agent), user: seatName(seats.user) },
+      seats: {
+        agent: seatName(seats.agent),
+        user: seatName(seats.user),
+        ...(judge ? { judge: seatName(judge) } : {}),
+      },
       parent: { recording: basename(parent), event: at, chain, edit: words, ...sampled },
     };
     const left = { course: this.#course, cursor: this.#cursor };
@@ -387,13 +399,13 @@ export class Debuggee {
     { agent, user }: Seats,
     sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
-    const { readKey, askPerson, onModel, toolSettings } = this.#options;
+    const { readKey, askPerson, judge, onModel, toolSettings } = this.#options;
     const course = this.#courseOf();
     this.#course = course;
     this.#seats = { agent, user };
     this.#cursor = -1;
     this.#recording = recording;
-    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel, toolSettings);
+    const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel, toolSettings);
     const request = {
       task,
       from,

@@ -60,7 +60,8 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
-  const debuggee = new Debuggee({ domain, agent, user, forkAgent, toolSettings: configuration.models?.tools, ...host });
+  const asked = { ...judgeOf(configuration, seatOf), toolSettings: configuration.models?.tools };
+  const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...asked, ...host });
   host.onDomain(debuggee.places);
   const runs = configuration.runs ?? runsIn(domain.folder);
   const run = configuration.run ?? makeNewRunFolder(runs, task.id);
@@ -71,7 +72,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const priced = configuration.prices ? { prices: configuration.prices } : {};
   const key = signingKey();
   const planned = [rolloutName(task, trial)];
-  const seats = { agent, user, toolSettings: configuration.models?.tools };
+  const seats = { agent, user, ...asked };
   const open = openRun(run, domain, { seed, trials: 1, basis, ...seats, tasks: [task], planned, key, ...priced });
   debuggee.onClosed = (recording, closed) => {
     const receipt = receiptOfClosed(debuggee.domain, recording, closed);
@@ -114,6 +115,7 @@ export async function attached(configuration: Configuration, host: Host): Promis
       : seatOf('user', configuration.user);
   const debuggee = new Debuggee({
     ...{ domain, agent: { type: 'gold' }, user, forkAgent, toolSettings: configuration.models?.tools },
+    ...judgeOf(configuration, seatOf),
     ...host,
   });
   debuggee.onClosed = (fork, closed) => {
@@ -136,13 +138,17 @@ function recordedUser(recording: string): SeatSpec {
 /** Gives the seat that a configuration names, else the domain's own. */
 function seatsOf(configuration: Configuration, { folder, file }: LoadedDomain, environment: NodeJS.ProcessEnv) {
   const here = { cwd: process.cwd(), environment };
-  const { models: settings = {}, agent, forkAgent, user } = configuration;
+  const { models: settings = {}, agent, forkAgent, user, judge } = configuration;
   const where = { headers: '"models" of the launch configuration', seat: '' };
-  throwUnlessNamed(settings, { agent: agent ?? forkAgent, user }, where);
-  return (which: 'agent' | 'user', chosen: string | undefined, own = ''): SeatSpec =>
-    timed(chosenSeat(which, chosen, own, folder, here), configuration, (model) =>
-      settledModel(model, { role: which, chosen, own, settings }, file, environment),
+  throwUnlessNamed(settings, { agent: agent ?? forkAgent, user, judge }, where);
+  return (role: 'agent' | 'user' | 'judge', chosen: string | undefined, own = ''): SeatSpec =>
+    timed(chosenSeat(role, chosen, own, folder, here), configuration, (model) =>
+      settledModel(model, { role, chosen, own, settings }, file, environment),
     );
+}
+
+function judgeOf({ judge }: Configuration, seatOf: ReturnType<typeof seatsOf>): { readonly judge?: SeatSpec } {
+  return judge === undefined ? {} : { judge: seatOf('judge', judge) };
 }
 
 function timed(spec: SeatSpec, { timeout }: Configuration, settle: (model: ModelSeat) => ModelSeat): SeatSpec {

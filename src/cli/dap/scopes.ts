@@ -105,6 +105,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
     leaf('task', started.task.id),
     leaf('agent', started.seats.agent),
     leaf('user', started.seats.user),
+    ...(started.seats.judge === undefined ? [] : [leaf('judge', started.seats.judge)]),
     leaf('seed', started.seed),
     leaf('trial', String(started.trial)),
     leaf('basis', started.basis),
