@@ -13,6 +13,7 @@ import { showIntents } from './chats/intentsTree.ts';
 import { decideRollout, editByFork, startSpotCheck } from './coldStart/spotCheck.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
+import { askSettings } from './debug/askSettings.ts';
 import { editReply } from './debug/editReply.ts';
 import { showRequest } from './debug/exactRequest.ts';
 import type { ForkNode } from './debug/forkTree.ts';
@@ -66,8 +67,8 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.task.run': (target) => debugTask(target, true),
     'rehearsal.task.play': (target) =>
       debugTask(target, false, { user: 'human', internalConsoleOptions: 'openOnSessionStart' }),
-    'rehearsal.task.preview': (target) => debugTaskWith(target, pickEditorModel),
-    'rehearsal.task.checkpoint': (target) => debugTaskWith(target, pickCheckpointSeat),
+    'rehearsal.task.preview': (target) => debugTaskWith(context, target, pickEditorModel),
+    'rehearsal.task.checkpoint': (target) => debugTaskWith(context, target, pickCheckpointSeat),
     'rehearsal.domain.check': (target) => check(context, language, target, false),
     'rehearsal.domain.audit': (target) => check(context, language, target, true),
     'rehearsal.domain.approve': (target) => approveDomain(target),
@@ -160,7 +161,7 @@ function runFolderOf(target: unknown): string | undefined {
 async function debugTask(
   target: unknown,
   noDebug: boolean,
-  more: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
   const chosen = await taskOf(target);
@@ -169,11 +170,16 @@ async function debugTask(
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
 }
 
-/** Debugs a task with a model in the agent's seat that the person picks now. */
-async function debugTaskWith(target: unknown, pick: () => Promise<string | undefined>): Promise<boolean> {
+/** Debugs a task with a model in the agent's seat that the person picks now, with its settings. */
+async function debugTaskWith(
+  context: Context,
+  target: unknown,
+  pick: () => Promise<string | undefined>,
+): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
   const agent = await pick();
-  return agent === undefined ? false : debugTask(target, false, { agent });
+  const settings = agent === undefined ? undefined : await askSettings(context);
+  return settings === undefined ? false : debugTask(target, false, { agent, models: { agent: settings } });
 }
 
 async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task: string } | undefined> {

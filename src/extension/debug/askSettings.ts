@@ -1,0 +1,28 @@
+import * as vscode from 'vscode';
+import type { ModelSettings } from '../../engine/core/modelSettings.ts';
+import type { Context } from '../context.ts';
+
+const settingsKey = 'rehearsal.pickedSettings';
+
+/**
+ * Asks how a model that a person picked is asked. The last settings are offered again.
+ * @returns undefined where it was cancelled
+ */
+export async function askSettings({ extension }: Pick<Context, 'extension'>): Promise<ModelSettings | undefined> {
+  const { readPickedSettings } = await import('./pickedSettings.ts');
+  const typed = await vscode.window.showInputBox({
+    title: 'How is the model asked?',
+    prompt: 'Settings as in launch.json, over those of domain.yaml. Leave empty to change nothing.',
+    placeHolder: '{"temperature": 0.2, "maxTokens": 512, "reasoningEffort": "low"}',
+    value: extension.globalState.get<string>(settingsKey, ''),
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      const read = readPickedSettings(text);
+      return typeof read === 'string' ? read : undefined;
+    },
+  });
+  if (typed === undefined) return undefined;
+  await extension.globalState.update(settingsKey, typed.trim());
+  const read = readPickedSettings(typed);
+  return typeof read === 'string' ? undefined : read;
+}

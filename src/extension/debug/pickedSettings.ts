@@ -1,0 +1,15 @@
+import { jsonOf } from '../../engine/core/json.ts';
+import { type ModelSettings, modelSettingsSchema } from '../../engine/core/modelSettings.ts';
+
+/** Headers go only to an endpoint that the same source names, and here a model is picked. */
+const pickedSchema = modelSettingsSchema.omit({ headers: true });
+
+/** Reads what a person typed as the settings of a picked model. Returns a sentence for what is not settings. */
+export function readPickedSettings(typed: string): ModelSettings | string {
+  if (typed.trim() === '') return {};
+  const { data, error } = pickedSchema.safeParse(jsonOf(typed));
+  if (data) return data;
+  const [issue] = error.issues;
+  const place = issue?.path.length ? `${issue.path.join('.')}: ` : '';
+  return `${place}${issue?.message}. The settings are JSON with ${Object.keys(pickedSchema.shape).join(', ')}.`;
+}
