@@ -63,6 +63,28 @@ test('F5 writes the run into the folder that has the domain, and its result show
   await workbench.screenshot('folders-result');
 });
 
+test('the Training view and the dashboard show runs of every folder', async () => {
+  const names = [first, second].map((folder, at) => {
+    const name = `2026010${1 + at}-000000-grpo`;
+    const run = join(folder, '.rehearsal', 'training', name);
+    mkdirSync(run, { recursive: true });
+    const config = { kind: 'grpo', model: 'tiny', domain: join(folder, 'order-desk'), steps: 3 };
+    writeFileSync(join(run, 'config.json'), JSON.stringify(config));
+    writeFileSync(join(run, 'metrics.jsonl'), `${JSON.stringify({ step: 1, time: 1, reward: at, loss: 0.1 })}\n`);
+    return name;
+  });
+  await workbench.showViews();
+  const { page } = workbench;
+  const view = page.locator('.pane', { has: page.locator('.pane-header[aria-label="Training Section"]') });
+  for (const name of names) {
+    await view.locator('.monaco-list-row', { hasText: name }).click();
+    const dashboard = workbench.webviewFrame();
+    const other = names.filter((each) => each !== name).join();
+    await dashboard.locator('.run-picker li', { hasText: other }).waitFor({ state: 'attached' });
+  }
+  await workbench.screenshot('folders-training');
+});
+
 test('where runs cannot be written, the person chooses another folder', async () => {
   const { debug } = workbench;
   rmSync(join(second, '.rehearsal'), { recursive: true });

@@ -17,24 +17,26 @@ export function runsIn(folder: string): string {
   return join(folder, workFolders.runs);
 }
 
-/**
- * Returns where the runs of a domain are written: in the innermost of some folders that contains the domain, else in
- * the domain itself.
- */
+/** Returns where the runs of a domain are written. */
 export function runsOf(domain: string, roots: readonly string[]): string {
-  return runsIn(rootOf(resolve(domain), roots));
+  return runsIn(workRootOf(domain, roots));
 }
 
 /** Returns where runs of a domain can be: in the domain, and in the folders around it up to where they are written. */
 export function runPlacesAround(domain: string, roots: readonly string[]): readonly string[] {
   const folder = resolve(domain);
-  const root = rootOf(folder, roots);
+  const root = workRootOf(folder, roots);
   const places: string[] = [];
   for (let each = folder; each !== root; each = dirname(each)) places.push(runsIn(each));
   return [...places, runsIn(root)];
 }
 
-function rootOf(folder: string, roots: readonly string[]): string {
+/**
+ * Returns the folder that has the work of a domain: the innermost of some folders that contains the domain, else the
+ * domain itself.
+ */
+export function workRootOf(domain: string, roots: readonly string[]): string {
+  const folder = resolve(domain);
   const around = roots
     .map((root) => resolve(root))
     .filter((root) => folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep));

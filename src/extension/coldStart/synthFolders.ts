@@ -1,13 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { workFolders } from '../../engine/shell/workFolders.ts';
-
-/** Where the syntheses of a workspace lie. */
-export function synthRoot(): string | undefined {
-  const folder = vscode.workspace.workspaceFolders?.[0];
-  return folder && join(folder.uri.fsPath, workFolders.synth);
-}
+import { workPlaces } from '../runs/runPlaces.ts';
 
 /** A synthesis of the workspace, and how far it has come. */
 export type Synthesis = {
@@ -23,19 +17,18 @@ export type Synthesis = {
   readonly accepted: number;
 };
 
-/** Syntheses of the workspace, newest first. Their reader is loaded at the first call. */
+/** Syntheses of all folders of the workspace, newest first. Their reader is loaded at the first call. */
 export async function syntheses(): Promise<readonly Synthesis[]> {
-  const root = synthRoot();
-  const ids = root === undefined ? [] : await readdir(root).catch(() => []);
+  const foldersIn = async (place: string) =>
+    (await readdir(place).catch(() => [])).map((id) => ({ id, folder: join(place, id) }));
+  const found = (await Promise.all(workPlaces('synth').map(foldersIn))).flat();
   const { readSelection, readSynthesis } = await import('../../engine/shell/coldStart/synthesisFolder.ts');
-  return ids
-    .toSorted()
-    .toReversed()
-    .flatMap((id) => {
-      const folder = join(root ?? '', id);
-      const found = readSynthesis(folder);
-      if (found.type !== 'read') return [];
-      const { file } = found;
+  return found
+    .toSorted((one, other) => other.id.localeCompare(one.id))
+    .flatMap(({ id, folder }) => {
+      const read = readSynthesis(folder);
+      if (read.type !== 'read') return [];
+      const { file } = read;
       const rows = readSelection(folder);
       const chosen = rows.filter((row) => row.chosen && row.forkOf === undefined).length;
       const accepted = rows.filter((row) => row.accepted).length;

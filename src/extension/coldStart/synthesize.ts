@@ -5,10 +5,11 @@ import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.t
 import { askNamedModel } from '../authoring/drafting.ts';
 import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { workOf } from '../runs/runPlaces.ts';
 import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import { domainFolders } from '../workspaceDomains.ts';
-import { type Synthesis, syntheses, synthRoot } from './synthFolders.ts';
+import { type Synthesis, syntheses } from './synthFolders.ts';
 
 /** What is synthesized: arguments of the command line, and the folder that they fill. */
 type Plan = { readonly args: readonly string[]; readonly folder: string };
@@ -19,11 +20,10 @@ type Plan = { readonly args: readonly string[]; readonly folder: string };
  */
 export async function synthesize(context: Context): Promise<string | undefined> {
   if (!mayRun('Rollouts')) return undefined;
-  const root = synthRoot();
   const begun = (await syntheses()).filter(({ chosen, count }) => chosen < count);
   const goneOn = begun.length === 0 ? null : await pickBegun(begun);
-  if (goneOn === undefined || root === undefined) return undefined;
-  const plan = goneOn ? planOf(goneOn) : await newPlan(context, root);
+  if (goneOn === undefined) return undefined;
+  const plan = goneOn ? planOf(goneOn) : await newPlan(context);
   if (!plan) return undefined;
   const end = await runWithProgress(context, 'Rehearsal: synthesizing cold-start trajectories', plan.args);
   removeUnbegunRun(plan.folder);
@@ -50,9 +50,10 @@ function planOf({ folder, domains, teacher, count, nearMisses, seed }: Synthesis
   return { args: ['synth', ...domains, ...options, '--out', folder], folder };
 }
 
-async function newPlan(context: Context, root: string): Promise<Plan | undefined> {
+async function newPlan(context: Context): Promise<Plan | undefined> {
   const domains = await pickDomains();
-  if (!domains) return undefined;
+  const [first] = domains ?? [];
+  if (!domains || first === undefined) return undefined;
   const teacher = await askTeacher(context);
   if (!teacher) return undefined;
   const count = await vscode.window.showInputBox({
@@ -62,7 +63,7 @@ async function newPlan(context: Context, root: string): Promise<Plan | undefined
     validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'A whole number above 0'),
   });
   if (!count) return undefined;
-  const folder = makeNewRunFolder(root, 'synth');
+  const folder = makeNewRunFolder(workOf('synth', first), 'synth');
   return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder], folder };
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runPlacesAround, runsIn, runsOf } from '../../engine/shell/workFolders.ts';
+import { runPlacesAround, runsIn, runsOf, workFolders, workRootOf } from '../../engine/shell/workFolders.ts';
 import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
 
 /** The folder for runs that a person chose for this workspace, where its own cannot be written. */
@@ -63,6 +63,21 @@ export function runPlacesOf(domain: string): readonly string[] {
 export async function runPlaces(): Promise<readonly string[]> {
   const domains = [...(await domainFolders()), ...openDomains()];
   return [...new Set([...workspaceRoots().map(runsIn), ...domains.flatMap(runPlacesOf)])];
+}
+
+/** What the editor keeps next to the runs of a domain. */
+type OtherWork = 'training' | 'synth';
+
+/** Returns where training runs or syntheses of a domain are written: in the folder that `runsOf` decides for runs. */
+export function workOf(kind: OtherWork, domain: string): string {
+  return join(workRootOf(domain, workspaceRoots()), workFolders[kind]);
+}
+
+/** Returns where training runs or syntheses can be: in each folder of the workspace, and those of open files outside. */
+export function workPlaces(kind: OtherWork): readonly string[] {
+  const roots = workspaceRoots();
+  const all = [...roots, ...openDomains().map((domain) => workRootOf(domain, roots))];
+  return [...new Set(all)].map((root) => join(root, workFolders[kind]));
 }
 
 function chosenFolder(): string | undefined {

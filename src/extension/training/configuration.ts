@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
+import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { workFolder } from '../../engine/shell/workFolders.ts';
@@ -73,12 +74,22 @@ model: ${model}
 ${profileFor(model) ? `profile: ${profileFor(model)}\n` : ''}${steps === null ? 'trials: 8' : `steps: ${steps}`}
 `;
 
-/** What a configuration trains with, as far as a glance tells; the command line checks all of it. */
-export async function kindAtAGlance(file: string): Promise<TrainingKind | undefined> {
+/**
+ * Returns what a configuration trains with and its first domain, as far as its text shows them. A configuration without
+ * a domain is one of its own folder. The command line checks all of it.
+ */
+export async function glanceAt(
+  file: string,
+): Promise<{ readonly kind: TrainingKind | undefined; readonly domain: string }> {
   const { readSource } = await import('../../engine/shell/load/source.ts');
   const { parseYaml } = await import('../../engine/shell/load/yaml.ts');
   const read = readSource(file, 'training', undefined);
   const value = 'problem' in read ? undefined : parseYaml(read.source, 'training').value;
-  const written = (value as { readonly kind?: unknown } | null | undefined)?.kind;
-  return trainingKinds.find((kind) => kind === written);
+  const written = isObject(value as Json) ? (value as JsonObject) : {};
+  const [first] = [written['domain']].flat();
+  const named = isObject(first) ? first['folder'] : first;
+  return {
+    kind: trainingKinds.find((kind) => kind === written['kind']),
+    domain: resolve(dirname(file), typeof named === 'string' ? named : ''),
+  };
 }

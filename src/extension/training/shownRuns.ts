@@ -7,7 +7,7 @@ import { runQuietly } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { beginRunning } from '../running.ts';
 import { stopTraining } from './runOperations.ts';
-import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
 import { isOnNamedTarget } from './targets.ts';
 
 /** Training runs that are shown as running. */
@@ -40,8 +40,6 @@ async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Prom
  * nobody follows any more is followed again.
  */
 export async function showLeftRunning(context: Context): Promise<void> {
-  const root = trainingRoot();
-  if (!root || !existsSync(root)) return;
   for (const { folder, running } of await trainingRuns()) {
     if (running) showTraining(folder);
     else if (vscode.workspace.isTrusted && (await isOnNamedTarget(folder))) await reconnect(context, folder);

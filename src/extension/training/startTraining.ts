@@ -6,15 +6,16 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/runName.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { workOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { pickCheckpoint } from './checkpoints.ts';
-import { kindAtAGlance, pickConfiguration } from './configuration.ts';
+import { glanceAt, pickConfiguration } from './configuration.ts';
 import { firstSteps, type LearningKind, pythonArguments, pythonOption } from './learning.ts';
 import { pickLesson } from './lesson.ts';
 import { pickModel } from './pickModel.ts';
 import { pickRun, showRunLog } from './runOperations.ts';
-import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
 import { showTraining } from './shownRuns.ts';
 import { local, namedTargets, pickTarget } from './targets.ts';
 
@@ -51,7 +52,7 @@ export async function startTraining(
   if (!steps) return undefined;
   const learned = recordings ? ['--recordings', recordings] : [];
   const args = [kind, domain, '--model', model, '--steps', String(steps), ...learned];
-  return beginTraining(context, kind, args, given.target, onFolder);
+  return beginTraining(context, { about: kind, domain, args }, given.target, onFolder);
 }
 
 /** What is evaluated, and how; what is left out is asked for. */
@@ -82,7 +83,7 @@ export async function evaluateCheckpoint(
   const trials = given.trials ?? (await askCount('Rollouts of each test task', 8));
   if (!trials) return undefined;
   const args = ['evaluate', domain, '--model', model, '--trials', String(trials)];
-  return beginTraining(context, 'evaluate', args, given.target, onFolder);
+  return beginTraining(context, { about: 'evaluate', domain, args }, given.target, onFolder);
 }
 
 /**
@@ -98,20 +99,27 @@ export async function trainConfigured(
   const file = given ?? (await pickConfiguration());
   if (!file) return undefined;
   await vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file)?.save();
-  return beginTraining(context, (await kindAtAGlance(file)) ?? 'training', ['--config', file], undefined, onFolder);
+  const { kind = 'training', domain } = await glanceAt(file);
+  return beginTraining(context, { about: kind, domain, args: ['--config', file] }, undefined, onFolder);
 }
+
+/** What is trained, on which domain, as `rehearsal train` takes it. */
+type Beginning = {
+  readonly about: TrainingKind | 'training';
+  readonly domain: string;
+  readonly args: readonly string[];
+};
 
 /** Begins `rehearsal train` with these arguments in a new run's folder, on the target that is named or picked. */
 async function beginTraining(
   context: Context,
-  about: TrainingKind | 'training',
-  args: readonly string[],
+  { about, domain, args }: Beginning,
   named: string | undefined,
   onFolder: (run: string) => unknown,
 ): Promise<string | undefined> {
   const target = named ? namedTargets().find(({ name }) => name === named) : await pickTarget();
-  const root = trainingRoot();
-  if (!target || !root) return undefined;
+  if (!target) return undefined;
+  const root = workOf('training', domain);
   const python = target === local ? pythonOption() : pythonArguments(target.python);
   const where = target === local ? '' : ` on ${target.name}`;
   const command = (out: string) => ['train', ...args, '--out', out, '--target', target.target, ...python];

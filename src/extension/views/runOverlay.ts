@@ -1,12 +1,11 @@
-import { basename, join } from 'node:path';
 import { type MeasuredRun, mostRuns } from '../../webview/protocol.ts';
-import { trainingRoot } from '../training/runsOfWorkspace.ts';
+import type { TrainingRun } from '../training/runsOfWorkspace.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 
 /** The runs that the dashboard draws over the one it shows. Each is watched for as long as it is drawn. */
 export type RunOverlay = {
-  /** Draws these, by the names of their folders, in the place of those before. */
-  readonly show: (runs: readonly string[]) => Promise<void>;
+  /** Draws these in place of those before. */
+  readonly show: (runs: readonly TrainingRun[]) => Promise<void>;
   readonly dispose: () => void;
 };
 
@@ -20,13 +19,10 @@ export function overlayOf(onChange: (runs: readonly MeasuredRun[]) => void): Run
   };
   return {
     show: async (runs) => {
-      const root = trainingRoot();
-      if (root === undefined) return;
-      const wanted = new Set(runs.map((run) => basename(run)).slice(0, mostRuns));
+      const wanted = new Map(runs.slice(0, mostRuns).map(({ id, folder }) => [id, folder]));
       for (const run of watched.keys()) if (!wanted.has(run)) drop(run);
-      for (const run of wanted) {
-        if (!watched.has(run))
-          watched.set(run, watchRun(join(root, run), { onChange: tell, onProblem: () => undefined }));
+      for (const [run, folder] of wanted) {
+        if (!watched.has(run)) watched.set(run, watchRun(folder, { onChange: tell, onProblem: () => undefined }));
       }
       await Promise.all([...watched.values()].map(({ read }) => read));
       tell();

@@ -1,13 +1,12 @@
-import { basename, join } from 'node:path';
+import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
-import type { PlayedStep, Run, ToExtension } from '../../webview/protocol.ts';
+import type { PlayedStep, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { showRunLog } from '../training/runOperations.ts';
-import { listRuns } from '../training/runReader.ts';
-import { trainingRoot } from '../training/runsOfWorkspace.ts';
+import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 import { saveExport } from './exportFile.ts';
@@ -57,43 +56,57 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   const { log, extension } = context;
   let shown: Shown | undefined;
   let loaded = false;
+  /** The runs as the page has them. Its messages name a run by its id. */
+  let runs: readonly TrainingRun[] = [];
+  const idOf = (folder: string): string => runs.find((run) => run.folder === folder)?.id ?? basename(folder);
+  const named = (ids: readonly string[]): readonly TrainingRun[] => runs.filter(({ id }) => ids.includes(id));
+  const folderOf = (id: string): string => {
+    const [run] = named([id]);
+    if (!run) throw new Error(`${id} is not a training run of this workspace`);
+    return run.folder;
+  };
+  const postSnapshot = async (): Promise<void> => {
+    runs = await trainingRuns();
+    channel.post({ type: 'snapshot', runs: [...runs], ...stateOf(shown, idOf) });
+  };
 
   const show = async (folder: string): Promise<void> => {
     if (shown?.folder !== folder) {
       shown?.run.dispose();
       const onChange = (change: MetricsChange): void => {
-        if (shown === mine) postChange(channel, basename(folder), mine.run.metrics, change);
+        if (shown === mine) postChange(channel, idOf(folder), mine.run.metrics, change);
       };
       const mine: Shown = { folder, run: watchRun(folder, { onChange, onProblem: (problem) => log.warn(problem) }) };
       shown = mine;
       await mine.run.read;
       if (shown !== mine) return;
     }
-    if (loaded) await postSnapshot(channel, shown);
+    if (loaded) await postSnapshot();
   };
   const overlay = overlayOf((runs) => loaded && channel.post({ type: 'overlaid', runs: [...runs] }));
   const showFirst = async (wanted: string | undefined): Promise<void> => {
     loaded = true;
-    const root = trainingRoot();
-    const runs = root === undefined ? [] : await listRuns(root);
+    runs = await trainingRuns();
     const run = runs.find(({ id }) => id === wanted) ?? runs[0];
-    if (shown === undefined && root !== undefined && run !== undefined) await show(join(root, run.id));
-    else await postSnapshot(channel, shown);
+    if (shown === undefined && run !== undefined) await show(run.folder);
+    else await postSnapshot();
   };
   const answer = (message: Request): Promise<void> => {
     if (message.type === 'showLog') return showRunLog(context, shown?.folder);
-    return message.type === 'overlay' ? overlay.show(message.runs) : perform(channel, message, show);
+    if (message.type === 'overlay') return overlay.show(named(message.runs));
+    return perform({ channel, show, folderOf }, message, shown?.folder);
   };
   const begin = async (message: Extract<ToExtension, { type: 'ready' }>): Promise<void> => {
     await showFirst(message.run);
-    await overlay.show(message.overlays ?? []);
+    await overlay.show(named(message.overlays ?? []));
   };
   const channel = connectPage(panel.webview, log, (message) => {
     const handled = message.type === 'ready' ? begin(message) : answer(message);
     handled.catch((error: unknown) => log.error(`Training dashboard: ${String(error)}`));
   });
-  const watch = watchRuns(panel, (runs) => {
+  const watch = watchRuns(panel, (found) => {
     if (!loaded) return;
+    runs = found;
     if (shown === undefined) void showFirst(undefined);
     else channel.post({ type: 'runs', runs: [...runs] });
   });
@@ -116,12 +129,11 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
 const runsInterval = 2000;
 
 /** Calls back when there is a new run, or the configuration of one has been written, while the panel is visible. */
-function watchRuns(panel: vscode.WebviewPanel, onChange: (runs: readonly Run[]) => void): vscode.Disposable {
+function watchRuns(panel: vscode.WebviewPanel, onChange: (runs: readonly TrainingRun[]) => void): vscode.Disposable {
   let known = '[]';
   const look = async (): Promise<void> => {
-    const root = trainingRoot();
-    if (!panel.visible || root === undefined) return;
-    const runs = await listRuns(root);
+    if (!panel.visible) return;
+    const runs = await trainingRuns();
     const found = JSON.stringify(runs);
     if (found === known) return;
     known = found;
@@ -131,19 +143,17 @@ function watchRuns(panel: vscode.WebviewPanel, onChange: (runs: readonly Run[]) 
   return { dispose: () => clearInterval(timer) };
 }
 
-async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise<void> {
-  const root = trainingRoot();
-  const runs = root === undefined ? [] : await listRuns(root);
-  channel.post({
-    type: 'snapshot',
-    runs: [...runs],
-    run: shown === undefined ? null : basename(shown.folder),
-    points: [...(shown?.run.metrics.points() ?? [])],
-    status: shown?.run.metrics.status() ?? { type: 'waiting' },
-    data: shown?.run.metrics.data() ?? null,
-    problems: [...(shown?.run.metrics.problems() ?? [])],
-    alarms: [...(shown?.run.metrics.alarms() ?? [])],
-  });
+/** Returns what a snapshot has of the run that is shown. */
+function stateOf(shown: Shown | undefined, idOf: (folder: string) => string) {
+  const metrics = shown?.run.metrics;
+  return {
+    run: shown === undefined ? null : idOf(shown.folder),
+    points: [...(metrics?.points() ?? [])],
+    status: metrics?.status() ?? ({ type: 'waiting' } as const),
+    data: metrics?.data() ?? null,
+    problems: [...(metrics?.problems() ?? [])],
+    alarms: [...(metrics?.alarms() ?? [])],
+  };
 }
 
 function postChange(channel: Channel, run: string, metrics: RunMetrics, change: MetricsChange): void {
@@ -158,9 +168,14 @@ function postChange(channel: Channel, run: string, metrics: RunMetrics, change: 
 
 type Request = Exclude<ToExtension, { type: 'ready' }>;
 
-async function perform(channel: Channel, message: Request, show: Dashboard['show']): Promise<void> {
-  const root = trainingRoot();
-  const folderOf = (run: string): string => join(root ?? '', basename(run));
+/** The page, and the folders and ids of the runs that it knows. */
+type Page = {
+  readonly channel: Channel;
+  readonly show: Dashboard['show'];
+  readonly folderOf: (id: string) => string;
+};
+
+async function perform({ channel, show, folderOf }: Page, message: Request, shown: string | undefined): Promise<void> {
   switch (message.type) {
     case 'selectRun':
       return show(folderOf(message.run));
@@ -180,7 +195,7 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
     case 'compareStep':
       return compareStep(folderOf(message.run), message.file);
     case 'export':
-      await saveExport(message, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '');
+      await saveExport(message, shown === undefined ? '' : resolve(shown, '..', '..', '..'));
       return;
     case 'overlay':
     case 'showLog':
@@ -200,8 +215,8 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
   }
 }
 
-async function postRollouts(channel: Channel, folder: string, { step, purpose }: PlayedStep): Promise<void> {
-  const played = { run: basename(folder), step, purpose };
+async function postRollouts(channel: Channel, folder: string, { run, step, purpose }: PlayedStep): Promise<void> {
+  const played = { run, step, purpose };
   try {
     channel.post({
       type: 'rollouts',

@@ -1,17 +1,23 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { writeSynthesis } from '../../../src/engine/shell/coldStart/synthesisFolder.ts';
+import { synthesize } from '../../../src/extension/coldStart/synthesize.ts';
+import { syntheses } from '../../../src/extension/coldStart/synthFolders.ts';
 import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
 import { compareEvaluations } from '../../../src/extension/training/evaluations.ts';
 import { runExperiment } from '../../../src/extension/training/experiments.ts';
 import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoint.ts';
+import { trainingRuns } from '../../../src/extension/training/runsOfWorkspace.ts';
 import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
-import { evaluateCheckpoint } from '../../../src/extension/training/startTraining.ts';
+import { evaluateCheckpoint, trainConfigured } from '../../../src/extension/training/startTraining.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A person at the editor: what is said to them, and what they answer. */
 const editor = vi.hoisted(() => ({
   workspace: '',
+  /** Another folder of the same window. */
+  second: '',
   said: [] as string[],
   opened: [] as string[],
   copied: '',
@@ -39,7 +45,7 @@ vi.mock('vscode', () => {
       for (const hear of this.heard) hear();
     }
   }
-  const folder = () => ({ uri: { fsPath: editor.workspace } });
+  const folder = (path = editor.workspace) => ({ uri: { fsPath: path } });
   const say = async (words: string) => {
     editor.said.push(words);
     const pressed = editor.press;
@@ -65,9 +71,10 @@ vi.mock('vscode', () => {
       isTrusted: true,
       textDocuments: [],
       get workspaceFolders() {
-        return [folder()];
+        return [folder(), ...(editor.second === '' ? [] : [folder(editor.second)])];
       },
-      getWorkspaceFolder: folder,
+      getWorkspaceFolder: () => folder(),
+      findFiles: async () => [{ fsPath: `${editor.second}/desk/domain.yaml` }],
       getConfiguration: () => ({ get: () => undefined }),
     },
     window: {
@@ -75,6 +82,7 @@ vi.mock('vscode', () => {
       showErrorMessage: say,
       showQuickPick: async (items: readonly { readonly picked?: boolean }[], { canPickMany = false }) =>
         canPickMany ? items : items[0],
+      showInputBox: async ({ value }: { readonly value?: string }) => value,
       showSaveDialog: async () => editor.save && { fsPath: editor.save },
       showTextDocument: async ({ fsPath }: { readonly fsPath: string }) => void editor.opened.push(fsPath),
       withProgress: (_: object, run: (progress: object, token: object) => unknown) =>
@@ -117,6 +125,7 @@ const limit = { timeout: 240_000 };
 beforeEach(() => {
   Object.assign(editor, {
     workspace: temporaryFolder('after-training'),
+    second: '',
     said: [],
     opened: [],
     compared: [],
@@ -126,8 +135,8 @@ beforeEach(() => {
   });
 });
 
-function run(name: string, kind: string): string {
-  const folder = join(editor.workspace, '.rehearsal', 'training', name);
+function run(name: string, kind: string, workspace = editor.workspace): string {
+  const folder = join(workspace, '.rehearsal', 'training', name);
   const checkpoint = join(folder, 'checkpoints', 'final');
   mkdirSync(checkpoint, { recursive: true });
   writeFileSync(join(checkpoint, 'config.json'), '{}');
@@ -137,10 +146,11 @@ function run(name: string, kind: string): string {
 
 test('a checkpoint of a run is evaluated with as many trials as were asked for', async () => {
   const of = run('20260101-000000-sft', 'sft');
-  const folder = await evaluateCheckpoint(context, { of, domain: '/desk', trials: 3 }, () => undefined);
+  const domain = join(editor.workspace, 'desk');
+  const folder = await evaluateCheckpoint(context, { of, domain, trials: 3 }, () => undefined);
   expect(folder).toMatch(/evaluate/);
   const checkpoint = join(of, 'checkpoints', 'final');
-  expect(asked().args.slice(0, 7)).toEqual(['train', 'evaluate', '/desk', '--model', checkpoint, '--trials', '3']);
+  expect(asked().args.slice(0, 7)).toEqual(['train', 'evaluate', domain, '--model', checkpoint, '--trials', '3']);
   expect(existsSync(folder ?? '')).toBe(true);
 });
 
@@ -148,7 +158,8 @@ test('evaluations that two windows start in the same second each have their own 
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T10:15:30Z') });
   onTestFinished(() => void vi.useRealTimers());
   const of = run('20260101-000000-sft', 'sft');
-  const start = () => evaluateCheckpoint(context, { of, domain: '/desk', trials: 3 }, () => undefined);
+  const domain = join(editor.workspace, 'desk');
+  const start = () => evaluateCheckpoint(context, { of, domain, trials: 3 }, () => undefined);
   const folders = await Promise.all([start(), start()]);
   const training = join(editor.workspace, '.rehearsal', 'training');
   expect(folders.toSorted()).toEqual([
@@ -212,4 +223,50 @@ test('a new configuration can be one of an evaluation', () => {
     'kind: evaluate\ndomain: .\nmodel: smollm2\ntrials: 8\n',
   );
   expect(firstConfiguration('sft', 'tiny', 40)).toContain('profile: trial\nsteps: 40\n');
+});
+
+/** A domain in the second folder of the window. */
+function secondDesk(): string {
+  editor.second = temporaryFolder('second');
+  const domain = join(editor.second, 'desk');
+  mkdirSync(domain);
+  return domain;
+}
+
+test.each([
+  [
+    'an evaluation',
+    'training',
+    (domain: string) => evaluateCheckpoint(context, { domain, model: 'tiny', trials: 1 }, () => undefined),
+  ],
+  [
+    'training by a configuration',
+    'training',
+    (domain: string) => {
+      const file = join(editor.workspace, 'a.training.yaml');
+      writeFileSync(file, `kind: grpo\ndomain: [{ folder: ${domain} }]\n`);
+      return trainConfigured(context, file, () => undefined);
+    },
+  ],
+  ['a synthesis', 'synth', () => synthesize(context)],
+])('%s is written into the folder of the window that contains the domain', async (_what, kind, begin) => {
+  const folder = await begin(secondDesk());
+  expect(dirname(folder ?? '')).toBe(join(editor.second, '.rehearsal', kind));
+  expect(existsSync(join(editor.workspace, '.rehearsal'))).toBe(false);
+});
+
+test('training runs and syntheses of all folders of the window are listed, equal names with their folder', async () => {
+  secondDesk();
+  const [old, same] = ['20260101-000000-sft', '20260102-000000-grpo'] as const;
+  const folders = [run(same, 'grpo'), run(same, 'grpo', editor.second), run(old, 'sft', editor.second)];
+  const listed = (await trainingRuns()).map(({ id, folder }) => [id, folder]);
+  const ids = [`${same} (${editor.workspace})`, `${same} (${editor.second})`, old];
+  expect(listed.toSorted()).toEqual(ids.map((id, at) => [id, folders[at]]).toSorted());
+  expect(listed.at(-1)).toEqual([old, folders[2]]);
+  const domains = [{ name: 'desk', folder: editor.second }];
+  const file = { format: 1, domains, teacher: 'gold', count: 1, nearMisses: 0, seed: '1' } as const;
+  const synthesis = join(editor.second, '.rehearsal', 'synth', 'a');
+  mkdirSync(synthesis, { recursive: true });
+  writeSynthesis(synthesis, file);
+  expect((await syntheses()).map(({ folder }) => folder)).toEqual([synthesis]);
 });
