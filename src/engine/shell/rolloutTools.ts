@@ -60,9 +60,24 @@ export class RolloutTools {
     this.#sources = sources;
     for (const [name, data] of Object.entries(task.setUp ?? {})) {
       if (name === this.#shared.hosted?.name) continue;
-      const source = this.#source(name);
-      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
-      await source.setUp(data as Json);
+      await this.#placedAtSetUp(name, async () => {
+        const source = this.#source(name);
+        if (!source.setUp)
+          throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
+        await source.setUp(data as Json);
+      });
+    }
+  }
+
+  /** Sets up a source. A fault of the environment gets the place in the task: a person corrects it there. */
+  async #placedAtSetUp<T>(name: string, setUp: () => Promise<T>): Promise<T> {
+    try {
+      return await setUp();
+    } catch (error) {
+      const at = this.#task && this.#shared.placeOfSetUp(this.#task, name);
+      if (!(error instanceof Fault) || error.failure.who !== 'environment' || !at) throw error;
+      const { failure, reason, note } = error;
+      throw new Fault({ ...failure, file: at.file, line: at.line }, { reason, note });
     }
   }
 
@@ -146,11 +161,9 @@ export class RolloutTools {
     const what = method === 'call' || method === 'ask' ? String(params['tool']) : method.replace('_', ' ');
     const sent = { session, fresh: isFresh, changes, ...params };
     const process = this.#shared.environment(environment);
-    const answer = await process.request<HostedAnswer | { readonly stale: true }>(method, sent, {
-      timeoutMs,
-      what,
-      signal,
-    });
+    const ask = () =>
+      process.request<HostedAnswer | { readonly stale: true }>(method, sent, { timeoutMs, what, signal });
+    const answer = await (method === 'set_up' ? this.#placedAtSetUp(environment, ask) : ask());
     return 'stale' in answer ? { isStale: true } : answer;
   }
 

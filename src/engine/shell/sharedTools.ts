@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
 import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Task } from '../core/task.ts';
 import { isLeftOut, type Tool } from '../core/tool.ts';
+import { baseTask } from '../core/underPersona.ts';
 import { throwUnlessApproved } from './approvals.ts';
+import type { Location } from './diagnostic.ts';
 import { effectsOfDomain } from './effects.ts';
 import { Fault } from './fault.ts';
-import type { Locations } from './load/loadedDomain.ts';
+import { keyOf } from './load/items.ts';
+import type { Locations, Parts } from './load/loadedDomain.ts';
 import { BridgeProcess } from './python/bridgeProcess.ts';
 import { EnvironmentSource } from './python/environmentSource.ts';
 import { pythonTool } from './python/pythonTool.ts';
@@ -21,6 +25,7 @@ export type ToolDomain = {
   /** The file of the tools in Python, or null when the domain has none. */
   readonly pythonFile: string | null;
   readonly locations: Pick<Locations, 'mcpServers'>;
+  readonly parts: Pick<Parts, 'tasks'>;
 };
 
 /** What the rollouts of a domain share of the tools outside the lane: Python processes and rate limits. */
@@ -183,6 +188,12 @@ export class SharedTools {
     if (isHosted) this.hosted = { name, ...process.hosted };
     const type = isHosted ? ('python' as const) : ('environment' as const);
     return told.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
+  }
+
+  /** Returns where a task sets up one of the domain's sources; undefined for a task that no file has any more. */
+  placeOfSetUp(task: Task, source: string): Location | undefined {
+    const placed = this.#domain.parts.tasks.find(({ value }) => value.id === baseTask(task.id));
+    return placed && keyOf(placed, 'setUp', source);
   }
 
   /** The process of an environment of domain.yaml. */

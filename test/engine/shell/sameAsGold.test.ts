@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../../support/approval.ts';
+import { rehearse } from '../../support/rehearsed.ts';
 import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
@@ -57,6 +58,23 @@ test('the reward is that the state of a server is as after the gold actions, fro
     reward: 0,
     reason: expect.stringContaining('counter › count is 8; after the gold actions it is 7'),
   });
+});
+
+test.each([
+  ['a call that fails', '{ calls: [{ tool: fly }] }', 'mcp/set-up'],
+  ['a program that is not there', `{ args: [${join(folder, 'none.mjs')}] }`, 'mcp/start'],
+])('a start of a task with %s is placed in the file of the task', async (_what, setUp, code) => {
+  const text = `id: broken
+persona: plain
+user: { goal: Count., opening: Count. }
+actions: [{ tool: add, arguments: { by: 2 } }]
+setUp:
+  counter: ${setUp}
+`;
+  const file = 'tasks/broken.task.yaml';
+  write(file, text);
+  const [broken] = await rehearse(folder, ['broken']);
+  expect(broken).toMatchObject({ reward: null, failure: { code, file: join(folder, file), line: 6 } });
 });
 
 inFullSuite('a reward that rests on the gold actions is verified and replayed', async () => {

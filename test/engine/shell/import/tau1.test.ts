@@ -187,6 +187,8 @@ describe('a rollout', () => {
           message: expect.stringMatching(
             /can't be set up: an environment of tau1 takes no setUp; say in the task's state/,
           ),
+          file: join(folder, 'tasks/own.task.yaml'),
+          line: 22,
         },
       });
     },
