@@ -9,12 +9,12 @@ export function caseIn(text: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** What the servers know of the cases: whose agent is wrong, who is struck, and who was. */
+/** What the servers know of the cases: whose agent is wrong, which fault is injected into each, and into which it was. */
 export type Cases = {
   /** The plan of a case; undefined for one that is left alone. */
   readonly planOf: (at: number) => Plan | undefined;
   /** Whether the agent of a case leaves its work undone, so that its reward is 0. */
   readonly isWrong: (at: number) => boolean;
-  /** Called once for each case, when it is first struck. */
-  readonly onStruck: (at: number) => void;
+  /** Called once for each case, when its fault is first injected. */
+  readonly onInjected: (at: number) => void;
 };

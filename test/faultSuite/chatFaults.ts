@@ -16,18 +16,18 @@ type Call = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** What may become of a rollout that was struck. `agent` is a reward of 0 whose reason names the cause. */
+/** What may become of an affected rollout. `agent` is a reward of 0 whose reason names the cause. */
 export type Outcome = 'unchanged' | 'unscored' | 'agent';
 
-/** One way in which an endpoint strikes a request. */
+/** One fault of an endpoint. */
 export type ChatFault = {
   readonly name: string;
   readonly seats: readonly Seat[];
-  /** Whether it strikes every request from the chosen one on, and not that one alone. */
+  /** Whether it is injected into every request from the chosen one on, and not that one alone. */
   readonly isLasting?: boolean;
   /** How it answers where the model would send this message in the case of this name. */
-  readonly strike: (message: Message, response: ServerResponse, name: string) => void;
-  /** Whether a message can be struck; by default every one. */
+  readonly inject: (message: Message, response: ServerResponse, name: string) => void;
+  /** Whether it can be injected in place of a message; by default of every one. */
   readonly fits?: (message: Message) => boolean;
   /** Whether the rollout waits for a time limit. `npm test` leaves such a fault out. */
   readonly isSlow?: boolean;
@@ -48,7 +48,7 @@ const form = (
   seats: more.fits === hasCalls ? ['agent'] : everySeat,
   ...more,
   name,
-  strike: (message, response) => sendJson(response, 200, chatCompletion(change(message))),
+  inject: (message, response) => sendJson(response, 200, chatCompletion(change(message))),
   outcomes: { unchanged: /./ },
 });
 
@@ -56,24 +56,24 @@ const form = (
 const whole = (name: string, change: (message: Message) => object, seats = everySeat): ChatFault => ({
   name,
   seats,
-  strike: (message, response) => sendJson(response, 200, change(message)),
+  inject: (message, response) => sendJson(response, 200, change(message)),
   outcomes: { unchanged: /./ },
 });
 
 /** A fault that passes: the request is made again. */
-const passing = (name: string, strike: (response: ServerResponse) => void): ChatFault => ({
+const passing = (name: string, inject: (response: ServerResponse) => void): ChatFault => ({
   name: `${name}, once`,
   seats: everySeat,
-  strike: (_, response) => strike(response),
+  inject: (_, response) => inject(response),
   outcomes: { unchanged: /./ },
 });
 
 /** A fault that stays: the rollout, or its verification, has no result. */
-const lasting = (name: string, strike: (response: ServerResponse) => void, cause: RegExp): ChatFault => ({
+const lasting = (name: string, inject: (response: ServerResponse) => void, cause: RegExp): ChatFault => ({
   name: `${name}, always`,
   seats: everySeat,
   isLasting: true,
-  strike: (_, response) => strike(response),
+  inject: (_, response) => inject(response),
   outcomes: { unscored: cause },
 });
 
@@ -87,7 +87,7 @@ const saying = (
 ): ChatFault => ({
   name,
   seats: [seat],
-  strike: (_, response, own) => {
+  inject: (_, response, own) => {
     const message = { role: 'assistant', content: content.replace('CASE', own) };
     sendJson(response, 200, chatCompletion(message, { finish_reason }));
   },
@@ -235,7 +235,7 @@ export const chatFaults: readonly ChatFault[] = [
     name: 'the context is too long, as vLLM says it',
     seats: ['agent'],
     isLasting: true,
-    strike: (_, response) =>
+    inject: (_, response) =>
       sendJson(response, 400, {
         object: 'error',
         message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
@@ -248,7 +248,7 @@ export const chatFaults: readonly ChatFault[] = [
     name: 'the text is cut at the limit of tokens',
     seats: ['agent'],
     fits: hasText,
-    strike: (message, response) =>
+    inject: (message, response) =>
       sendJson(
         response,
         200,
@@ -260,7 +260,7 @@ export const chatFaults: readonly ChatFault[] = [
     name: 'the arguments of a call are cut at the limit of tokens',
     seats: ['agent'],
     fits: hasCalls,
-    strike: (message, response) => {
+    inject: (message, response) => {
       const cut = called(message, (call) => ({
         ...call,
         function: { ...call.function, arguments: call.function.arguments.slice(0, 6) },

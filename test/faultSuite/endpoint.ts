@@ -17,7 +17,7 @@ type ToolCall = readonly [tool: string, args: object];
 /** Returns the calls of the agent in the case of a name. */
 export type Calls = (name: string, isWrong: boolean) => readonly ToolCall[];
 
-/** Serves the models of all seats, and strikes them as planned. */
+/** Serves the models of all seats, and injects the planned faults. */
 export async function serveCases(
   cases: Cases,
   refused: Refused | null = null,
@@ -47,15 +47,15 @@ export async function serveCases(
     const key = `${at} ${seat}`;
     const nth = seen.get(key) ?? 0;
     const fits = fault?.fault.fits?.(message) ?? true;
-    // Only requests that can be struck are counted.
+    // Only requests that the fault can be injected into are counted.
     if (fault && fits) seen.set(key, nth + 1);
-    const isStruck = fault && fits && (fault.fault.isLasting ? nth >= fault.nth : nth === fault.nth);
-    if (!isStruck) {
+    const isAffected = fault && fits && (fault.fault.isLasting ? nth >= fault.nth : nth === fault.nth);
+    if (!isAffected) {
       sendJson(response, 200, chatCompletion(message));
       return;
     }
-    cases.onStruck(at);
-    fault.fault.strike(message, response, caseName(at));
+    cases.onInjected(at);
+    fault.fault.inject(message, response, caseName(at));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {

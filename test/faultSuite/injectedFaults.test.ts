@@ -17,13 +17,13 @@ import { temporaryFolder } from '../support/temporary.ts';
 import { type Cases, caseIn, caseName } from './cases.ts';
 import type { Outcome, Seat } from './chatFaults.ts';
 import { type Refused, serveCases } from './endpoint.ts';
+import { faultDesk } from './faultDesk.ts';
+import { injections, planFor } from './injections.ts';
 import { nameOf, type Plan } from './plan.ts';
-import { planFor, strikes } from './strikes.ts';
-import { struckDesk } from './struckDesk.ts';
 import { visitServer } from './visitServer.ts';
 
 // Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
-// the fault is named; and a rollout that nothing struck has the reward of its work.
+// the fault is named; and a rollout without a fault has the reward of its work.
 
 const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 14);
 const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
@@ -39,27 +39,27 @@ const sharedSessions = 2;
 type Tally = Record<Outcome, number>;
 const tallies = new Map<string, Tally>();
 const wrong: string[] = [];
-let struckCases = 0;
+let affectedCases = 0;
 let clean = 0;
 
 test(`${wanted} faults of endpoints and servers become no reward`, async () => {
   const random = randomStream(seed, 'faults');
-  for (let planned = 0; struckCases < wanted; planned += perRun) await playRun(planned, random);
+  for (let planned = 0; affectedCases < wanted; planned += perRun) await playRun(planned, random);
   expect(wrong).toEqual([]);
-  expect(tallies.size).toBeGreaterThanOrEqual(Math.min(wanted, strikes.length) * 0.95);
+  expect(tallies.size).toBeGreaterThanOrEqual(Math.min(wanted, injections.length) * 0.95);
 }, 3_600_000);
 
 async function playRun(planned: number, random: Random): Promise<void> {
   const plans = new Map<number, Plan>();
-  const count = Math.min(perRun, Math.ceil(((wanted - struckCases) * 7) / 6) + 10);
+  const count = Math.min(perRun, Math.ceil(((wanted - affectedCases) * 7) / 6) + 10);
   for (let at = 0, next = planned; at < count; at += 1) if (!isLeftAlone(at)) plans.set(at, planFor(next++, random));
-  const struck = new Set<number>();
-  const cases: Cases = { planOf: (at) => plans.get(at), isWrong, onStruck: (at) => void struck.add(at) };
+  const affected = new Set<number>();
+  const cases: Cases = { planOf: (at) => plans.get(at), isWrong, onInjected: (at) => void affected.add(at) };
   const { results, mcp } = await playCases(count, cases, { shares: sharedSessions });
   const sharing = results.filter(({ failure }) => failure?.code === 'mcp/shared-session');
   expect(sharing).toHaveLength(mcp.shared());
-  for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, struck);
-  if (mcp.sessions.size > struck.size) wrong.push(`${mcp.sessions.size} sessions are left`);
+  for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, affected);
+  if (mcp.sessions.size > affected.size) wrong.push(`${mcp.sessions.size} sessions are left`);
 }
 
 type Playing = { readonly shares?: number; readonly refused?: Refused; readonly rateLimitMs?: number };
@@ -69,7 +69,7 @@ async function playCases(count: number, cases: Cases, { shares = 0, refused, rat
   const [endpoint, mcp] = [await serveCases(cases, refused), await visitServer(cases, shares)];
   const folder = approveDomain(
     folderOf(
-      struckDesk(
+      faultDesk(
         endpoint.base,
         mcp.url,
         Array.from({ length: count }, (_, at) => caseName(at)),
@@ -77,7 +77,7 @@ async function playCases(count: number, cases: Cases, { shares = 0, refused, rat
       ),
     ),
   );
-  const run = temporaryFolder('struck-run');
+  const run = temporaryFolder('fault-run');
   const model = (seat: Seat): ModelSeat => ({
     type: 'openai',
     model: 'm',
@@ -86,7 +86,7 @@ async function playCases(count: number, cases: Cases, { shares = 0, refused, rat
     timeoutMs: limitMs,
     rateLimitMs,
   });
-  const key = signingKey(join(run, '..', 'struck-key.pem'));
+  const key = signingKey(join(run, '..', 'fault-key.pem'));
   const supervisor = await openSupervisor(loadDomain(folder), { lanes: 2 });
   try {
     const results = await runBatch(supervisor, {
@@ -113,13 +113,13 @@ async function playCases(count: number, cases: Cases, { shares = 0, refused, rat
   }
 }
 
-// All requests to an endpoint share its limit, so these faults strike whole runs.
+// All requests to an endpoint share its limit, so these faults affect whole runs.
 const limits = (['agent', 'user', 'judge', 'tool'] as const).flatMap((seat) =>
   [429, 503].map((status) => ({ seat, status })),
 );
 
 test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat leaves no reward', async (refused) => {
-  const cases: Cases = { planOf: () => undefined, isWrong: () => false, onStruck: () => undefined };
+  const cases: Cases = { planOf: () => undefined, isWrong: () => false, onInjected: () => undefined };
   const { results } = await playCases(3, cases, { refused, rateLimitMs: 300 });
   const words = refused.status === 429 ? /limits the rate of requests/ : /answered 503/;
   expect(results.map(({ reward, reason }) => [reward, words.test(reason)])).toEqual(Array(3).fill([null, true]));
@@ -129,18 +129,18 @@ test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat l
 const notDone = /is "later", expected "done"/;
 
 /** Counts the outcome of a case, and notes the case if its fault may not have this outcome. */
-function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, struck: ReadonlySet<number>): void {
+function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, affected: ReadonlySet<number>): void {
   const at = caseIn(result.task) ?? -1;
   const due = isWrong(at) ? 0 : 1;
   const plan = plans.get(at);
   const said = `${result.reason} ${result.failure?.message ?? ''}`;
-  if (!plan || !struck.has(at)) {
+  if (!plan || !affected.has(at)) {
     clean += 1;
     if (result.reward !== due || (due === 0 && !notDone.test(said)))
       wrong.push(`${result.task}, left alone: reward ${result.reward}, not ${due}: ${said}`);
     return;
   }
-  struckCases += 1;
+  affectedCases += 1;
   const { outcomes } = plan.fault;
   const outcome = (['unchanged', 'agent', 'unscored'] as const).find((each) => {
     const cause = outcomes[each];
@@ -166,9 +166,9 @@ const words: Readonly<Record<Outcome, string>> = {
 
 test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', async () => {
   const page = inRoot('docs', 'injected-faults.md');
-  const rows = Map.groupBy(strikes, ({ fault }) => fault);
+  const rows = Map.groupBy(injections, ({ fault }) => fault);
   const table = markdownTable([
-    ['fault', 'strikes', 'the rollout'],
+    ['fault', 'where', 'the rollout'],
     ...[...rows].map(([{ name, outcomes }, plans]) => [
       name,
       plans.map((plan) => (plan.type === 'tool' ? 'MCP server' : plan.seat)).join(', '),
@@ -183,6 +183,6 @@ test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', 
 afterAll(() => {
   const total = (outcome: Outcome) => [...tallies.values()].reduce((sum, tally) => sum + tally[outcome], 0);
   console.log(
-    `${struckCases} struck: ${total('unchanged')} as without the fault, ${total('unscored')} without a reward, ${total('agent')} counted as the agent's failure, ${wrong.length} wrong; ${clean} left alone`,
+    `${affectedCases} affected: ${total('unchanged')} as without the fault, ${total('unscored')} without a reward, ${total('agent')} counted as the agent's failure, ${wrong.length} wrong; ${clean} left alone`,
   );
 });

@@ -7,7 +7,7 @@ export type ChatPlan = {
   readonly type: 'chat';
   readonly fault: ChatFault;
   readonly seat: Seat;
-  /** Which of the requests of the seat that can be struck, from 0. */
+  /** Which of the requests of the seat that the fault can be injected into, from 0. */
   readonly nth: number;
 };
 export type ToolPlan = { readonly type: 'tool'; readonly fault: ToolFault };

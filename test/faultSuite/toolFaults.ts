@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { resultBody, textResult } from '../support/rawMcpListener.ts';
 import type { ChatFault } from './chatFaults.ts';
 
-/** A request to the MCP server that may be struck, and what it would answer. */
+/** A request to the MCP server that a fault may be injected into, and what it would answer. */
 export type ToolRequest = {
   readonly id: number;
   readonly response: ServerResponse;
@@ -12,13 +12,13 @@ export type ToolRequest = {
   readonly forget: () => void;
 };
 
-/** One way in which the MCP server strikes a call. */
+/** One fault of the MCP server. */
 export type ToolFault = Pick<ChatFault, 'name' | 'outcomes' | 'isSlow'> & {
-  /** The tool whose calls are struck: `visit` writes for the agent, and `visits` is the reader of the state. */
+  /** The tool whose calls it is injected into: `visit` writes for the agent, and `visits` is the reader of the state. */
   readonly tool: 'visit' | 'visits';
-  /** Whether it strikes every call from the chosen one on, and not that one alone. */
+  /** Whether it is injected into every call from the chosen one on, and not that one alone. */
   readonly isLasting?: boolean;
-  readonly strike: (request: ToolRequest) => void;
+  readonly inject: (request: ToolRequest) => void;
 };
 
 const json = { 'content-type': 'application/json' };
@@ -45,19 +45,19 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the tool raises an error',
     tool: 'visit',
-    strike: ({ id, response }) => response.writeHead(200, json).end(JSON.stringify(error(id, -32603, 'boom'))),
+    inject: ({ id, response }) => response.writeHead(200, json).end(JSON.stringify(error(id, -32603, 'boom'))),
     outcomes: same,
   },
   {
     name: 'an error with status 500',
     tool: 'visit',
-    strike: ({ id, response }) => response.writeHead(500, json).end(JSON.stringify(error(id, -32000, 'boom'))),
+    inject: ({ id, response }) => response.writeHead(500, json).end(JSON.stringify(error(id, -32000, 'boom'))),
     outcomes: same,
   },
   {
     name: 'null in place of each absent field',
     tool: 'visit',
-    strike: ({ id, response, perform }) => {
+    inject: ({ id, response, perform }) => {
       const result = { structuredContent: null, isError: null, _meta: null, ...JSON.parse(perform()) };
       response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result, error: null }));
     },
@@ -66,7 +66,7 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the answer comes in a stream, after messages of the server',
     tool: 'visit',
-    strike: ({ id, response, perform }) => {
+    inject: ({ id, response, perform }) => {
       const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'at work' } };
       response.writeHead(200, stream).end(event(JSON.stringify(note)) + event(resultBody(id, perform())));
     },
@@ -75,7 +75,7 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the answer comes twice',
     tool: 'visit',
-    strike: ({ id, response, perform }) => {
+    inject: ({ id, response, perform }) => {
       const once = event(resultBody(id, perform()));
       response.writeHead(200, stream).end(once + once);
     },
@@ -85,24 +85,24 @@ export const toolFaults: readonly ToolFault[] = [
     name: 'the answer is that of an earlier request',
     tool: 'visit',
     ...unanswered,
-    strike: answerToEarlier,
+    inject: answerToEarlier,
   },
   {
     name: 'the answer to the reader is that of an earlier request',
     tool: 'visits',
     ...unanswered,
-    strike: answerToEarlier,
+    inject: answerToEarlier,
   },
   {
     name: 'no answer',
     tool: 'visit',
     ...unanswered,
-    strike: () => undefined,
+    inject: () => undefined,
   },
   {
     name: 'the response is lost after the write',
     tool: 'visit',
-    strike: ({ response, perform }) => {
+    inject: ({ response, perform }) => {
       perform();
       response.destroy();
     },
@@ -111,48 +111,48 @@ export const toolFaults: readonly ToolFault[] = [
   {
     name: 'the session is lost before anything was done in it',
     tool: 'visit',
-    strike: loseSession,
+    inject: loseSession,
     outcomes: same,
   },
   {
     name: 'the session is lost after the write',
     tool: 'visits',
     isLasting: true,
-    strike: loseSession,
+    inject: loseSession,
     outcomes: { unscored: gone },
   },
   {
     name: 'the environment is dead before the write',
     tool: 'visit',
     isLasting: true,
-    strike: ({ response }) => void response.destroy(),
+    inject: ({ response }) => void response.destroy(),
     outcomes: { unscored: gone },
   },
   {
     name: 'the environment is dead after the write',
     tool: 'visits',
     isLasting: true,
-    strike: ({ response }) => void response.destroy(),
+    inject: ({ response }) => void response.destroy(),
     outcomes: { unscored: gone },
   },
   {
     name: 'the reader answers with an error',
     tool: 'visits',
     isLasting: true,
-    strike: ({ id, response }) => response.writeHead(200, json).end(JSON.stringify(error(id, -32603, 'boom'))),
+    inject: ({ id, response }) => response.writeHead(200, json).end(JSON.stringify(error(id, -32603, 'boom'))),
     outcomes: { unscored: /its reader visits failed/ },
   },
   {
     name: 'the answer is not JSON',
     tool: 'visit',
     isLasting: true,
-    strike: ({ response }) => response.writeHead(200, json).end('{"jsonrpc": "2.0", "id": '),
+    inject: ({ response }) => response.writeHead(200, json).end('{"jsonrpc": "2.0", "id": '),
     outcomes: { unscored: /no result/ },
   },
   {
     name: 'the result is longer than the server may answer',
     tool: 'visit',
-    strike: ({ id, response, perform }) => {
+    inject: ({ id, response, perform }) => {
       perform();
       response.writeHead(200, json).end(resultBody(id, textResult('x'.repeat(3000))));
     },

@@ -16,7 +16,7 @@ const tools = [
 const opening = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'v', version: '1' } };
 
 /**
- * Starts an MCP server over HTTP whose state is the visits of each session, and strikes it as planned.
+ * Starts an MCP server over HTTP whose state is the visits of each session, and injects the planned faults.
  * @param shares how many clients are given the session of another one
  * @param isPerCase whether the state is that of a case, whatever the session. The reader then names the case.
  */
@@ -53,8 +53,8 @@ export async function visitServer(cases: Cases, shares: number, isPerCase = fals
       const nth = seen.get(key) ?? 0;
       if (fault) seen.set(key, nth + 1);
       if (at === null || !fault || (nth > 0 && !fault.isLasting)) return { body: resultBody(id, perform()) };
-      cases.onStruck(at);
-      return (response) => fault.strike({ id, response, perform, forget: () => void sessions.delete(session) });
+      cases.onInjected(at);
+      return (response) => fault.inject({ id, response, perform, forget: () => void sessions.delete(session) });
     },
   });
   return { ...server, shared: () => shared };

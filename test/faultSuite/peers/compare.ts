@@ -1,4 +1,4 @@
-// Strikes the rollouts of other frameworks with the faults of this suite. `npm run test:peers` calls it.
+// Injects the faults of this suite into rollouts of other frameworks. `npm run test:peers` calls it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { type Cases, caseIn } from '../cases.ts';
 import { serveCases } from '../endpoint.ts';
 import { visitServer } from '../visitServer.ts';
 import { type Peer, type PeerResult, type Played, peers } from './peers.ts';
-import { casesOf, dueReward, isWrong, namesOf, peerCalls, planOf, strikes } from './plans.ts';
+import { casesOf, dueReward, injections, isWrong, namesOf, peerCalls, planOf } from './plans.ts';
 import { writeTables } from './table.ts';
 
 const usage = `Usage: npm run test:peers -- [PEER ...] [--from N] [--to N] [--table]
 
-Strikes rollouts of other frameworks with the faults of test/faultSuite and writes the tables of
+Injects the faults of test/faultSuite into rollouts of other frameworks and writes the tables of
 docs/injected-faults.md. Takes half an hour to an hour. The peers: ${Object.keys(peers).join(', ')}.
 
-  --from N, --to N  only the faults from number N on, or before number N (0 to ${strikes.length})
+  --from N, --to N  only the faults from number N on, or before number N (0 to ${injections.length})
   --table           play nothing: write the tables from the results in dist/peers`;
 
 /** Faults of one run of a peer. */
@@ -34,7 +34,7 @@ async function main(args: string[]): Promise<undefined> {
     options: {
       help: { type: 'boolean', short: 'h' },
       from: { type: 'string', default: '0' },
-      to: { type: 'string', default: String(strikes.length) },
+      to: { type: 'string', default: String(injections.length) },
       table: { type: 'boolean' },
     },
   });
@@ -53,21 +53,21 @@ async function comparePeer(name: string, first: number, end: number): Promise<vo
   const program = await peer.setUp();
   for (let from = first; from < end; from += perBatch) {
     const faults = Array.from({ length: Math.min(perBatch, end - from) }, (_, at) => from + at);
-    const chosen = faults.filter((at) => isStruck(peer, at));
+    const chosen = faults.filter((at) => isInjectable(peer, at));
     if (chosen.length > 0) keep(name, await playBatch(peer, program, casesOf(chosen)));
   }
 }
 
-function isStruck(peer: Peer, at: number): boolean {
-  const plan = strikes[at];
+function isInjectable(peer: Peer, at: number): boolean {
+  const plan = injections[at];
   if (!plan || peer.leftOut?.includes(plan.fault.name)) return false;
-  return peer.strikesChat || plan.type === 'tool';
+  return peer.takesChatFaults || plan.type === 'tool';
 }
 
 /** Plays cases in one run of a peer. */
 async function playBatch(peer: Peer, program: string, played: readonly number[]): Promise<readonly Played[]> {
-  const struck = new Set<number>();
-  const cases: Cases = { planOf, isWrong, onStruck: (at) => void struck.add(at) };
+  const affected = new Set<number>();
+  const cases: Cases = { planOf, isWrong, onInjected: (at) => void affected.add(at) };
   const [endpoint, tools] = [
     await serveCases(cases, null, peer.isOwn ? undefined : peerCalls),
     await visitServer(cases, 0, !peer.isOwn),
@@ -79,7 +79,7 @@ async function playBatch(peer: Peer, program: string, played: readonly number[])
     const results = await resultsOf(peer, program, plan);
     return played.map((at) => ({
       at,
-      isStruck: struck.has(at),
+      isAffected: affected.has(at),
       due: dueReward(at),
       result: results.findLast((each) => caseIn(each.case) === at) ?? null,
     }));

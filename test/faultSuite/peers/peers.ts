@@ -15,7 +15,7 @@ export type PeerResult = {
 /** A rollout of a peer; without a result where the peer left none. */
 export type Played = {
   readonly at: number;
-  readonly isStruck: boolean;
+  readonly isAffected: boolean;
   readonly due: number;
   readonly result: PeerResult | null;
 };
@@ -25,8 +25,8 @@ export type Peer = {
   readonly script: string;
   /** Installs its package if it is missing. Returns the program that runs the script. */
   readonly setUp: () => Promise<string>;
-  /** Whether it asks an endpoint for chat completions, so that the faults of those can strike it. */
-  readonly strikesChat: boolean;
+  /** Whether it asks an endpoint for chat completions, so that their faults can be injected. */
+  readonly takesChatFaults: boolean;
   /** Whether it plays the desk of the suite itself, in which an MCP server keeps the state of a session. */
   readonly isOwn?: boolean;
   /** Faults that are left out. */
@@ -63,7 +63,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     title: 'Rehearsal',
     script: 'rehearsalDesk.ts',
     setUp: () => Promise.resolve(process.execPath),
-    strikesChat: true,
+    takesChatFaults: true,
     isOwn: true,
   },
   verifiers: {
@@ -75,7 +75,7 @@ export const peers: Readonly<Record<string, Peer>> = {
       variable: 'REHEARSAL_PEER_VERIFIERS',
       bytes: 240e6,
     }),
-    strikesChat: true,
+    takesChatFaults: true,
   },
   openenv: {
     title: 'OpenEnv 0.3.0',
@@ -85,7 +85,7 @@ export const peers: Readonly<Record<string, Peer>> = {
       variable: 'REHEARSAL_PEER_OPENENV',
       bytes: 160e6,
     }),
-    strikesChat: true,
+    takesChatFaults: true,
     // Its client waits 30 minutes and has no setting for that.
     leftOut: ['no answer, always'],
   },
@@ -94,8 +94,8 @@ export const peers: Readonly<Record<string, Peer>> = {
     script: 'verl_desk.py',
     // The trainer's environment has it with PyTorch for the CPU.
     setUp: () => setUpVerl(),
-    strikesChat: false,
-    // It has no client of MCP that they could strike.
+    takesChatFaults: false,
+    // It has no client of MCP that they could be injected into.
     leftOut: [
       'null in place of each absent field',
       'the answer comes in a stream, after messages of the server',

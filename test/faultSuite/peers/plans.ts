@@ -4,8 +4,8 @@ import type { Calls } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
 import { toolFaults } from '../toolFaults.ts';
 
-/** Every fault that can strike the agent's endpoint or the tool server. Those of other seats have no counterpart. */
-export const strikes: readonly Plan[] = [
+/** Every fault that can be injected at the agent's endpoint or the tool server. Those of other seats have no counterpart. */
+export const injections: readonly Plan[] = [
   ...toolFaults.map((fault): Plan => ({ type: 'tool', fault })),
   ...chatFaults
     .filter(({ seats }) => seats.includes('agent'))
@@ -15,7 +15,7 @@ export const strikes: readonly Plan[] = [
 
 /** Rollouts of one fault. The agent of the first of them does not do its work. */
 const perFault = 3;
-/** The number of the first rollout that nothing strikes. */
+/** The number of the first rollout without a fault. */
 const firstClean = 900_000;
 
 /** Whether the agent of a case leaves its work undone, so that its reward is 0. */
@@ -27,15 +27,15 @@ export const peerCalls: Calls = (name, isWrong) => [
   ['visits', { case: name }],
   ['visit', { case: isWrong ? `${name}-later` : name }],
 ];
-/** How often the agent asks its model in a rollout that nothing strikes. */
+/** How often the agent asks its model in a rollout without a fault. */
 const requests = 3;
 
-/** Returns the strike of a case; undefined for one that is left alone. */
-export const strikeOf = (at: number) => (at < firstClean ? strikes[Math.floor(at / perFault)] : undefined);
+/** Returns the injection of a case; undefined for one that is left alone. */
+export const injectionOf = (at: number) => (at < firstClean ? injections[Math.floor(at / perFault)] : undefined);
 
-/** Returns the plan of a case: its strike, at one of the requests of the agent. */
+/** Returns the plan of a case: its injection, at one of the requests of the agent. */
 export function planOf(at: number): Plan | undefined {
-  const plan = strikeOf(at);
+  const plan = injectionOf(at);
   if (plan?.type !== 'chat' || plan.fault.fits !== undefined) return plan;
   return { ...plan, nth: (at + Math.floor(at / perFault)) % requests };
 }

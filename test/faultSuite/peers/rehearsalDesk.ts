@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { ensureBuilt } from '../../../scripts/build.ts';
 import { inRoot } from '../../../scripts/repository.ts';
 import { approveDomain } from '../../support/approval.ts';
-import { struckDesk } from '../struckDesk.ts';
+import { faultDesk } from '../faultDesk.ts';
 import type { PeerResult } from './peers.ts';
 
 type Plan = {
@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'rehearsal-peer-'));
 try {
   await ensureBuilt();
   const domain = join(folder, 'domain');
-  const files = struckDesk(plan.models, plan.tools, plan.cases, plan.limit * 1000);
+  const files = faultDesk(plan.models, plan.tools, plan.cases, plan.limit * 1000);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(domain, name)), { recursive: true });
     writeFileSync(join(domain, name), text);

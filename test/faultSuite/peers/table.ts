@@ -3,7 +3,7 @@ import { inRoot } from '../../../scripts/repository.ts';
 import { markdownTable, withGenerated } from '../../support/markdownTable.ts';
 import { causeOf } from './causes.ts';
 import { type Peer, type Played, peers } from './peers.ts';
-import { strikeOf, strikes } from './plans.ts';
+import { injectionOf, injections } from './plans.ts';
 
 /** What became of rollouts, in the order and the words of the table. */
 const outcomes = {
@@ -18,9 +18,9 @@ type Outcome = keyof typeof outcomes;
 
 type Shown = { readonly peer: Peer; readonly played: readonly Played[] };
 
-/** Returns what became of a rollout that was struck. */
+/** Returns what became of an affected rollout. */
 function outcomeOf({ at, due, result }: Played): Outcome {
-  const fault = strikeOf(at)?.fault;
+  const fault = injectionOf(at)?.fault;
   if (!result || !fault) return 'lost';
   if (result.error !== null) return causeOf(fault.name).test(result.error) ? 'named' : 'unnamed';
   if (result.reward === due) return 'same';
@@ -28,7 +28,7 @@ function outcomeOf({ at, due, result }: Played): Outcome {
 }
 
 const isAsDue = ({ due, result }: Played) => result?.error === null && result.reward === due;
-const isOf = (outcome: Outcome) => (played: Played) => played.isStruck && outcomeOf(played) === outcome;
+const isOf = (outcome: Outcome) => (played: Played) => played.isAffected && outcomeOf(played) === outcome;
 
 /** Writes the results in dist/peers into docs/injected-faults.md. */
 export function writeTables(): void {
@@ -46,30 +46,30 @@ function countsOf(shown: readonly Shown[]): string {
   const count = (wanted: (played: Played) => boolean) =>
     shown.map(({ played }) => String(played.filter(wanted).length));
   const kinds = shown.map(({ played }) => {
-    const struck = played.filter(({ isStruck }) => isStruck);
-    return String(new Set(struck.map(({ at }) => strikeOf(at)?.fault)).size);
+    const affected = played.filter(({ isAffected }) => isAffected);
+    return String(new Set(affected.map(({ at }) => injectionOf(at)?.fault)).size);
   });
   return markdownTable([
     ['rollouts', ...shown.map(({ peer }) => peer.title)],
     ['kinds of faults', ...kinds],
-    ['struck', ...count(({ isStruck }) => isStruck)],
+    ['affected', ...count(({ isAffected }) => isAffected)],
     ...Object.entries(outcomes).map(([outcome, words]) => [words, ...count(isOf(outcome as Outcome))]),
-    ['left alone', ...count(({ isStruck }) => !isStruck)],
-    ['left alone, without their reward', ...count((played) => !played.isStruck && !isAsDue(played))],
+    ['left alone', ...count(({ isAffected }) => !isAffected)],
+    ['left alone, without their reward', ...count((played) => !played.isAffected && !isAsDue(played))],
   ]);
 }
 
 /** Returns a row for each fault after which the frameworks differ. */
 function faultsOf(shown: readonly Shown[]): string {
-  const rows = strikes.flatMap((plan) => {
+  const rows = injections.flatMap((plan) => {
     const cells = shown.map(({ played }) =>
-      cellOf(played.filter(({ at, isStruck }) => isStruck && strikeOf(at) === plan)),
+      cellOf(played.filter(({ at, isAffected }) => isAffected && injectionOf(at) === plan)),
     );
     const where = plan.type === 'tool' ? 'tools' : 'model';
     const isSame = new Set(cells.filter((cell) => cell !== '-')).size < 2;
     return isSame ? [] : [[plan.fault.name, where, ...cells]];
   });
-  return markdownTable([['fault', 'strikes', ...shown.map(({ peer }) => peer.title)], ...rows]);
+  return markdownTable([['fault', 'where', ...shown.map(({ peer }) => peer.title)], ...rows]);
 }
 
 const short: Readonly<Record<Outcome, string>> = {

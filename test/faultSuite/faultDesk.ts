@@ -2,14 +2,14 @@
  * The files of a domain with a task for each case. A rollout with reward 1 has been through every kind of seat and tool:
  * tools in code, a simulated tool, an MCP server with state, a judge, and models as agent and user.
  */
-export function struckDesk(
+export function faultDesk(
   models: string,
   mcp: string,
   cases: readonly string[],
   limitMs: number,
 ): Readonly<Record<string, string>> {
   return {
-    'domain.yaml': `name: struck
+    'domain.yaml': `name: faults
 simulator: openai:tool@${models}/tool/v1
 turnCap: 12
 mcpServers:
