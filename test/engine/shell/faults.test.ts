@@ -32,24 +32,24 @@ const seen = new Map<string, string>();
 describe.each(Object.entries(areas))('%s', (_area, rows) => {
   test.each(sampled(rows, 16).map((row) => [row.fault, row] as const))(
     '%s',
-    async (fault, { sees, kept, strike, obstacle }) => {
+    async (fault, { sees, kept, inject, obstacle }) => {
       const why = obstacle?.() ?? null;
       if (why !== null) {
         console.warn(`SKIPPED: ${fault}: ${why}`);
         return;
       }
-      const struck = await strike();
-      await keeping[kept](struck);
-      const told = struck.lines.join('\n');
+      const affected = await inject();
+      await keeping[kept](affected);
+      const told = affected.lines.join('\n');
       expect(told).not.toMatch(/\n\s+at .*:\d+:\d+/);
       expect(told).not.toContain('sk-secret');
       if (sees === null) {
         seen.set(fault, 'nothing');
         return;
       }
-      const line = struck.lines.find((each) => sees.test(each));
+      const line = affected.lines.find((each) => sees.test(each));
       expect(line, `no line like ${sees} in:\n${told}`).toBeDefined();
-      seen.set(fault, shown(line ?? '', struck));
+      seen.set(fault, shown(line ?? '', affected));
     },
   );
 });

@@ -17,8 +17,8 @@ async function looks(of: Task, lines: readonly Line[] = [look, look, look], wait
   const all = await steps(ports, undefined, of);
   const events = all.map(({ event }) => event);
   const results = events.flatMap((event) => (event.type === 'toolReturned' ? [event.content] : []));
-  const struck = events.flatMap((event) => (event.type === 'faultInjected' ? [event.fault.type] : []));
-  return { all, events, results, struck };
+  const injected = events.flatMap((event) => (event.type === 'faultInjected' ? [event.fault.type] : []));
+  return { all, events, results, injected };
 }
 
 const cases: readonly {
@@ -34,7 +34,7 @@ const cases: readonly {
     results: ['Error: look is not available at the moment; try again later', seen, seen],
   },
   {
-    name: 'an outage that strikes twice, in own words',
+    name: 'an outage that happens twice, in own words',
     fault: { type: 'outage', tool: 'look', times: 2, message: 'maintenance until noon' },
     results: ['Error: maintenance until noon', 'Error: maintenance until noon', seen],
   },
@@ -78,7 +78,7 @@ test.each(cases)('$name', async ({ fault, results, lines, waits = [] }) => {
   const found = await looks(withFaults(fault), lines, waited);
   expect(found.results).toEqual(results);
   expect(waited).toEqual(waits);
-  expect(found.struck.length).toBeGreaterThan(0);
+  expect(found.injected.length).toBeGreaterThan(0);
   // Replay equals record, and a rollout that goes on from any of its events meets the same faults.
   const state = replay(setting, found.events);
   expect(stateHash(state)).toBe(stateHash(found.all.at(-1)?.state ?? state));
@@ -102,11 +102,11 @@ test('a write that an outage keeps from its tool writes nothing', async () => {
   expect(events.some(({ type }) => type === 'databaseWritten')).toBe(false);
 });
 
-test('chance is drawn by seed: some calls of many tasks are struck, and always the same', async () => {
+test('chance is drawn by seed: some calls of many tasks are affected, and always the same', async () => {
   const of = (id: string) => ({ ...withFaults({ type: 'outage', tool: 'look', chance: 0.4 }), id });
-  const struck = async () =>
-    Promise.all(Array.from({ length: 30 }, async (_, index) => (await looks(of(`t${index}`))).struck.length));
-  const [one, two] = [await struck(), await struck()];
+  const counts = async () =>
+    Promise.all(Array.from({ length: 30 }, async (_, index) => (await looks(of(`t${index}`))).injected.length));
+  const [one, two] = [await counts(), await counts()];
   expect(one).toEqual(two);
   const total = one.reduce((sum, each) => sum + each, 0);
   expect(total).toBeGreaterThan(18);

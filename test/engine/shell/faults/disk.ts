@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type Affected,
   child,
   domain,
   evaluation,
@@ -15,7 +16,6 @@ import {
   printed,
   replayed,
   resumed,
-  type Struck,
   toolsHead,
   untouched,
 } from './scene.ts';
@@ -36,11 +36,11 @@ const again = (folder: string, run: string) => () => printed(child(evaluation(fo
 async function bytesOf(folder: string): Promise<number> {
   const run = fresh();
   await again(folder, run)();
-  return statSync(join(run, 'struck.0.traj.jsonl')).size;
+  return statSync(join(run, 'affected.0.traj.jsonl')).size;
 }
 
 /** An evaluation on a disk of its own, of so many KB; what is on it afterwards is copied to \`run\`. */
-function onDisk(kilobytes: number, folder: string, options = ''): Struck {
+function onDisk(kilobytes: number, folder: string, options = ''): Affected {
   const [disk, run] = [fresh(), fresh()];
   mkdirSync(disk);
   const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} ${options}`;
@@ -55,7 +55,7 @@ export const disks: readonly FaultRow[] = [
     sees: /could not be run: .*the disk is full/,
     kept: resumed,
     obstacle: mountObstacle,
-    strike: async () => {
+    inject: async () => {
       const folder = telling();
       const pages = Math.ceil((0.6 * (await bytesOf(folder))) / 4096);
       return onDisk(4 * pages + 24, folder);
@@ -67,9 +67,9 @@ export const disks: readonly FaultRow[] = [
     sees: /^rehearsal eval: /,
     kept: untouched,
     obstacle: mountObstacle,
-    strike: async () => {
-      const struck = onDisk(100, domain([]), '-r');
-      return struck;
+    inject: async () => {
+      const affected = onDisk(100, domain([]), '-r');
+      return affected;
     },
   },
   {
@@ -78,7 +78,7 @@ export const disks: readonly FaultRow[] = [
     sees: /could not be run: .*EFBIG/,
     kept: resumed,
     obstacle: () => (process.platform === 'win32' ? 'Windows has no ulimit' : null),
-    strike: async () => {
+    inject: async () => {
       const [folder, run] = [telling(), fresh()];
       const blocks = Math.floor((0.6 * (await bytesOf(folder))) / 512);
       const lines = limited(['/bin/sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`], folder, run);
@@ -90,7 +90,7 @@ export const disks: readonly FaultRow[] = [
     injected: 'the folder is removed after the first call',
     sees: /was deleted/,
     kept: replayed,
-    strike: () => {
+    inject: () => {
       let isGone = false;
       const folder = domain(['wait', 'wait'], { 'tools.ts': gated });
       return play(folder, {

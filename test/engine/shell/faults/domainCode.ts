@@ -9,7 +9,7 @@ const code = (fault: string, injected: string, run: string, kept: FaultRow['kept
   injected,
   sees: kept === scored ? /^error / : /^ended: /,
   kept,
-  strike: () => play(domain(['broken'], { 'tools.ts': broken(run, timeoutMs) })),
+  inject: () => play(domain(['broken'], { 'tools.ts': broken(run, timeoutMs) })),
 });
 
 const load = (fault: string, injected: string, more: string): FaultRow => ({
@@ -17,7 +17,7 @@ const load = (fault: string, injected: string, more: string): FaultRow => ({
   injected,
   sees: /^rehearsal eval: /,
   kept: untouched,
-  strike: () => refused(domain([], { 'tools.ts': `${toolsHead}${more}` })),
+  inject: () => refused(domain([], { 'tools.ts': `${toolsHead}${more}` })),
 });
 
 export const domainCode: readonly FaultRow[] = [

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { breakOff, chatCompletion, sendJson } from '../../../support/chatResponse.ts';
-import { domain, type FaultRow, play, type Struck, scored, unscored } from './scene.ts';
+import { type Affected, domain, type FaultRow, play, scored, unscored } from './scene.ts';
 
-/** Answers the nth request of the struck rollout that comes after its first call. */
+/** Answers the nth request of the affected rollout that comes after its first call. */
 type Answer = (response: ServerResponse, nth: number) => void;
 
 const completion = (message: object) => chatCompletion({ role: 'assistant', content: null, ...message });
@@ -18,13 +18,13 @@ const folder = () => {
   return made;
 };
 
-/** A model at an endpoint plays the agent in both rollouts; the struck one calls a tool first, and then the answer fails. */
-async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Struck> {
+/** A model at an endpoint plays the agent in both rollouts; the affected one calls a tool first, and then the answer fails. */
+async function model(answer: Answer | null, timeoutMs = 120_000): Promise<Affected> {
   let asked = 0;
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString();
-    const isStruck = body.includes('This is struck.');
-    if (!isStruck) return done(response);
+    const isAffected = body.includes('This is affected.');
+    if (!isAffected) return done(response);
     if (asked === 0) {
       asked += 1;
       sendJson(response, 200, calling('look', '{}'));
@@ -60,7 +60,7 @@ const row = (
   kept: FaultRow['kept'],
   answer: Answer | null,
   timeoutMs?: number,
-): FaultRow => ({ fault, injected, sees, kept, strike: () => model(answer, timeoutMs) });
+): FaultRow => ({ fault, injected, sees, kept, inject: () => model(answer, timeoutMs) });
 
 export const models: readonly FaultRow[] = [
   row('a bad key', 'the endpoint answers 401', /^ended: /, unscored, status(401, { error: { message: 'no' } })),

@@ -6,6 +6,7 @@ import { killIfRunning } from '../../../support/processes.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 import { until } from '../../../support/until.ts';
 import {
+  type Affected,
   child,
   domain,
   evaluation,
@@ -17,7 +18,6 @@ import {
   play,
   printed,
   resumed,
-  type Struck,
   scored,
   unscored,
 } from './scene.ts';
@@ -57,7 +57,7 @@ export const processes: readonly FaultRow[] = [
     sees: /^ended: /,
     kept: unscored,
     obstacle: onLinux,
-    strike: async () => {
+    inject: async () => {
       const folder = slow(1);
       const playing = play(folder);
       const waiting = `waits in ${folder}`;
@@ -72,15 +72,15 @@ export const processes: readonly FaultRow[] = [
     injected: 'SIGKILL of `rehearsal eval` while a tool runs; then the same command again',
     sees: /finished already/,
     kept: resumed,
-    strike: async () => {
+    inject: async () => {
       const [folder, run] = [slow(3), fresh()];
       const first = child(evaluation(folder, run));
-      await until('events of both rollouts', () => recorded(run, 'struck') > 4 && receipts(run) === 1);
+      await until('events of both rollouts', () => recorded(run, 'affected') > 4 && receipts(run) === 1);
       first.kill('SIGKILL');
       await printed(first);
-      const before = recorded(run, 'struck');
+      const before = recorded(run, 'affected');
       const lines: string[] = [];
-      const struck: Struck = {
+      const affected: Affected = {
         lines,
         run,
         folder,
@@ -90,7 +90,7 @@ export const processes: readonly FaultRow[] = [
         },
       };
       expect(before).toBeGreaterThan(4);
-      return struck;
+      return affected;
     },
   },
   {
@@ -98,10 +98,10 @@ export const processes: readonly FaultRow[] = [
     injected: '`rehearsal eval --out` of a run that another process is writing',
     sees: /^rehearsal eval: /,
     kept: scored,
-    strike: async () => {
+    inject: async () => {
       const [folder, run] = [slow(3), fresh()];
       const first = child(evaluation(folder, run));
-      await until('the first events', () => recorded(run, 'struck') > 4);
+      await until('the first events', () => recorded(run, 'affected') > 4);
       const { code, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
       expect(code).toBe(2);
       go(folder);
@@ -114,15 +114,15 @@ export const processes: readonly FaultRow[] = [
 
 /** Recordings byte by byte. */
 const bytesOf = (run: string) =>
-  ['struck', 'spared'].map((id) => readFileSync(join(run, `${id}.0.traj.jsonl`), 'utf8')).join('');
+  ['affected', 'spared'].map((id) => readFileSync(join(run, `${id}.0.traj.jsonl`), 'utf8')).join('');
 
 /** An evaluation whose clock is another one leaves the recordings that it leaves otherwise. */
-async function underClock(env: NodeJS.ProcessEnv, node: readonly string[] = []): Promise<Struck> {
+async function underClock(env: NodeJS.ProcessEnv, node: readonly string[] = []): Promise<Affected> {
   const [folder, usual, run] = [domain(['look', 'look']), fresh(), fresh()];
   await printed(child(evaluation(folder, usual)));
   const lines = await printed(child(evaluation(folder, run), env, node));
   expect(bytesOf(run)).toBe(bytesOf(usual));
-  const sidecar = readFileSync(join(run, 'struck.0.sidecar.jsonl'), 'utf8').trim().split('\n');
+  const sidecar = readFileSync(join(run, 'affected.0.sidecar.jsonl'), 'utf8').trim().split('\n');
   for (const line of sidecar) expect((JSON.parse(line) as { ms: number }).ms).toBeGreaterThanOrEqual(0);
   return { lines, run, folder };
 }
@@ -137,13 +137,13 @@ export const clocks: readonly FaultRow[] = [
     injected: 'every look at the clock of the supervisor finds it a minute earlier',
     sees: null,
     kept: scored,
-    strike: () => underClock({}, ['--import', `data:text/javascript,${encodeURIComponent(backwards)}`]),
+    inject: () => underClock({}, ['--import', `data:text/javascript,${encodeURIComponent(backwards)}`]),
   },
   {
     fault: 'another time zone',
     injected: 'TZ=Pacific/Kiritimati, 14 hours before UTC',
     sees: null,
     kept: scored,
-    strike: () => underClock({ TZ: 'Pacific/Kiritimati', LANG: 'de_DE.UTF-8' }),
+    inject: () => underClock({ TZ: 'Pacific/Kiritimati', LANG: 'de_DE.UTF-8' }),
   },
 ];

@@ -25,13 +25,13 @@ export type FaultRow = {
   /** The line that a person reads; null where nothing is to be read. */
   readonly sees: RegExp | null;
   readonly kept: keyof typeof keeping;
-  readonly strike: () => Promise<Struck>;
+  readonly inject: () => Promise<Affected>;
   /** Why it can't be injected on this machine, or null. */
   readonly obstacle?: () => string | null;
 };
 
 /** What came of it: everything that was printed, and the folder of the run. */
-export type Struck = {
+export type Affected = {
   readonly lines: readonly string[];
   readonly run: string;
   readonly folder: string;
@@ -79,7 +79,7 @@ export const withoutDatabase =
   '  evaluate: [assertions]\n  train: [assertions]\n  assertions: [{ path: chairs.A1.colour, exists: true }]\n';
 
 /**
- * A domain with two tasks: `struck` calls \`look\` and then what breaks, `spared` only looks.
+ * A domain with two tasks: `affected` calls \`look\` and then what breaks, `spared` only looks.
  * @param breaks the calls that meet the fault
  */
 export function domain(
@@ -95,7 +95,7 @@ export function domain(
     'policy.md': '- Look first.\n',
     'personas/plain.persona.yaml': 'id: plain\ndescription: Plain.\n',
     'tools.ts': toolsHead,
-    'tasks/all.task.yaml': task('struck', [...first, ...breaks], reward) + task('spared', first, reward),
+    'tasks/all.task.yaml': task('affected', [...first, ...breaks], reward) + task('spared', first, reward),
     ...changes,
   };
   for (const [name, text] of Object.entries(files)) {
@@ -110,10 +110,10 @@ type Playing = {
   readonly agent?: SeatSpec;
   readonly user?: SeatSpec;
   /** At once by default: a fault that would meet both rollouts needs one after the other. */
-  readonly order?: 'spared first' | 'struck first';
+  readonly order?: 'spared first' | 'affected first';
   /** The lane stays for the next of this folder. */
   readonly keep?: boolean;
-  /** Told of each event of the struck rollout. */
+  /** Told of each event of the affected rollout. */
   readonly onEvent?: (type: string, run: string) => void;
 };
 
@@ -123,11 +123,11 @@ export async function closeKept(): Promise<void> {
   await Promise.all([...kept.values()].map((supervisor) => supervisor.close()));
 }
 
-/** Plays both tasks at once, as \`rehearsal run\` plays one, and keeps what it would print of the struck one. */
+/** Plays both tasks at once, as \`rehearsal run\` plays one, and keeps what it would print of the affected one. */
 export async function play(
   folder: string,
   { agent, user, order, onEvent, keep = false }: Playing = {},
-): Promise<Struck> {
+): Promise<Affected> {
   const run = fresh();
   const lines: string[] = [];
   const again = async () => {
@@ -151,7 +151,7 @@ export async function play(
         readKey: () => 'sk-secret',
         askPerson: () => Promise.reject(new Error('nobody is here')),
         onEvents: ({ id }, _trial, events) => {
-          if (id !== 'struck') return;
+          if (id !== 'affected') return;
           for (const { event } of events)
             lines.push(...transcriptOf(event).map((line) => lineText(line, false).trim()));
           for (const { type } of events) onEvent?.(type, run);
@@ -193,7 +193,7 @@ export async function printed(process: ChildProcess): Promise<readonly string[]>
 export const evaluation = (folder: string, run: string) => ['eval', folder, '--agent', 'scripted', '--out', run];
 
 /** A domain whose start fails: what \`rehearsal eval\` says instead of a run. */
-export async function refused(folder: string): Promise<Struck> {
+export async function refused(folder: string): Promise<Affected> {
   const run = fresh();
   const { out, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
   return { lines: `${out}\n${err}`.split('\n'), run, folder };
@@ -215,46 +215,46 @@ const receiptOf = (run: string, id: string) =>
   finishedRollouts(join(run, 'ledger.jsonl')).find(({ rollout }) => rollout === `${id}.0`);
 
 /** Every recording is whole as far as it goes, and folds to the recorded states. */
-function expectWhole({ run, folder }: Struck, id: string): void {
+function expectWhole({ run, folder }: Affected, id: string): void {
   const path = join(run, `${id}.0.traj.jsonl`);
   expect(readRecording(path).problems).toEqual([]);
   expect(replayRecording(loadDomain(folder), path).problems).toEqual([]);
 }
 
-function expectSigned(struck: Struck): void {
-  expect(verifyRun(struck.run, key().publicKey)).toMatchObject({ checked: 2, problems: [], missing: [] });
-  expect(receiptOf(struck.run, 'spared')).toMatchObject({ reward: 1, endReason: 'userStopped' });
-  for (const id of ['struck', 'spared']) expectWhole(struck, id);
+function expectSigned(affected: Affected): void {
+  expect(verifyRun(affected.run, key().publicKey)).toMatchObject({ checked: 2, problems: [], missing: [] });
+  expect(receiptOf(affected.run, 'spared')).toMatchObject({ reward: 1, endReason: 'userStopped' });
+  for (const id of ['affected', 'spared']) expectWhole(affected, id);
 }
 
 /** What can be left of a run, each with the check that it is so. */
 export const keeping = {
-  'the whole record, signed, without a reward; the other rollout is untouched': async (struck: Struck) => {
-    expectSigned(struck);
-    expect(receiptOf(struck.run, 'struck')).toMatchObject({ reward: null });
-    const { lines } = readRecording(join(struck.run, 'struck.0.traj.jsonl'));
+  'the whole record, signed, without a reward; the other rollout is untouched': async (affected: Affected) => {
+    expectSigned(affected);
+    expect(receiptOf(affected.run, 'affected')).toMatchObject({ reward: null });
+    const { lines } = readRecording(join(affected.run, 'affected.0.traj.jsonl'));
     expect(lines.find(({ event }) => event.type === 'rolloutEnded')?.event).toMatchObject({ failure: {} });
   },
-  'the whole record, signed, with its reward; the other rollout is untouched': async (struck: Struck) => {
-    expectSigned(struck);
-    expect(receiptOf(struck.run, 'struck')?.reward).toEqual(expect.any(Number));
+  'the whole record, signed, with its reward; the other rollout is untouched': async (affected: Affected) => {
+    expectSigned(affected);
+    expect(receiptOf(affected.run, 'affected')?.reward).toEqual(expect.any(Number));
   },
-  'every event before it; the same command resumes and finishes both rollouts': async (struck: Struck) => {
-    expect(receiptOf(struck.run, 'struck')).toBeUndefined();
-    expectWhole(struck, 'struck');
-    const before = readRecording(join(struck.run, 'struck.0.traj.jsonl')).lines;
+  'every event before it; the same command resumes and finishes both rollouts': async (affected: Affected) => {
+    expect(receiptOf(affected.run, 'affected')).toBeUndefined();
+    expectWhole(affected, 'affected');
+    const before = readRecording(join(affected.run, 'affected.0.traj.jsonl')).lines;
     expect(before.length).toBeGreaterThan(3);
-    await struck.again?.();
-    expectSigned(struck);
-    const after = readRecording(join(struck.run, 'struck.0.traj.jsonl')).lines;
+    await affected.again?.();
+    expectSigned(affected);
+    const after = readRecording(join(affected.run, 'affected.0.traj.jsonl')).lines;
     expect(after.slice(0, before.length)).toEqual(before);
   },
-  'nothing had begun, and nothing is left': async ({ run }: Struck) => {
+  'nothing had begun, and nothing is left': async ({ run }: Affected) => {
     expect(existsSync(run) ? readdirSync(run).filter((name) => name.includes('.traj')) : []).toEqual([]);
   },
-  'what others deleted is gone; the same command plays both rollouts again': async (struck: Struck) => {
-    await struck.again?.();
-    expectSigned(struck);
+  'what others deleted is gone; the same command plays both rollouts again': async (affected: Affected) => {
+    await affected.again?.();
+    expectSigned(affected);
   },
 } as const;
 export const unscored = 'the whole record, signed, without a reward; the other rollout is untouched';

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import {
+  type Affected,
   domain,
   type FaultRow,
   fresh,
@@ -10,7 +11,6 @@ import {
   go,
   play,
   refused,
-  type Struck,
   scored,
   source,
   unscored,
@@ -33,17 +33,19 @@ const mcp = (fault: string, injected: string, tool: string, sees: RegExp, yaml: 
   injected,
   sees,
   kept: String(sees).includes('ended') ? unscored : scored,
-  strike: () => play(domain([tool], { 'domain.yaml': yaml() })),
+  inject: () => play(domain([tool], { 'domain.yaml': yaml() })),
 });
 
-/** A server of which only the process of the struck rollout is broken. */
+/** A server of which only the process of the affected rollout is broken. */
 const secondProcess = (fault: string, injected: string, mode: 'changed' | 'flaky'): FaultRow => ({
   fault,
   injected,
   sees: /^ended: /,
   kept: unscored,
-  strike: () =>
-    play(domain(['state'], { 'domain.yaml': stdio(`${mode}, ${JSON.stringify(fresh())}`) }), { order: 'struck first' }),
+  inject: () =>
+    play(domain(['state'], { 'domain.yaml': stdio(`${mode}, ${JSON.stringify(fresh())}`) }), {
+      order: 'affected first',
+    }),
 });
 
 const start = (fault: string, injected: string, changes: () => Readonly<Record<string, string | null>>): FaultRow => ({
@@ -51,14 +53,14 @@ const start = (fault: string, injected: string, changes: () => Readonly<Record<s
   injected,
   sees: /^rehearsal eval: /,
   kept: untouched,
-  strike: () => refused(domain([], changes())),
+  inject: () => refused(domain([], changes())),
 });
 
 /** An HTTP server for one rollout, in a process of its own. */
 async function http(
   mode: 'good' | 'json',
-  act: (url: string, server: ChildProcess) => Promise<Struck>,
-): Promise<Struck> {
+  act: (url: string, server: ChildProcess) => Promise<Affected>,
+): Promise<Affected> {
   const program = source('test/engine/shell/fixtures/httpMcpServer.mjs');
   const server = spawn(process.execPath, [program, mode], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -85,7 +87,7 @@ const overHttp = (
   injected,
   sees: /^ended: /,
   kept: unscored,
-  strike: () =>
+  inject: () =>
     http(mode, (url, server) => {
       const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n    state: replay\n`;
       const folder = domain(calls, { 'domain.yaml': yaml, 'tools.ts': gated });
@@ -148,7 +150,7 @@ const simulator = (fault: string, injected: string, answer: string): FaultRow =>
   injected,
   sees: /^ended: /,
   kept: unscored,
-  strike: async () => {
+  inject: async () => {
     const message = { role: 'assistant', content: answer };
     const body = { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices: [{ index: 0, message }] };
     const server = createServer((request, response) => {
@@ -188,7 +190,7 @@ const python = (fault: string, injected: string, body: string, sees: RegExp): Fa
   injected,
   sees,
   kept: String(sees).includes('ended') ? unscored : scored,
-  strike: () =>
+  inject: () =>
     play(
       domain(['broken'], {
         'tools.py': `import os, sys, time\nfrom rehearsal import tool\n\n@tool(effect="read", timeout_ms=500)\ndef broken() -> str:\n    """Breaks."""\n    ${body}\n    return "ok"\n`,
