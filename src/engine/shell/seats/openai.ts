@@ -17,6 +17,7 @@ import { requestedWait } from './rateLimitHeaders.ts';
 import { adaptationFor, adapted, describeAdaptation, learn } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
+import { completionIn } from './streamedAnswer.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
@@ -351,8 +352,12 @@ async function refusalIn(response: Response): Promise<Refusal | null> {
 
 /** An answer that breaks off is then an attempt that failed, and is made again like any other. */
 async function wholeAnswer(response: Response): Promise<Response> {
-  const { status, statusText, headers } = response;
-  const body = await response.text();
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  const isStream = status === 200 && headers.get('content-type')?.includes('text/event-stream');
+  const body = isStream ? completionIn(await response.text()) : await response.text();
+  if (body === null) throw new TypeError('the stream ended before its answer');
+  if (isStream) headers.set('content-type', 'application/json');
   const failed = status === 200 ? errorIn(body) : null;
   if (failed) return new Response(JSON.stringify({ error: failed }), { status: failed.status, headers });
   return new Response(body === '' ? null : body, { status, statusText, headers });

@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import { jsonOf } from '../../core/json.ts';
+
+const callSchema = z.looseObject({
+  index: z.number().nullish(),
+  id: z.union([z.string(), z.number()]).nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
+});
+type CallDelta = z.infer<typeof callSchema>;
+const deltaSchema = z.looseObject({ tool_calls: z.array(callSchema).nullish() });
+const choiceSchema = z.looseObject({ index: z.number().nullish(), delta: deltaSchema.nullish() });
+const chunkSchema = z.looseObject({ error: z.null().optional(), choices: z.array(choiceSchema) });
+
+type Fields = Record<string, unknown>;
+type Choice = { readonly fields: Fields; readonly message: Fields; readonly calls: CallDelta[] };
+
+/** Fields of a message that come in parts. In any other field the last value counts. */
+const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'refusal'];
+
+/**
+ * Returns the chat completion in the events of a stream, as JSON. Some servers stream although the request does not ask
+ * for it. An event that is not a part of a completion, such as an error, is returned in its place. Returns null for a
+ * stream that ends before its answer does.
+ */
+export function completionIn(stream: string): string | null {
+  const head: Fields = {};
+  const choices = new Map<number, Choice>();
+  let isWhole = false;
+  for (const data of dataIn(stream)) {
+    if (data === '[DONE]') {
+      isWhole = true;
+      break;
+    }
+    const value = jsonOf(data);
+    if (value === undefined) return null;
+    const chunk = chunkSchema.safeParse(value).data;
+    if (!chunk) return data;
+    const { choices: parts, ...rest } = chunk;
+    assign(head, rest);
+    for (const { index, delta, ...fields } of parts) {
+      const at = index ?? 0;
+      const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [] };
+      choices.set(at, choice);
+      assign(choice.fields, fields);
+      isWhole ||= typeof fields['finish_reason'] === 'string';
+      const { tool_calls: calls, ...more } = delta ?? {};
+      for (const [name, part] of Object.entries(more)) addPart(choice.message, name, part);
+      for (const call of calls ?? []) addCall(choice.calls, call);
+    }
+  }
+  if (!isWhole) return null;
+  const whole = [...choices].map(([index, { fields, message, calls }]) => ({
+    index,
+    message: { ...message, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+    ...fields,
+  }));
+  return JSON.stringify({ ...head, object: 'chat.completion', choices: whole });
+}
+
+/** Returns the data of each event. Comments, which keep a connection open, have none. */
+function dataIn(stream: string): readonly string[] {
+  return stream
+    .split(/\r?\n\r?\n/)
+    .map((event) => [...event.matchAll(/^data:[ ]?(.*)$/gm)].map(([, data = '']) => data.trimEnd()).join('\n'))
+    .filter((data) => data !== '');
+}
+
+function assign(fields: Fields, given: Fields): void {
+  for (const [name, value] of Object.entries(given)) if (value !== null && value !== undefined) fields[name] = value;
+}
+
+function addPart(message: Fields, name: string, part: unknown): void {
+  const before = message[name];
+  if (part === null || part === undefined) return;
+  if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
+    message[name] = [...partsOf(before), ...partsOf(part)];
+  else message[name] = texts.includes(name) && typeof before === 'string' ? `${before}${part}` : part;
+}
+
+/** The content of a message is a text in some events and a list of parts in others. */
+const partsOf = (content: unknown): readonly unknown[] =>
+  Array.isArray(content) ? content : [{ type: 'text', text: content }];
+
+/** Adds a part of a call. Some servers leave the index out, or give all calls of an answer the same one. */
+function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): void {
+  const isSame = ({ index, id }: CallDelta) =>
+    (given.index ?? index) === index && (!given.id || !id || given.id === id);
+  const known = calls.findLast(isSame);
+  const call = known ?? { function: { arguments: undefined } };
+  if (!known) calls.push(call);
+  assign(call, given.id === '' ? { ...given, id: null } : given);
+  const { function: before } = call;
+  const { arguments: more, ...fields } = part ?? { arguments: undefined };
+  const args = before?.arguments;
+  const joined = typeof args === 'string' && typeof more === 'string' ? args + more : (more ?? args);
+  call.function = { ...before, arguments: joined };
+  assign(call.function, fields.name === '' ? { ...fields, name: null } : fields);
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import { completionIn } from '../../../../src/engine/shell/seats/streamedAnswer.ts';
+
+const delta = (given: object, more: object = {}) => ({ id: 'c', choices: [{ index: 0, delta: given, ...more }] });
+const end = (finish_reason = 'stop') => delta({}, { finish_reason });
+const call = (given: object, part: object = {}) => delta({ tool_calls: [{ index: 0, function: part, ...given }] });
+const streamOf = (events: readonly (object | string)[]) =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
+const read = (events: readonly (object | string)[]) => {
+  const completion = completionIn(streamOf(events));
+  return completion && readCompletion(JSON.parse(completion));
+};
+
+const spoken = { content: 'It comes on Thursday.', toolCalls: [] };
+const find = { name: 'find', arguments: { id: 'P1' } };
+
+/** What servers stream, and how it is read. */
+const streams: readonly (readonly [name: string, events: readonly (object | string)[], expected: object])[] = [
+  [
+    'a text in parts, with its counts at the end',
+    [
+      delta({ role: 'assistant', content: '' }),
+      delta({ content: 'It comes ' }),
+      delta({ content: 'on Thursday.' }),
+      end(),
+      { id: 'c', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } },
+      '[DONE]',
+    ],
+    { ...spoken, usage: { input: 7, output: 3 }, note: { finishReason: 'stop' } },
+  ],
+  ['no [DONE]', [delta({ content: 'It comes on Thursday.' }), end()], spoken],
+  ['no finish_reason', [delta({ content: 'It comes on Thursday.' }), '[DONE]'], spoken],
+  [
+    'thoughts before the text',
+    [delta({ reasoning: 'Hm' }), delta({ reasoning: '.' }), delta({ content: 'Yes.' }), '[DONE]'],
+    { content: 'Yes.', thoughts: 'Hm.' },
+  ],
+  [
+    'parts of thoughts, and then a text',
+    [
+      delta({ content: [{ type: 'thinking', thinking: 'Hm.' }] }),
+      delta({ content: [{ type: 'thinking', thinking: 'Yes.' }] }),
+      delta({ content: 'It is.' }),
+      '[DONE]',
+    ],
+    { content: 'It is.', thoughts: 'Hm.\n\nYes.' },
+  ],
+  [
+    'a call in parts',
+    [
+      call({ id: 'a', type: 'function' }, { name: 'find', arguments: '' }),
+      call({}, { arguments: '{"id": ' }),
+      call({ id: '' }, { name: '', arguments: '"P1"}' }),
+      end('tool_calls'),
+    ],
+    { content: null, toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'two calls, all with index 0',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ id: 'b' }, { name: 'find', arguments: '{"id": ' }),
+      call({ id: 'b' }, { arguments: '"P2"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', name: 'find', arguments: { id: 'P2' } },
+      ],
+    },
+  ],
+  [
+    'two calls, and parts without an index',
+    [
+      delta({ tool_calls: [{ id: 'a', function: { name: 'find', arguments: '{"id": "P1"}' } }] }),
+      delta({ tool_calls: [{ id: 'b', function: { name: 'find', arguments: '{"id": ' } }] }),
+      delta({ tool_calls: [{ function: { arguments: '"P1"}' } }] }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'a whole completion as one event',
+    [{ choices: [{ message: { content: 'It comes on Thursday.' } }] }, '[DONE]'],
+    spoken,
+  ],
+];
+
+test.each(streams)('%s', (_, events, expected) => {
+  expect(read(events)).toMatchObject(expected);
+});
+
+test('comments and carriage returns are read over', () => {
+  const stream = `: at work\r\n\r\n${streamOf([delta({ content: 'Yes.' }), '[DONE]']).replaceAll('\n', '\r\n')}`;
+  expect(readCompletion(JSON.parse(completionIn(stream) ?? ''))).toMatchObject({ content: 'Yes.' });
+});
+
+test.each([
+  ['an empty stream', []],
+  ['a text that is cut', [delta({ content: 'It comes ' })]],
+  ['a call that is cut', [call({ id: 'a' }, { name: 'find', arguments: '{"id": ' })]],
+  ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del', '[DONE]']],
+])('%s is not an answer', (_, events) => {
+  expect(completionIn(streamOf(events))).toBeNull();
+});
+
+test('an error in the middle is in place of the answer', () => {
+  const error = { error: { message: 'upstream is away', code: 502 } };
+  expect(completionIn(streamOf([delta({ content: 'It ' }), error, end(), '[DONE]']))).toBe(JSON.stringify(error));
+});
