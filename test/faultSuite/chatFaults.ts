@@ -222,6 +222,7 @@ export const chatFaults: readonly ChatFault[] = [
   passing('no choices', noChoices),
   passing('an error with status 200', within200),
   passing('a JSON text that is not an object', (response) => sendJson(response, 502, '"bad gateway"')),
+  { ...passing('no answer', hang), isSlow: true },
   lasting('500', status(500, 'boom'), /500/),
   lasting('a page of a gateway', page, /502/),
   lasting('a connection that is reset', reset, /can't be reached/),

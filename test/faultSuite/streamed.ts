@@ -5,13 +5,13 @@ type Choice = { readonly message?: { readonly tool_calls?: unknown }; readonly f
 
 /**
  * Lets an endpoint that answers with whole chat completions answer a request for a stream: what it sends with status 200
- * becomes events. A connection that breaks and an answer with another status stay as they are.
+ * becomes events. A connection that breaks, a stream, and an answer with another status stay as they are.
  */
 export function streamed(response: ServerResponse): ServerResponse {
   const writeHead = response.writeHead.bind(response);
   return Object.assign(response, {
     writeHead: (status: number, headers: OutgoingHttpHeaders) => {
-      if (status !== 200) return writeHead(status, headers);
+      if (status !== 200 || headers['content-type'] === 'text/event-stream') return writeHead(status, headers);
       const end = response.end.bind(response);
       // The length that is announced is that of the whole completion.
       const { 'content-length': _, ...others } = headers;

@@ -2,14 +2,16 @@ import { caseName } from '../cases.ts';
 import { chatFaults } from '../chatFaults.ts';
 import type { Calls } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
+import { streamFaults } from '../streamFaults.ts';
 import { toolFaults } from '../toolFaults.ts';
 
 /** Every fault that can be injected at the agent's endpoint or the tool server. Those of other seats have no counterpart. */
 export const injections: readonly Plan[] = [
   ...toolFaults.map((fault): Plan => ({ type: 'tool', fault })),
   ...chatFaults
-    .filter(({ seats }) => seats.includes('agent'))
     .toSorted((a, b) => Number(a.outcomes.unchanged !== undefined) - Number(b.outcomes.unchanged !== undefined))
+    .concat(streamFaults)
+    .filter(({ seats }) => seats.includes('agent'))
     .map((fault): Plan => ({ type: 'chat', fault, seat: 'agent', nth: 0 })),
 ];
 

@@ -97,7 +97,7 @@ test.each(streams)('%s', (_, events, expected) => {
   expect(read(events)).toMatchObject(expected);
 });
 
-test('comments and carriage returns are read over', () => {
+test('comments are ignored, and carriage returns end lines', () => {
   const stream = `: at work\r\n\r\n${streamOf([delta({ content: 'Yes.' }), '[DONE]']).replaceAll('\n', '\r\n')}`;
   expect(readCompletion(JSON.parse(completionIn(stream) ?? ''))).toMatchObject({ content: 'Yes.' });
 });
