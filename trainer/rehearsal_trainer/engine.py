@@ -54,6 +54,8 @@ class RolloutResult:
     recording: str | None = None
     failure: Failure | None = None
     facts: RolloutFacts = field(default_factory=lambda: RolloutFacts())
+    answers: Sequence[str] | None = None
+    """The ids of the gateway's answers that the rollout took; None where the engine does not say."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,7 @@ def _read_result(value: Json) -> RolloutResult:
         recording=value.get("recording"),
         failure=blamed,
         facts=_facts_of(value),
+        answers=[str(each) for each in value["answers"]] if isinstance(value.get("answers"), list) else None,
     )
 
 

@@ -35,6 +35,8 @@ from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
 
 MAX_BODY = 16 * 2**20
+REQUEST_ID = "X-Client-Request-Id"
+"""The header in which a client names a request. One that is made again has the same id."""
 LOCAL_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 Model = TypeVar("Model", bound=Answerer, covariant=True)
 
@@ -198,6 +200,10 @@ class Gateway(Generic[Model]):
     async def _answer(self, request: web.Request, session: Session, asked: ChatRequest) -> web.StreamResponse:
         if session.id in self._busy:
             raise RequestError("a session answers one request at a time", "session_busy", 409)
+        named = request.headers.get(REQUEST_ID)
+        if session.answered is not None and session.answered[0] == named:
+            # The client did not get the answer. Another one would leave the first in the rows, where it would train.
+            return await _sent(request, asked, session.answered[1])
         self._busy.add(session.id)
         try:
             prompt = session.prompt(asked.messages, asked.tools)
@@ -210,7 +216,9 @@ class Gateway(Generic[Model]):
         finally:
             self._busy.discard(session.id)
         completion = self._completion(message, generated, length)
-        return await _streamed(request, completion) if asked.stream else web.json_response(completion)
+        if named is not None:
+            session.answered = (named, completion)
+        return await _sent(request, asked, completion)
 
     def _completion(self, message: Message, generated: Generated, prompt_length: int) -> dict[str, Json]:
         reason = generated.finish_reason
@@ -263,6 +271,10 @@ async def _body(request: web.Request) -> Json:
         return json.loads(raw) if raw else {}
     except ValueError as error:
         raise RequestError(f"the request's body is not JSON: {error}", "invalid_json") from error
+
+
+async def _sent(request: web.Request, asked: ChatRequest, completion: dict[str, Json]) -> web.StreamResponse:
+    return await _streamed(request, completion) if asked.stream else web.json_response(completion)
 
 
 async def _streamed(request: web.Request, completion: dict[str, Json]) -> web.StreamResponse:

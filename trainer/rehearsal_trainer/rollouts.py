@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from rehearsal_trainer.engine import Engine, EngineError, Failure, RolloutResult
@@ -101,13 +101,33 @@ async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRe
         result = RolloutResult(None, error.code, 0, failure=failure)
     finally:
         gateway.close_session(session)
+    result = refused_mix_up(result, session.answers, settings.agent is None)
     rows = [row for row in session.rows if row.finish_reasons]
+    for row in rows:
+        row.check_mask()
     seconds = time.monotonic() - started
     broken = session.changed_histories, session.malformed_calls
     return PlayedRollout(
         request, result, rows, *broken, seconds, session.id, _is_truncated(result, rows),
         sum(sum(row.row.mask) for row in rows), session.rows[0].prompt_length if session.rows else 0,
     )  # fmt: skip
+
+
+def refused_mix_up(result: RolloutResult, sampled: Sequence[str], is_plain: bool) -> RolloutResult:
+    """The result without its reward where the rollout took other answers than were sampled for it.
+
+    A custom agent may leave answers out. In the plain seat each is one reply of the agent.
+    """
+    taken = result.answers
+    if taken is None or result.reward is None:
+        return result
+    if list(taken) == list(sampled) if is_plain else set(taken) <= set(sampled):
+        return result
+    message = (
+        "the rollout took other answers of the model than were sampled for it, so its reward says nothing about them"
+    )
+    failure = Failure("infrastructure", message, "model/mixed-up")
+    return replace(result, reward=None, end_reason="infrastructureFailed", failure=failure)
 
 
 def _is_truncated(result: RolloutResult, rows: Sequence[SessionRow]) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import Self
 
 from rehearsal_trainer.chat import Chat, system_messages
+from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.masks import Row, without_tail
 from rehearsal_trainer.messages import Json, Message, Tool, ToolCall
 
@@ -41,6 +42,20 @@ class SessionRow:
     prompt_length: int = 0
     """Ids before the first sampled one."""
     finish_reasons: list[str] = field(default_factory=list)
+    sampled: list[int] = field(default_factory=list)
+    """The ids that the model gave, one answer after the other, as it gave them."""
+
+    def check_mask(self) -> None:
+        """TrainingError where the mask is not 1 exactly on the ids that the model sampled."""
+        row = self.row
+        trained = [token for token, bit in zip(row.ids, row.mask, strict=True) if bit]
+        scored = [value is not None for value in row.logprobs]
+        if trained != self.sampled or scored != [bit == 1 for bit in row.mask]:
+            raise TrainingError(
+                f"the loss mask of a row does not match what the model sampled: {len(trained)} ids have mask 1, "
+                f"{sum(scored)} have a log-probability, and {len(self.sampled)} were sampled, or they are at other "
+                "places. Nothing was learned from the row. This is an internal error; report it"
+            )
 
     def as_json(self) -> dict[str, Json]:
         """The row of a trace, as docs/training-protocol.md describes it."""
@@ -67,6 +82,8 @@ class Session:
         self.rows: list[SessionRow] = []
         self.changed_histories = 0
         self.malformed_calls = 0
+        self.answered: tuple[str, dict[str, Json]] | None = None
+        """The id that the client gave its last request, and the completion that answers it."""
         self._turn = 0
         self._head: Hashable = None
         self._tools: Sequence[Tool] = ()
@@ -114,6 +131,7 @@ class Session:
         current = self.rows[-1]
         parsed = self.chat.parse(ids, current.row.ids, self._tools)
         current.row.append_sampled(ids, logprobs)
+        current.sampled += ids
         current.finish_reasons.append(finish_reason)
         self.malformed_calls += parsed.malformed
         identity = f"{self.id}.{self._turn}"
@@ -125,6 +143,11 @@ class Session:
         self._seen.append(("assistant", identity))
         self._messages.append(message)
         return message
+
+    @property
+    def answers(self) -> list[str]:
+        """The ids of all answers that were sampled, in order."""
+        return list(self._replies)
 
     def turn_seed(self) -> int:
         """The seed of the next sampling, from the session's seed and the turn."""

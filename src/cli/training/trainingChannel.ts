@@ -214,6 +214,7 @@ async function rollout(
       },
       ...factsOf(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
       user_tokens: userTokens,
+      answers: closed.events.flatMap((event) => (event.type === 'agentReplied' ? (event.messageId ?? []) : [])),
       recording,
       failure,
     };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
@@ -150,7 +151,8 @@ export async function complete(
     // Attempts are made again by `timedAttempts` alone.
     maxRetries: 0,
     timeout: longestTimeoutMs,
-    defaultHeaders: seat.headers ?? {},
+    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
+    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
     fetch: attempts.fetch,
   });
   const { request, applied } = adapted(seat, requestTo(seat, body), fixed);

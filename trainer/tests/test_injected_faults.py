@@ -1,0 +1,168 @@
+"""Faults between the engine and the gateway of a live training step, and a mask that is off by one.
+
+No fault may become a reward or a gradient: a rollout is as without the fault, or it is unscored and in no batch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from configs import grpo_config, lines
+from conftest import ENGINE, REPOSITORY, node_of
+from fault_proxy import FAULTS, Fault, FaultProxy, proxied
+
+from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.engine import RolloutResult
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.gateway import Gateway
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.grpo_step import StepRows
+from rehearsal_trainer.masks import Row
+from rehearsal_trainer.rollouts import refused_mix_up
+from rehearsal_trainer.session import Session, SessionRow
+
+GROUP = 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an optimizer step learned from."""
+
+    rewards: list[float | None]
+    rows: list[list[tuple[list[int], list[int], list[float]]]]
+    """By rollout its rows: ids, mask and log-probabilities."""
+    trained: list[int]
+    """The ids whose loss TRL computes, row after row."""
+    failures: list[str]
+
+
+def played_step(run: Path, monkeypatch: pytest.MonkeyPatch, proxy: FaultProxy, rollouts: int) -> Step:
+    """Trains one step of the real engine's rollouts through a proxy, one rollout after the other."""
+    played: list[StepRows] = []
+    batches: list[dict[str, Any]] = []
+    columns_of, generate = FrugalTrainer.columns_of, FrugalTrainer._generate_and_score_completions
+
+    def url_of(gateway: Gateway[Any], session: Session) -> str:
+        proxy.target = gateway.base_url
+        return f"{proxy.base_url}/sessions/{session.id}/v1"
+
+    def keep(trainer: FrugalTrainer, step: StepRows, *rest: int) -> dict[str, Any]:
+        played.append(step)
+        return columns_of(trainer, step, *rest)
+
+    def watch(trainer: FrugalTrainer, inputs: Any) -> dict[str, Any]:
+        batches.append(generate(trainer, inputs))
+        return batches[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Gateway, "session_url", url_of)
+        patch.setattr(FrugalTrainer, "columns_of", keep)
+        patch.setattr(FrugalTrainer, "_generate_and_score_completions", watch)
+        desk: dict[str, Any] = {
+            "domain": str(REPOSITORY / "domains" / "parcel-desk"),
+            "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"],
+            "concurrency": 1,
+        }
+        run_grpo(
+            grpo_config(
+                run, steps=1, tasks_per_step=rollouts // GROUP, group_size=GROUP, turn_cap=3, save_every=100, **desk
+            )
+        )
+    (step,), (batch,) = played, batches
+    rows: list[Any] = [[] for _ in step.rewards]
+    for row, owner in zip(step.rows, step.owners, strict=True):
+        given = row["prompt_ids"]
+        mask, logprobs = [0] * len(given) + row["env_mask"], [0.0] * len(given) + row["logprobs"]
+        rows[owner].append((given + row["completion_ids"], mask, logprobs))
+    sampled = (batch["completion_mask"] * batch["tool_mask"]).bool()
+    summary = lines(run / "trajectories" / "step-000001" / "rollouts.jsonl")
+    failures = [line["failure"]["message"] if line["failure"] else "" for line in summary]
+    return Step(step.rewards, rows, batch["completion_ids"][sampled].tolist(), failures)
+
+
+def sampled_ids(rows: Sequence[Any]) -> list[int]:
+    return [token for ids, mask, _ in rows for token, bit in zip(ids, mask, strict=True) if bit]
+
+
+def test_a_fault_at_the_gateway_becomes_neither_a_reward_nor_a_gradient(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first rollout is left alone, and the last answer of the one before is what another session may get.
+    faults: list[Fault | None] = [None, *FAULTS]
+    assert len(faults) % GROUP == 0
+    with proxied([]) as proxy:
+        clean = played_step(tmp_path / "clean", monkeypatch, proxy, len(faults))
+    with proxied(faults) as proxy:
+        step = played_step(tmp_path / "faults", monkeypatch, proxy, len(faults))
+    assert proxy.injected == {fault.name for fault in FAULTS}
+    assert None not in clean.rewards
+    for at, fault in enumerate(faults):
+        name, cause = (fault.name, fault.cause) if fault else ("left alone", None)
+        if cause is None:
+            assert (name, step.failures[at], step.rewards[at]) == (name, "", clean.rewards[at])
+            assert step.rows[at] == clean.rows[at], name
+        else:
+            assert (name, step.rewards[at], step.rows[at]) == (name, None, [])
+            assert re.search(cause, step.failures[at]), (name, step.failures[at])
+    assert step.trained == [token for rows in step.rows for token in sampled_ids(rows)]
+
+
+def row_of(mask: list[int], scored: list[int]) -> SessionRow:
+    logprobs = [-0.5 if bit else None for bit in scored]
+    return SessionRow(Row([1, 2, 3, 4, 5], mask, logprobs), 1, ["stop"], sampled=[2, 3])
+
+
+@pytest.mark.parametrize(
+    ("mask", "scored"),
+    [
+        ([0, 0, 1, 1, 0], [0, 1, 1, 0, 0]),
+        ([1, 1, 0, 0, 0], [0, 1, 1, 0, 0]),
+        ([0, 0, 1, 1, 0], [0, 0, 1, 1, 0]),
+        ([0, 1, 1, 0, 0], [0, 0, 1, 1, 0]),
+        ([0, 1, 1, 1, 0], [0, 1, 1, 1, 0]),
+        ([0, 1, 0, 0, 0], [0, 1, 1, 0, 0]),
+    ],
+)
+def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int]) -> None:
+    row_of([0, 1, 1, 0, 0], [0, 1, 1, 0, 0]).check_mask()
+    with pytest.raises(TrainingError, match="the loss mask of a row does not match what the model sampled"):
+        row_of(mask, scored).check_mask()
+
+
+def test_a_run_ends_where_a_mask_is_off_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append = Row.append_sampled
+
+    def shifted(row: Row, ids: list[int], logprobs: list[float]) -> None:
+        append(row, ids, logprobs)
+        row.mask = [0, *row.mask[:-1]]
+        row.logprobs = [None, *row.logprobs[:-1]]
+
+    monkeypatch.setattr(Row, "append_sampled", shifted)
+    run = tmp_path / "run"
+    with pytest.raises(TrainingError, match="the loss mask of a row does not match"):
+        run_grpo(grpo_config(run, steps=1, turn_cap=1))
+    assert not (run / "metrics.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("taken", "is_plain", "is_kept"),
+    [
+        (["s.0", "s.1"], True, True),
+        (None, True, True),
+        (["s.0"], True, False),
+        (["s.1", "s.0"], True, False),
+        (["s.0", "s.0"], True, False),
+        (["s.0"], False, True),
+        (["s.0", "t.0"], False, False),
+    ],
+)
+def test_a_rollout_with_other_answers_than_were_sampled_is_unscored(
+    taken: list[str] | None, is_plain: bool, is_kept: bool
+) -> None:
+    result = refused_mix_up(RolloutResult(1.0, "userStopped", 2, answers=taken), ["s.0", "s.1"], is_plain)
+    assert (result.reward, result.failure is None) == ((1.0, True) if is_kept else (None, False))
