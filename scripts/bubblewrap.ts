@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { findSandbox } from '../src/engine/shell/sandbox.ts';
 import type { Obstacle } from './obstacle.ts';
-import { findOnPath, runCommand } from './process.ts';
-import { announce, elapsed, warn } from './terminal.ts';
+import { findOnPath, isExecutable, runCommand } from './process.ts';
+import { announce, elapsed, Failure, warn } from './terminal.ts';
 import { cacheFolder, type Download, installOnce, isComplete } from './vscode/cacheFolder.ts';
 
 const folder = join(cacheFolder(), 'bubblewrap');
@@ -22,9 +22,16 @@ export function bubblewrapDownloads(): Download[] {
 
 /**
  * Puts bubblewrap on the PATH of this process and into `REHEARSAL_BUBBLEWRAP`, since VS Code takes its PATH from a login
- * shell. On Debian and Ubuntu, it is unpacked into the cache folder if the machine lacks it, without root.
+ * shell. On Debian and Ubuntu, it is unpacked into the cache folder if the machine lacks it, without root. Throws a
+ * `Failure` if the variable is set and does not name a program.
  */
 export async function putBubblewrapOnPath(): Promise<void> {
+  const named = process.env.REHEARSAL_BUBBLEWRAP;
+  if (process.platform === 'linux' && named && !isExecutable(named)) {
+    throw new Failure(
+      `REHEARSAL_BUBBLEWRAP is ${named}, which is not an executable file. Set it to the path of bubblewrap, or unset it.`,
+    );
+  }
   if (!isWanted()) return;
   if (isDebian() && !isComplete(folder))
     await installOnce(folder, unpack).catch((error: Error) => warn(`bubblewrap: ${error.message}`));

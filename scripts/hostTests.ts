@@ -9,9 +9,6 @@ import { type Counts, freshReport, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 import { vscodeVersion } from './vscode/codeServer.ts';
 
-/** The extension and the folder that VS Code opens, and the test files, unless all of them run. */
-export type HostTestOptions = { extension?: string; folder?: string; sources?: string; files?: readonly string[] };
-
 /**
  * Returns whether the tests run in a downloaded desktop VS Code, which needs a display on Linux, instead of VS Code for
  * the browser. REHEARSAL_VSCODE=desktop|server overrides this.
@@ -22,15 +19,21 @@ export function usesDesktop(): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
 }
 
+const sourceFolder = inRoot('test', 'e2e', 'host');
+
+/** Returns the names of the test files. */
+export function hostTestFiles(): readonly string[] {
+  return readdirSync(sourceFolder).filter((name) => name.endsWith('.test.ts'));
+}
+
 /** Bundles each test file into dist/test/host, without `vscode`, mocha and MCP's client. Returns the path of the entry. */
-async function bundleTests(sources: string): Promise<string> {
+async function bundleTests(): Promise<string> {
   const outdir = inRoot('dist', 'test', 'host');
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
-  const files = readdirSync(sources).filter((name) => name === 'index.ts' || name.endsWith('.test.ts'));
   await build({
     absWorkingDir: root,
-    entryPoints: files.map((name) => join(sources, name)),
+    entryPoints: ['index.ts', ...hostTestFiles()].map((name) => join(sourceFolder, name)),
     outdir,
     outExtension: { '.js': '.cjs' },
     bundle: true,
@@ -46,22 +49,24 @@ async function bundleTests(sources: string): Promise<string> {
   return join(outdir, 'index.cjs');
 }
 
-/** Runs the tests and returns their counts. Throws a `Failure` if VS Code ends before all of them have run. */
-export async function runHostTests(options: HostTestOptions = {}): Promise<Counts> {
-  const entry = await bundleTests(options.sources ?? inRoot('test', 'e2e', 'host'));
+/**
+ * Runs the tests and returns their counts. Throws a `Failure` if VS Code ends before all of them have run.
+ * @param files the names of the test files
+ */
+export async function runHostTests(files: readonly string[] = hostTestFiles()): Promise<Counts> {
+  const entry = await bundleTests();
   const results = freshReport('host-results.json');
   const desktop = usesDesktop();
   announce(
     desktop ? 'Tests run in a downloaded desktop VS Code' : `Tests run in VS Code ${vscodeVersion} for the browser`,
   );
   const parent = mkdtempSync(join(tmpdir(), 'rehearsal-host-tests-'));
-  const folder = options.folder ?? copyOfSample(parent);
   const ended = runTests({
     ...(desktop ? {} : { vscodeExecutablePath: inRoot('scripts', 'vscode', 'launcher.ts') }),
-    extensionDevelopmentPath: [options.extension ?? root, inRoot('test', 'e2e', 'host', 'editorModel')],
+    extensionDevelopmentPath: [root, join(sourceFolder, 'editorModel')],
     extensionTestsPath: entry,
-    extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results, REHEARSAL_HOST_FILES: options.files?.join() },
-    launchArgs: [folder, '--disable-extensions'],
+    extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results, REHEARSAL_HOST_FILES: files.join() },
+    launchArgs: [copyOfSample(parent), '--disable-extensions'],
   });
   const error = await ended.then(
     () => undefined,

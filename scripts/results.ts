@@ -9,6 +9,9 @@ export type TimedTest = { readonly name: string; readonly file: string; readonly
 /** A test that failed: one line about it, and its file as the runner takes it, where the failure is of one file. */
 export type TestFailure = { readonly text: string; readonly file?: string };
 
+/** Some test files that did not run, and the reason. */
+export type FilesNotRun = { readonly files: number; readonly reason: string };
+
 /** Passed, failed and skipped tests of a runner, with each failure and the duration of each test. */
 export type Counts = {
   passed: number;
@@ -19,6 +22,8 @@ export type Counts = {
   unsteady?: readonly string[];
   /** One line for each skipped part, with the command that installs what it needs. */
   omissions?: readonly string[];
+  /** Test files that did not run because this machine has no sandbox. */
+  notRun?: readonly FilesNotRun[];
   tests?: readonly TimedTest[];
 };
 
@@ -29,6 +34,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   const failures = all.flatMap((counts) => counts.failures ?? []);
   const unsteady = all.flatMap((counts) => counts.unsteady ?? []);
   const omissions = all.flatMap((counts) => counts.omissions ?? []);
+  const notRun = all.flatMap((counts) => counts.notRun ?? []);
   const tests = all.flatMap((counts) => counts.tests ?? []);
   return {
     passed: sum(all.map(({ passed }) => passed)),
@@ -37,6 +43,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
     ...(failures.length > 0 && { failures }),
     ...(unsteady.length > 0 && { unsteady }),
     ...(omissions.length > 0 && { omissions }),
+    ...(notRun.length > 0 && { notRun }),
     ...(tests.length > 0 && { tests }),
   };
 }

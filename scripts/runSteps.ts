@@ -1,9 +1,10 @@
+import { reasonOf } from './obstacle.ts';
 import { inRoot } from './repository.ts';
 import { type Counts, withSecondRun } from './results.ts';
 import { runStepProcess } from './stepProcess.ts';
 import { announce, style, warn } from './terminal.ts';
 import type { Step } from './testSteps.ts';
-import { absent, describeCounts, type Outcome, reasonOf } from './testSummary.ts';
+import { absent, describeCounts, type Outcome, styledStatus } from './testSummary.ts';
 
 /** What a run of steps needs to know. */
 export type StepsRun = {
@@ -41,9 +42,9 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
   const ms = performance.now() - started;
   if (!isLive) console.log(`${heading}\n${output.trim()}`);
   if (!counts) return absent(step.name, 'not run', interrupted);
-  const verdict = counts.failed > 0 ? style('red', 'failed') : style('green', 'passed');
-  console.log(`${verdict} ${step.name}: ${describeCounts(counts)}`);
-  return { step: step.name, counts, ms };
+  const outcome = { step: step.name, counts, ms };
+  console.log(`${styledStatus(outcome).trim()} ${step.name}: ${describeCounts(counts)}`);
+  return outcome;
 }
 
 /** The reason for which a step did not run, or not to its end, after an interruption. */

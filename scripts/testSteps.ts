@@ -3,9 +3,9 @@ import { dialogueCorpus } from './benchmarks/supportDialogues.ts';
 import { tau2Python } from './benchmarks/tau2Python.ts';
 import { sandboxObstacle } from './bubblewrap.ts';
 import { ensureBuilt } from './build.ts';
-import { runHostTests, usesDesktop } from './hostTests.ts';
+import { hostTestFiles, runHostTests, usesDesktop } from './hostTests.ts';
 import { mcpPython } from './mcpPython.ts';
-import type { Obstacle } from './obstacle.ts';
+import { type Obstacle, reasonOf } from './obstacle.ts';
 import { packageExtension } from './package.ts';
 import { plantedSteps } from './plantedSteps.ts';
 import { runCommand, runGate } from './process.ts';
@@ -20,10 +20,10 @@ import {
   vllmObstacle,
 } from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
-import { type Counts, freshReport, passedGate, readBench, sumCounts, withExitCode } from './results.ts';
+import { type Counts, freshReport, noTests, passedGate, readBench, sumCounts, withExitCode } from './results.ts';
 import { sshObstacle } from './ssh.ts';
 import { warn } from './terminal.ts';
-import { runVitest } from './vitest.ts';
+import { listVitest, runVitest } from './vitest.ts';
 import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
 import { codeServerObstacle, isCodeServerInstalled, vscodeVersion } from './vscode/codeServer.ts';
@@ -140,9 +140,9 @@ export const steps: readonly Step[] = [
     fullLimitMinutes: 45,
     isBackground: true,
     downloads: vscodeDownloads,
-    obstacle: () => sandboxObstacle() ?? (usesDesktop() ? undefined : codeServerObstacle()),
-    run: () => ensureBuilt().then(() => runHostTests()),
-    secondRun: { isFor: () => true, run: (file) => runHostTests({ files: [file] }) },
+    obstacle: () => (usesDesktop() ? undefined : codeServerObstacle()),
+    run: runInHost,
+    secondRun: { isFor: () => true, run: (file) => runHostTests([file]) },
   },
   {
     name: 'e2e',
@@ -228,7 +228,21 @@ async function runUnitTests(filters: readonly string[]): Promise<Counts> {
   const obstacle = sandboxObstacle();
   if (!obstacle) return runVitest('unit', filters);
   const counts = await runVitest('unit', ['--project', 'source', '--project', 'extension', ...filters]);
-  return { ...counts, omissions: [...(counts.omissions ?? []), `tests that start domain code: ${obstacle.reason}`] };
+  const files = await listVitest('unit-not-run', ['--project', 'built', ...filters]);
+  return sumCounts([counts, withoutFiles(files.length, obstacle)]);
+}
+
+/** Runs the host tests, which start domain code, so none of them without a sandbox. */
+async function runInHost(): Promise<Counts> {
+  const obstacle = sandboxObstacle();
+  if (obstacle) return withoutFiles(hostTestFiles().length, obstacle);
+  await ensureBuilt();
+  return runHostTests();
+}
+
+/** Counts test files that did not run. */
+function withoutFiles(files: number, obstacle: Obstacle): Counts {
+  return files === 0 ? noTests : { ...noTests, notRun: [{ files, reason: reasonOf(obstacle) }] };
 }
 
 async function checkTypes(): Promise<Counts> {

@@ -1,5 +1,4 @@
-import type { Obstacle } from './obstacle.ts';
-import { type Counts, noTests, sumByFile, sumCounts } from './results.ts';
+import { type Counts, type FilesNotRun, noTests, sumByFile, sumCounts } from './results.ts';
 import { formatDuration, style } from './terminal.ts';
 
 /** The result of a step. */
@@ -24,29 +23,35 @@ const colours = { passed: 'green', unsteady: 'yellow', failed: 'red', skipped: '
 function statusOf({ counts, absence }: Outcome): Status {
   if (absence) return absence.status;
   if (counts.failed > 0) return 'failed';
+  if (counts.notRun) return 'skipped';
   return counts.unsteady ? 'unsteady' : 'passed';
 }
 
-/** Returns the number of passed and failed tests, and of the others if there are any. */
-export function describeCounts({ passed, failed, skipped, unsteady = [] }: Counts): string {
+/** Returns the number of passed and failed tests, of the others if there are any, and of the files that did not run. */
+export function describeCounts({ passed, failed, skipped, unsteady = [], notRun = [] }: Counts): string {
   const others = [
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(unsteady.length > 0 ? [`${unsteady.length} unsteady`] : []),
+    ...notRun.map(describeNotRun),
   ];
   return [`${passed} passed`, `${failed} failed`, ...others].join(', ');
 }
 
-/** Returns why something cannot run, with the command that installs what it needs. */
-export function reasonOf({ reason, install }: Obstacle): string {
-  return install ? `${reason}. Install it: ${install}` : reason;
+function describeNotRun({ files, reason }: FilesNotRun): string {
+  return `${files === 1 ? '1 file' : `${files} files`} not run: ${reason}`;
+}
+
+/** Returns the status of a step as a word in its colour. */
+export function styledStatus(outcome: Outcome): string {
+  const status = statusOf(outcome);
+  return style(colours[status], status.padEnd(8));
 }
 
 /** Returns one line for each step: its status, its name, and its counts with the time or the reason why it did not run. */
 export function summaryOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((outcome) => {
-    const status = statusOf(outcome);
     const result = outcome.absence?.reason ?? `${describeCounts(outcome.counts)} (${formatDuration(outcome.ms)})`;
-    return `${style(colours[status], status.padEnd(8))} ${outcome.step.padEnd(10)} ${result}`;
+    return `${styledStatus(outcome)} ${outcome.step.padEnd(10)} ${result}`;
   });
 }
 
@@ -56,7 +61,9 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
     outcomes.flatMap(({ step, counts }) => (textsIn(counts) ?? []).map((text) => `${step}: ${text}`));
   const failures = ofSteps((counts) => counts.failures?.map(({ text }) => text));
   return [
-    ...ofSteps(({ omissions }) => omissions).map((text) => style('yellow', `SKIPPED: ${text}`)),
+    ...ofSteps(({ omissions = [], notRun = [] }) => [...omissions, ...notRun.map(describeNotRun)]).map((text) =>
+      style('yellow', `SKIPPED: ${text}`),
+    ),
     ...failures.map((text) => style('red', `FAILED: ${text}`)),
     ...ofSteps(({ unsteady }) => unsteady).map((text) =>
       style('yellow', `UNSTEADY: failed, and passed when its file ran again: ${text}`),
@@ -65,11 +72,28 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
   ];
 }
 
-/** Returns the total of passed and failed tests. In a strict run, unsteady tests and leftovers count as failed. */
-export function totalOf(outcomes: readonly Outcome[], leftovers: readonly string[], isStrict: boolean) {
-  const { passed, failed, unsteady = [] } = sumCounts(outcomes.map(({ counts }) => counts));
-  if (!isStrict) return { passed, failed };
-  return { passed: passed - unsteady.length, failed: failed + unsteady.length + leftovers.length };
+/** What else fails a run, beside failed tests. */
+export type Strictness = {
+  /** Unsteady tests and leftovers count as failed. */
+  readonly isStrict: boolean;
+  /** Test files that did not run because there is no sandbox count as failed. */
+  readonly needsSandbox: boolean;
+};
+
+/** Returns the total of passed and failed tests, and of test files that did not run. */
+export function totalOf(
+  outcomes: readonly Outcome[],
+  leftovers: readonly string[],
+  { isStrict, needsSandbox }: Strictness,
+) {
+  const { passed, failed, unsteady = [], notRun = [] } = sumCounts(outcomes.map(({ counts }) => counts));
+  const filesNotRun = notRun.reduce((sum, { files }) => sum + files, 0);
+  const tolerated = isStrict ? unsteady.length : 0;
+  return {
+    passed: passed - tolerated,
+    failed: failed + tolerated + (isStrict ? leftovers.length : 0) + (needsSandbox ? filesNotRun : 0),
+    filesNotRun,
+  };
 }
 
 /** Returns where the time goes: the 20 slowest tests, and the 10 files with the most time in tests. */

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { runCommand } from './process.ts';
 import { inRoot, root } from './repository.ts';
 import { type Counts, freshReport, readVitest, withExitCode } from './results.ts';
+import { Failure } from './terminal.ts';
 
 /**
  * Runs vitest once and counts from its JSON report.
@@ -19,4 +21,16 @@ export async function runVitest(
   const { code, output } = await runCommand(process.execPath, args, { cwd: root, echo: true });
   const [error] = /Vitest caught \d+ unhandled errors?/.exec(stripVTControlCharacters(output)) ?? [];
   return withExitCode(readVitest(report), code, error);
+}
+
+/**
+ * Returns the test files that vitest would run.
+ * @param name the name of the list in dist/test
+ */
+export async function listVitest(name: string, filters: readonly string[]): Promise<readonly string[]> {
+  const list = freshReport(`${name}.json`);
+  const args = [inRoot('node_modules/vitest/vitest.mjs'), 'list', '--filesOnly', `--json=${list}`, ...filters];
+  const { code, output } = await runCommand(process.execPath, args, { cwd: root });
+  if (code !== 0) throw new Failure(`vitest could not list the test files:\n${output.trim()}`);
+  return (JSON.parse(readFileSync(list, 'utf8')) as { file: string }[]).map(({ file }) => file);
 }
