@@ -72,6 +72,11 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
   ];
 }
 
+/** Returns whether a line of the output, without colours, is one of `findingsOf`. */
+export function isFinding(line: string): boolean {
+  return /^(?:SKIPPED|FAILED|UNSTEADY|LEFT BEHIND): /.test(line);
+}
+
 /** What else fails a run, beside failed tests. */
 export type Strictness = {
   /** Unsteady tests and leftovers count as failed. */

@@ -8,6 +8,7 @@ import { startBusyProcesses } from './busyProcesses.ts';
 import { endOf, interruptionSignal } from './process.ts';
 import { inRoot, root } from './repository.ts';
 import { announce, elapsed, Failure, runMain } from './terminal.ts';
+import { isFinding } from './testSummary.ts';
 
 const usage = `Usage: npm run test:load -- [options] [-- ARGUMENT...]
 
@@ -36,7 +37,7 @@ async function runTests(log: string, args: readonly string[], interruption: Abor
   return {
     isPassed: code === 0,
     total: lines.at(-1) ?? '',
-    findings: lines.filter((line) => /^(?:FAILED|UNSTEADY|LEFT BEHIND): /.test(line)),
+    findings: lines.filter(isFinding),
   };
 }
 
