@@ -1,4 +1,8 @@
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { inRoot } from './repository.ts';
 import type { Counts } from './results.ts';
 import type { Step } from './testSteps.ts';
 import { runVitest } from './vitest.ts';
@@ -9,7 +13,7 @@ const config = 'test/scripts/planted/vitest.config.ts';
 export const plantedSteps: readonly Step[] = [
   {
     name: 'planted',
-    title: 'an unsteady test, and a folder and a process that are left behind',
+    title: 'an unsteady test, and a folder, a process and a worker of rollouts that are left behind',
     limitMinutes: 5,
     isPlanted: true,
     run: leaveBehind,
@@ -24,8 +28,20 @@ export const plantedSteps: readonly Step[] = [
   },
 ];
 
-/** Runs a test that fails and leaves a folder behind, and leaves a process behind. */
+/** Runs a test that fails and leaves a folder behind, and leaves a process and a worker of rollouts behind. */
 async function leaveBehind(filters: readonly string[]): Promise<Counts> {
   spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { detached: true, stdio: 'ignore' }).unref();
+  await leaveLane();
   return runVitest('planted', filters, config);
+}
+
+/** Starts a worker of rollouts under a process whose environment does not name the temporary folder. */
+async function leaveLane(): Promise<void> {
+  const { TMPDIR: _1, TEMP: _2, TMP: _3, ...env } = process.env;
+  const script = fileURLToPath(new URL('../test/scripts/planted/lane.ts', import.meta.url));
+  const child = fork(script, { env, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  child.send({ folder: inRoot('domains', 'order-desk'), temporary: tmpdir() });
+  await once(child, 'message');
+  child.disconnect();
+  child.unref();
 }

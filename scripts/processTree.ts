@@ -7,6 +7,28 @@ export function childrenOf(pid: number): readonly number[] {
   return numbersIn(process.platform === 'linux' ? childrenInProc(pid) : childrenByPgrep(pid));
 }
 
+/** Returns the pids of every process below one. */
+export function descendantsOf(pid: number): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Returns the pids of the processes above one, the nearest first, without the first process. Linux only. */
+export function ancestorsOf(pid: number): readonly number[] {
+  const parent = Number(statOf(pid)?.[1] ?? 0);
+  return parent > 1 ? [parent, ...ancestorsOf(parent)] : [];
+}
+
+/** Returns the fields of /proc/PID/stat after the command's name, from the state on. Linux only. */
+export function statOf(pid: number): readonly string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    // The process has ended.
+    return undefined;
+  }
+}
+
 /** Kills a process and every process below it, including those that left its process group. */
 export function killTree(pid: number): void {
   if (process.platform === 'win32') {
