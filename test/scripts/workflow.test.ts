@@ -45,11 +45,10 @@ test('npm test runs on three systems at every push and pull request', () => {
   const { on, jobs } = workflowOf('ci.yml');
   expect(on).toEqual({ push: null, pull_request: null });
   expect(jobs['test']?.strategy?.matrix.os).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
-  const tests = jobs['test']?.steps.filter(({ run }) => run?.includes('npm test')) ?? [];
+  const tests = jobs['test']?.steps.filter(({ run }) => run?.endsWith('npm test')) ?? [];
   expect(tests.map(({ run, if: condition }) => [condition, run])).toEqual([
     ["runner.os == 'Linux'", 'xvfb-run --auto-servernum npm test'],
-    ["runner.os == 'macOS'", 'npm test'],
-    ["runner.os == 'Windows'", 'npm test -- --without-sandbox'],
+    ["runner.os != 'Linux'", 'npm test'],
   ]);
 });
 
