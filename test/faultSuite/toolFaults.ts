@@ -82,6 +82,30 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: same,
   },
   {
+    name: 'an error in a stream, in place of the answer',
+    tool: 'visit',
+    inject: ({ id, response }) => response.writeHead(200, stream).end(event(JSON.stringify(error(id, -32603, 'boom')))),
+    outcomes: same,
+  },
+  {
+    name: 'the stream ends before the answer to the write',
+    tool: 'visit',
+    inject: ({ response, perform }) => {
+      perform();
+      response.writeHead(200, stream).end();
+    },
+    outcomes: { unscored: gone },
+  },
+  {
+    name: 'the stream breaks off in the middle of the answer to the write',
+    tool: 'visit',
+    inject: ({ id, response, perform }) => {
+      const whole = event(resultBody(id, perform()));
+      response.writeHead(200, stream).write(whole.slice(0, whole.length / 2), () => response.destroy());
+    },
+    outcomes: { unscored: gone },
+  },
+  {
     name: 'the answer is that of an earlier request',
     tool: 'visit',
     ...unanswered,
