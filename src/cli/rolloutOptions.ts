@@ -6,8 +6,8 @@ import type { SeatSettings } from '../engine/core/modelSettings.ts';
 import type { Task } from '../engine/core/task.ts';
 import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { type Diagnostic, errorsOf, formatDiagnostic, unfitness } from '../engine/shell/diagnostic.ts';
-import { fitnessOf } from '../engine/shell/load/fitness.ts';
+import { type Diagnostic, formatDiagnostic, unfitness } from '../engine/shell/diagnostic.ts';
+import { fitnessOf, fitTasks, unfitFault } from '../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
@@ -92,12 +92,29 @@ export function openDomainAt(folder: string): LoadedDomain {
   return loaded;
 }
 
-/** Does the same for commands that use all tasks of a domain, so none of them may have an error. */
-export function openWholeDomain(io: Io, given: string | undefined): LoadedDomain {
-  const loaded = openDomain(io, given);
-  throwIfUnfit(errorsOf(loaded.diagnostics));
-  return loaded;
+/** Returns the tasks of a split, also those with errors. Throws a `UsageError` where none of them can run. */
+export function tasksInSplit(loaded: LoadedDomain, split: Task['split']): readonly Task[] {
+  const tasks = loaded.tasks.filter((task) => task.split === split);
+  const { fit, errors } = fitTasks(tasks, loaded);
+  if (fit.length > 0) return tasks;
+  throwIfUnfit(errors);
+  throw new UsageError(`${loaded.folder} has no task in the split ${split}`);
 }
+
+/**
+ * Returns the tasks that can run once the tools have been described, which finds further errors. Prints those that keep
+ * the others from running, and throws their `Fault` where no task is left.
+ */
+export function fitTasksNow(tasks: readonly Task[], loaded: LoadedDomain, io: Io): readonly Task[] {
+  const { fit, errors } = fitTasks(tasks, loaded);
+  const unfit = fit.length === 0 ? unfitFault(errors) : null;
+  if (unfit) throw unfit;
+  for (const error of errors) io.err(`${leftOutText(error)}\n`);
+  return fit;
+}
+
+/** Describes an error that keeps tasks from being used. */
+export const leftOutText = (error: Diagnostic): string => `not used: ${formatDiagnostic(error)}`;
 
 function throwIfUnfit(errors: readonly Diagnostic[]): void {
   if (errors.length > 0) throw new UsageError(unfitness(errors));

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openTrainingChannel } from '../../src/cli/training/trainingChannel.ts';
 import type { RunLine } from '../../src/engine/shell/runLine.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -96,14 +97,46 @@ test.each([
   expect(refusal.split('\n')[0]).toMatch(place);
 });
 
-test('training uses all tasks, so it refuses a domain in which one has an error', async () => {
-  const folder = domain(unreadable);
-  for (const argv of [
-    ['train', 'sft', folder, '--model', 'tiny', '--plan'],
-    ['synth', folder, '--count', '1', '--out', join(temporaryFolder('unfit'), 'synth')],
-  ]) {
-    const { code, err } = await rehearsal(...argv);
-    expect(code).toBe(2);
-    expect(err).toMatch(/\/tasks\/two\.task\.yaml:\d+:\d+ error /);
-  }
+describe.each([
+  ['a file of tasks that cannot be read', unreadable],
+  ['a task that names no persona', { 'tasks/two.task.yaml': task('two', 'nobody').replace(/^/, 'split: train\n') }],
+])('%s', (_what, files) => {
+  const place = /not used:? .*\/tasks\/two\.task\.yaml:\d+:\d+ error task\//;
+  const withFiles = (one: string) => domain({ 'tasks/one.task.yaml': one, ...files });
+  const [training, testing] = ['train', 'test'].map((split) => `split: ${split}\n${task('one')}`) as [string, string];
+
+  test('keeps no other task from a synthesis', async () => {
+    const out = join(temporaryFolder('unfit'), 'synth');
+    const { code, err, out: printed } = await rehearsal('synth', withFiles(training), '--count', '1', '--out', out);
+    expect(code, err).toBe(0);
+    expect(printed).toContain('synthesis ');
+    expect(err).toMatch(place);
+  });
+
+  test('keeps no other task from training, and the plan names it', async () => {
+    const { code, out, err } = await rehearsal('train', 'sft', withFiles(training), '--model', 'tiny', '--plan');
+    expect(code, err).toBe(0);
+    expect(out).toMatch(place);
+  });
+
+  test('is the reason where no task is left', async () => {
+    for (const argv of [
+      ['train', 'sft', withFiles(testing), '--model', 'tiny', '--plan'],
+      ['synth', withFiles(testing), '--count', '1', '--out', join(temporaryFolder('unfit'), 'synth')],
+    ]) {
+      const { code, err } = await rehearsal(...argv);
+      expect(code).toBe(2);
+      expect(err).toMatch(/^.*\/tasks\/two\.task\.yaml:\d+:\d+ error task\//);
+    }
+  });
+
+  test('is left out of what a trainer plays', async () => {
+    const sent: { readonly id?: number; readonly result?: unknown }[] = [];
+    const channel = openTrainingChannel('/', (message) => void sent.push(message));
+    const params = { domain: withFiles(training), split: 'train' };
+    await channel.receive(JSON.stringify({ id: 1, method: 'tasks', params }));
+    await channel.close();
+    expect(sent.at(-1)).toMatchObject({ id: 1, result: [{ id: 'one' }] });
+    expect(JSON.stringify(sent[0])).toMatch(place);
+  });
 });

@@ -21,10 +21,12 @@ import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import {
+  fitTasksNow,
   inRunFolder,
-  openWholeDomain,
+  openDomain,
   type RolloutOptions,
   readRolloutOptions,
+  tasksInSplit,
   wholeNumber,
 } from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
@@ -69,7 +71,8 @@ async function synthesizeIn(
     for (const each of played) {
       const supervisor = await opened(each, io);
       supervisors.push(supervisor);
-      sources.push(...sourcesOf(each, supervisor, text(given, 'teacher') !== undefined));
+      const tasks = fitTasksNow(each.tasks, supervisor.loaded, io);
+      sources.push(...sourcesOf({ ...each, tasks }, supervisor, text(given, 'teacher') !== undefined));
     }
     const selection = await synthesize(sources, {
       ...file,
@@ -95,7 +98,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
   const { positionals, values } = given;
   if (positionals.length === 0)
     throw new UsageError('name the folders of one domain or more (each with domain.yaml), or grade, export or preview');
-  const domains = positionals.map((name) => openWholeDomain(io, name));
+  const domains = positionals.map((name) => openDomain(io, name));
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
@@ -114,8 +117,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
       throw new UsageError(
         `${seatName(preview)} is a preview, and no training learns from one: name openai:MODEL[@BASE_URL]`,
       );
-    const own = domain.tasks.filter(({ split }) => split === 'train');
-    if (own.length === 0) throw new UsageError(`${domain.folder} has no task in the split train`);
+    const own = tasksInSplit(domain, 'train');
     const under = personasOf(domain, patterns);
     const laid = own.flatMap((task) =>
       under.filter((id) => id !== task.persona).flatMap((id) => taskIn(domain.domain, underId(task.id, id)) ?? []),

@@ -4,10 +4,12 @@ import type { Json } from '../../engine/core/json.ts';
 import type { Task } from '../../engine/core/task.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { runBatch, throwCrash } from '../../engine/shell/batch.ts';
+import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { partsPlayed } from '../../engine/shell/evaluationRecord.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
+import { fitTasks } from '../../engine/shell/load/fitness.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { makeNewRunFolder, removeUnbegunRun, runName } from '../../engine/shell/runName.ts';
@@ -18,7 +20,7 @@ import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { interpreterOf } from '../pythonEnvironment.ts';
-import { trialsOf } from '../rolloutOptions.ts';
+import { fitTasksNow, tasksInSplit, trialsOf } from '../rolloutOptions.ts';
 import { shellWord } from '../shellWord.ts';
 import { sizeOf } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
@@ -36,8 +38,8 @@ import { expectedOf, planLines, planOf, planText } from './trainingPlan.ts';
 export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
   const isJson = given.values['json'] === true;
   if (given.values['plan'] === true) {
-    const { launch, place, target } = asked(given, io, placed);
-    const plan = await planOf(launch, place, target, io);
+    const { request, launch, place, target } = asked(given, io, placed);
+    const plan = { ...(await planOf(launch, place, target, io)), leftOut: leftOutOf(request) };
     io.out(isJson ? `${JSON.stringify({ ...plan, lines: planLines(plan) })}\n` : planText(plan));
     return 0;
   }
@@ -61,7 +63,7 @@ async function start(
   const inspected = await target.preflight(asking, io);
   const { launch } = inspected;
   const { run, config } = launch;
-  io.err(planText({ ...inspected.plan, ...expectedOf(launch) }));
+  io.err(planText({ ...inspected.plan, ...expectedOf(launch), leftOut: leftOutOf(request) }));
   makeRunFolder(run);
   const prepared = await inspected.prepare();
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
@@ -148,6 +150,12 @@ function runFolder(given: Given, io: Io, kind: TrainingKind, newFolder: NameFold
   return run;
 }
 
+/** Returns the errors that keep tasks of the run's domains from being used. */
+function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {
+  const errors = [...domains, ...heldOut].flatMap(({ loaded }) => fitTasks(loaded.tasks, loaded).errors);
+  return [...new Set(errors.map((error) => formatDiagnostic(error)))];
+}
+
 /** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */
 type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
 
@@ -160,23 +168,23 @@ function lessonOf(given: Given, io: Io, { domains, file }: TrainingRequest, run:
   if (missing) throw new UsageError(`${named ?? missing}: there are no recordings`);
   if (paths.length > 0) return { paths, tasks: [], trials: 0 };
   const { loaded } = domains[0];
-  const tasks = loaded.tasks.filter(({ split }) => split === 'train');
-  if (tasks.length === 0) throw new UsageError(`${loaded.folder} has no task in the split train`);
+  const tasks = tasksInSplit(loaded, 'train');
   return { paths: [join(run, 'gold')], tasks, trials: trialsOf(given, tasks.length, 4) };
 }
 
 async function playGold({ paths, tasks, trials }: Lesson, io: Io, domain: LoadedDomain): Promise<void> {
   const [path] = paths;
   if (tasks.length === 0 || path === undefined) return;
-  io.err(`the gold seat plays ${tasks.length} tasks, ${trials} trials each\n`);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
-  const show = progress(io);
-  const total = tasks.length * trials;
-  let done = 0;
   try {
+    const fit = fitTasksNow(tasks, supervisor.loaded, io);
+    io.err(`the gold seat plays ${fit.length} tasks, ${trials} trials each\n`);
+    const show = progress(io);
+    const total = fit.length * trials;
+    let done = 0;
     const options = {
       folder: path,
-      tasks,
+      tasks: fit,
       trials,
       seed: 'gold',
       basis: 'train',

@@ -5,9 +5,9 @@ import { issueText } from '../../engine/core/issueText.ts';
 import { measureOf } from '../../engine/core/measure.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
 import { resultOf } from '../../engine/shell/batch.ts';
-import { errorsOf, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { unfitness } from '../../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
-import { unfitFault } from '../../engine/shell/load/fitness.ts';
+import { fitnessOf, fitTasks } from '../../engine/shell/load/fitness.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
@@ -20,7 +20,7 @@ import {
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
 import { version } from '../../engine/shell/version.ts';
-import { settledModel } from '../rolloutOptions.ts';
+import { leftOutText, settledModel } from '../rolloutOptions.ts';
 import { factsOf } from './rolloutFacts.ts';
 import {
   type MethodName,
@@ -74,9 +74,10 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
     },
     tasks: async ({ domain, split }) => {
       const { supervisor } = await open(domain);
-      return supervisor.domain.tasks
-        .filter((task) => !split || task.split === split)
-        .map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
+      const asked = supervisor.domain.tasks.filter((task) => !split || task.split === split);
+      const { fit, errors } = fitTasks(asked, supervisor.loaded);
+      if (fit.length === 0 && errors.length > 0) throw new Refusal('bad-domain', unfitness(errors));
+      return fit.map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
     },
     rollout: async (params, id) => {
       const asked: Asked = { isCancelled: false };
@@ -130,16 +131,11 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
   const domain = loadDomain(folder, { soundness: false });
-  const errors = errorsOf(domain.diagnostics);
-  if (errors.some(({ code }) => code === 'domain/file-missing'))
-    throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
-  if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
+  const errors = fitnessOf(domain).shared;
+  if (errors.some(({ code }) => code === 'domain/file-missing')) throw new Refusal('unknown-domain', unfitness(errors));
+  if (errors.length > 0) throw new Refusal('bad-domain', unfitness(errors));
   const supervisor = await openSupervisor(domain, { log });
-  const unfit = unfitFault(errorsOf(supervisor.loaded.diagnostics));
-  if (unfit) {
-    await supervisor.close();
-    throw unfit;
-  }
+  for (const error of fitTasks(supervisor.domain.tasks, supervisor.loaded).errors) log(leftOutText(error));
   return { supervisor, database: baseHashOf(supervisor.loaded) };
 }
 

@@ -9,7 +9,7 @@ import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Given, text, texts } from '../command.ts';
 import { trainedDialect } from '../dialect.ts';
 import { type Io, UsageError } from '../io.ts';
-import { openWholeDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
+import { openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
 import { modelNamed } from '../servedModel.ts';
 import { ownEngine } from './engineCommand.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
@@ -40,7 +40,7 @@ export function trainingRequest(given: Given, io: Io, file: TrainingFile | null)
   const folders = named ? rest : given.positionals;
   const said = folders.length > 0 ? folders.map((folder) => ({ folder })) : sharesIn(file, 'domain');
   const opened = weighted(said, text(given, 'weights')).map((each) => domainOf(each, io));
-  const [one = { loaded: openWholeDomain(io, undefined), said: {} }, ...more] = opened;
+  const [one = { loaded: openDomain(io, undefined), said: {} }, ...more] = opened;
   if (more.length > 0 && kind !== 'grpo')
     throw new UsageError(`${kind} has one domain, and ${opened.length} are named; GRPO takes several`);
   const heldOut = texts(given, 'held-out').map((folder) => ({ folder }));
@@ -163,7 +163,7 @@ function sharesIn(file: TrainingFile | null, key: 'domain' | 'held_out'): readon
 }
 
 function domainOf(said: JsonObject, io: Io): TrainingDomain {
-  return { loaded: openWholeDomain(io, String(said['folder'])), said };
+  return { loaded: openDomain(io, String(said['folder'])), said };
 }
 
 function weighted(shares: readonly JsonObject[], given: string | undefined): readonly JsonObject[] {

@@ -12,8 +12,8 @@ import { readJson } from '../targets/runFolder.ts';
 import type { Launch, Plan, Target } from '../targets/target.ts';
 import type { Place } from '../targets/targets.ts';
 
-/** A plan with the model, and with the time that earlier runs suggest. */
-export type TrainingPlan = Plan & Expected;
+/** A plan with the model, the time that earlier runs suggest, and the errors that keep tasks from being used. */
+export type TrainingPlan = Plan & Expected & { readonly leftOut?: readonly string[] };
 
 type Expected = {
   readonly model: string;
@@ -76,7 +76,7 @@ export function planText(plan: TrainingPlan): string {
 
 /** Returns the facts of a plan as pairs of a name and a text. */
 export function planLines(plan: TrainingPlan): readonly (readonly [string, string])[] {
-  const { target, device, profile, reason, model, needs, downloads } = plan;
+  const { target, device, profile, reason, model, needs, downloads, leftOut = [] } = plan;
   const millions = needs?.parameters === undefined ? '' : `, ${(needs.parameters / 1e6).toFixed(0)} million parameters`;
   const unknown = `reported once the trainer is installed on ${target}`;
   const files = [
@@ -96,6 +96,7 @@ export function planLines(plan: TrainingPlan): readonly (readonly [string, strin
     ['disk', needs ? `${gibibytes(needs.disk)} to write, ${gibibytes(needs.free)} free` : unknown],
     ['downloads', files.map(({ what, bytes }) => `${what}: about ${megabytes(bytes)}`).join('; ') || 'none'],
     ['time', timeText(plan)],
+    ...leftOut.map((error) => ['not used', error] as const),
   ];
 }
 

@@ -40,6 +40,22 @@ export function fitnessOf({
   };
 }
 
+/**
+ * Chooses the tasks that can run. For commands that use many tasks of a domain and leave out those with errors.
+ * @returns them, and the errors that keep the others from running
+ */
+export function fitTasks<T extends Pick<Task, 'id' | 'persona' | 'under'>>(
+  tasks: readonly T[],
+  loaded: Parameters<typeof fitnessOf>[0],
+): { readonly fit: readonly T[]; readonly errors: readonly Diagnostic[] } {
+  const { ofTask, unread } = fitnessOf(loaded);
+  const errors = new Map(tasks.map((task) => [task, ofTask(task)]));
+  return {
+    fit: tasks.filter((task) => errors.get(task)?.length === 0),
+    errors: [...new Set([...unread, ...[...errors.values()].flat()])],
+  };
+}
+
 /** Errors by the id of the item that they are in; null where they are in none. */
 function byId(
   errors: readonly Diagnostic[],
