@@ -7,16 +7,12 @@ import { rolloutName } from '../../engine/shell/recordingName.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
 import { type MessagePlaces, messagesOf } from './messages.ts';
 import type { TaskTree } from './taskTree.ts';
-import { rememberRecording } from './testRecordings.ts';
 import { trialTally } from './trialTally.ts';
 
 /** Rollouts of a run whose conversations are all shown; of a larger one, those of the rollouts that did not pass. */
 const conversationsShown = 200;
 
 type Playing = { readonly task: string; readonly trial: number; readonly since: number; text: string };
-
-/** A rollout that has ended, and the test that shows it. */
-type Finished = { readonly outcome: Outcome; readonly recording: string; readonly ms: number; item: vscode.TestItem };
 
 const playingNow = (task: string, trial: number): Playing => ({ task, trial, since: Date.now(), text: '' });
 
@@ -29,11 +25,11 @@ export class RunResults {
   readonly #places: MessagePlaces;
   readonly #isLarge: boolean;
   readonly #isPart: boolean;
-  readonly #begun = new Set<vscode.TestItem>();
+  readonly #begun = new Set<string>();
   /** By the name of the rollout. */
   readonly #playing = new Map<string, Playing>();
-  /** By task, and then by trial: while tests run, they may be grouped otherwise and get other items. */
-  readonly #finished = new Map<string, Map<number, Finished>>();
+  /** By task, and then by trial. */
+  readonly #finished = new Map<string, Map<number, Outcome>>();
   #strange = 0;
 
   constructor(
@@ -68,7 +64,7 @@ export class RunResults {
   get coverage(): ReadonlyMap<vscode.TestItem, Coverage> {
     const byTask = [...this.#finished].flatMap(([task, finished]) => {
       const item = this.#tree.task(this.#folder, task);
-      const all = [...finished.values()].map(({ outcome }) => outcome.coverage);
+      const all = [...finished.values()].map(({ coverage }) => coverage);
       return item ? [[item, joinedCoverage(all)] as const] : [];
     });
     return new Map(byTask);
@@ -113,8 +109,8 @@ export class RunResults {
   #itemOf(task: string, trial: number): vscode.TestItem | undefined {
     const item = this.#tree.task(this.#folder, task);
     if (!item) return undefined;
-    if (!this.#isPart && !this.#begun.has(item)) this.#clear(item);
-    this.#begun.add(item);
+    if (!this.#isPart && !this.#begun.has(task)) this.#clear(item);
+    this.#begun.add(task);
     return this.#trials > 1 || item.children.size > 0 ? this.#tree.trial(item, trial) : item;
   }
 
@@ -122,6 +118,7 @@ export class RunResults {
   #clear(item: vscode.TestItem): void {
     const node = this.#tree.node(item);
     if (node?.type === 'task') item.label = node.row.id;
+    this.#tree.results.forget(this.#folder, item.id);
     const isKept = (child: vscode.TestItem) => {
       const kept = this.#tree.node(child);
       return this.#trials > 1 && kept?.type === 'trial' && kept.trial < this.#trials;
@@ -157,35 +154,32 @@ export class RunResults {
       this.#run.appendOutput(forTerminal(playing.text), undefined, item);
     this.#run.appendOutput(forTerminal(`recording ${recording}\n\n`), undefined, item);
     const ms = playing && !this.#isLarge ? Date.now() - playing.since : outcome.seconds * 1000;
-    const finished = { outcome, recording, ms, item };
-    this.#show(finished);
-    const trials = this.#finished.get(task) ?? new Map<number, Finished>();
-    this.#finished.set(task, trials.set(trial, finished));
+    const of = { folder: this.#folder, task, trial: this.#tree.node(item)?.type === 'trial' ? trial : null };
+    this.#tree.results.show(this.#run, of, {
+      result: outcome.result,
+      messages: outcome.result === 'passed' ? [] : messagesOf(outcome, recording, this.#places),
+      ms,
+      recording: { recording, step: outcome.pointers[0]?.step },
+    });
+    const trials = this.#finished.get(task) ?? new Map<number, Outcome>();
+    this.#finished.set(task, trials.set(trial, outcome));
     if (!this.#isPart && this.isDone(task)) this.tally(task);
-  }
-
-  #show({ outcome, recording, ms, item }: Finished): void {
-    rememberRecording(item, { recording, step: outcome.pointers[0]?.step });
-    if (outcome.result === 'passed') this.#run.passed(item, ms);
-    else this.#run[outcome.result](item, messagesOf(outcome, recording, this.#places), ms);
   }
 
   /** Shows on a task how its trials came out together. */
   tally(task: string): void {
     const item = this.#tree.task(this.#folder, task);
-    const results = [...(this.#finished.get(task)?.values() ?? [])].map(({ outcome }) => outcome.result);
+    const results = [...(this.#finished.get(task)?.values() ?? [])].map((outcome) => outcome.result);
     if (!item || results.length === 0 || this.#trials === 1) return;
     const { result, short, message } = trialTally(results);
-    // A description would take the place of the name in what a screen reader says of the row.
-    item.label = `${item.id} (${short})`;
-    if (result === 'passed') this.#run.passed(item);
-    else this.#run[result](item, new TestMessage(message));
+    const label = `${item.id} (${short})`;
+    const of = { folder: this.#folder, task, trial: null };
+    this.#tree.results.show(this.#run, of, { result, messages: new TestMessage(message), label });
     this.#run.appendOutput(forTerminal(`${message}\n`), undefined, item);
   }
 
   /** What did not come out is skipped: it was cancelled, or never begun. */
   skipRest(tasks: readonly string[]): void {
-    this.#showAgain();
     for (const task of tasks) {
       const item = this.#tree.task(this.#folder, task);
       if (!item || this.isDone(task)) continue;
@@ -198,25 +192,11 @@ export class RunResults {
 
   /** What did not come out could not be run. */
   failRest(tasks: readonly string[], message: string): void {
-    this.#showAgain();
     for (const task of tasks) {
       const item = this.#tree.task(this.#folder, task);
-      if (item && !this.isDone(task)) this.#run.errored(item, new TestMessage(message));
-    }
-  }
-
-  /** Shows results on the items that took the place of those which showed them. */
-  #showAgain(): void {
-    for (const [task, trials] of this.#finished) {
-      let isMoved = false;
-      for (const [trial, finished] of trials) {
-        const item = this.#itemOf(task, trial);
-        if (!item || item === finished.item) continue;
-        isMoved = true;
-        finished.item = item;
-        this.#show(finished);
-      }
-      if (isMoved && this.isDone(task)) this.tally(task);
+      if (!item || this.isDone(task)) continue;
+      const of = { folder: this.#folder, task, trial: null };
+      this.#tree.results.show(this.#run, of, { result: 'errored', messages: new TestMessage(message) });
     }
   }
 }

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type Page, pageSize, pagesOf } from '../../engine/language/pages.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
+import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 
 /** What an item of the Test Explorer stands for. */
@@ -27,6 +28,8 @@ type Listed = { readonly row: TaskRow; readonly parent: vscode.TestItem };
  * many tasks has pages, whose items are made when a page is opened or a task of it has a result.
  */
 export class TaskTree {
+  /** What the tasks show. */
+  readonly results: LatestResults;
   readonly #controller: vscode.TestController;
   readonly #folders: () => Promise<readonly string[]>;
   readonly #readRow: (folder: string, grouping: Grouping) => Promise<DomainRow | undefined>;
@@ -46,6 +49,7 @@ export class TaskTree {
     readRow: (folder: string, grouping: Grouping) => Promise<DomainRow | undefined>,
   ) {
     this.#controller = controller;
+    this.results = new LatestResults(controller, this);
     this.#folders = folders;
     this.#readRow = readRow;
   }
@@ -197,6 +201,7 @@ export class TaskTree {
     const shown = [...groups, ...broken];
     if (isOther(item.children, shown)) item.children.replace(shown);
     this.#tasks.set(folder, tasks);
+    this.results.showAgain(folder);
   }
 
   #fill(parent: vscode.TestItem, folder: string, rows: readonly TaskRow[]): void {

@@ -4,6 +4,7 @@ import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import type { DomainRow, Grouping, TaskRow } from '../../../src/extension/testing/domainRow.ts';
 import { RunResults } from '../../../src/extension/testing/runResults.ts';
 import { TaskTree } from '../../../src/extension/testing/taskTree.ts';
+import { recordingOfTest } from '../../../src/extension/testing/testRecordings.ts';
 import { testController } from './testController.ts';
 
 const editor = vi.hoisted(() => ({ groupBy: 'split' }));
@@ -12,6 +13,7 @@ vi.mock('vscode', () => ({
   Range: class {},
   TestTag: class {},
   TestMessage: class {},
+  TestRunRequest: class {},
   Uri: { file: (fsPath: string) => ({ fsPath }) },
   workspace: {
     asRelativePath: (path: string) => path.replace('/work/', ''),
@@ -83,17 +85,23 @@ test('domains with the same name show their folders', async () => {
   expect(labels()).toEqual(['desk (a/desk)', 'desk (b/desk)']);
 });
 
-test('results stay where tests are grouped by something else during their run', async () => {
+/** Begins a run of three tasks of a domain; `finish` ends a rollout of one. */
+async function running(trials: number) {
   const folder = '/work/desk';
   const { controller, tree, states } = treeOf(new Map([[folder, ['one', 'two', 'three']]]));
   await chosenTests(tree, controller, {});
   const run = controller.createTestRun({} as never);
   const places = { tasks: new Map(), policyRules: new Map() } as never;
-  const results = new RunResults(run, tree, { folder, tasks: 3, trials: 1, places });
-  const finish = (task: string, result: 'passed' | 'failed') => {
-    const outcome = { task, trial: 0, result, message: '', rows: null, pointers: [], seconds: 0, coverage: {} };
-    results.take({ type: 'rolloutFinished', outcome, recording: `/runs/${task}.0.traj.jsonl` } as never);
+  const results = new RunResults(run, tree, { folder, tasks: 3, trials, places });
+  const finish = (task: string, result: 'passed' | 'failed', trial = 0) => {
+    const outcome = { task, trial, result, message: '', rows: null, pointers: [], seconds: 0, coverage: {} };
+    results.take({ type: 'rolloutFinished', outcome, recording: `/runs/${task}.${trial}.traj.jsonl` } as never);
   };
+  return { folder, tree, states, results, finish };
+}
+
+test('results stay where tests are grouped by something else during their run', async () => {
+  const { folder, tree, states, results, finish } = await running(1);
   finish('one', 'passed');
   editor.groupBy = 'persona';
   await tree.read(folder);
@@ -104,4 +112,33 @@ test('results stay where tests are grouped by something else during their run', 
   expect(ids([...states].flatMap(([item, state]) => (state === 'skipped' ? [item as TestItem] : [])))).toEqual([
     'three',
   ]);
+});
+
+test.each(['persona', 'split'])('results stay where tests are grouped by %s after their run', async (last) => {
+  const { folder, tree, states, results, finish } = await running(2);
+  for (const trial of [0, 1]) {
+    finish('one', 'passed', trial);
+    finish('two', trial === 0 ? 'passed' : 'failed', trial);
+  }
+  results.failRest(['one', 'two', 'three'], 'The run ended.');
+  const before = tree.task(folder, 'two');
+  for (const groupBy of last === 'split' ? ['persona', 'split'] : ['persona']) {
+    editor.groupBy = groupBy;
+    states.clear();
+    await tree.read(folder);
+  }
+  const items = ['one', 'two', 'three'].map((task) => tree.task(folder, task));
+  expect(items).not.toContain(before);
+  expect(items.map((item) => states.get(item))).toEqual(['passed', 'failed', 'errored']);
+  const [, two] = items;
+  expect(two?.label).toContain('two (1/2 passed');
+  const trials = [...(two?.children ?? [])].map(([, item]) => item);
+  expect(trials.map((item) => states.get(item))).toEqual(['passed', 'failed']);
+  expect(trials.map((item) => recordingOfTest(item)?.recording)).toEqual([
+    '/runs/two.0.traj.jsonl',
+    '/runs/two.1.traj.jsonl',
+  ]);
+  states.clear();
+  await tree.read(folder);
+  expect(states.size).toBe(0);
 });
