@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import type { Task } from '../engine/core/task.ts';
 import type { FilePart } from '../engine/shell/load/fileParts.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
@@ -25,8 +26,12 @@ export function domainFolderOf(file: string): string | undefined {
  * call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so they are read one by one,
  * and other work of the extension host runs in between. The domain is then loaded from these texts. The databases
  * are not read, because nothing in the extension host uses them.
+ * @param reading `onTask` gets each task as soon as it was read; an aborted `signal` rejects the reading
  */
-export async function readDomain(folder: string): Promise<LoadedDomain> {
+export async function readDomain(
+  folder: string,
+  { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
+): Promise<LoadedDomain> {
   const [{ readFiles }, { readSource, partsOf, parseItems, kind }] = await Promise.all([
     import('../engine/shell/load/loadDomain.ts'),
     taskReaders(),
@@ -35,8 +40,9 @@ export async function readDomain(folder: string): Promise<LoadedDomain> {
   for (const file of taskFiles(folder)) {
     const read = readSource(file, 'task', overlay, undefined, folder);
     for (const { source } of 'source' in read ? partsOf(read.source) : []) {
-      parseItems(source, kind);
+      for (const { value } of parseItems(source, kind).items) onTask?.(value);
       await setImmediate();
+      signal?.throwIfAborted();
     }
   }
   return readFiles(folder, { overlay, databases: false });

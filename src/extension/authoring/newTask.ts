@@ -4,10 +4,11 @@ import { counted } from '../../engine/core/counted.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { type CommandEnd, runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { pickTask } from '../pickTask.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
-import { domainFolderOf, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
+import { domainFolderOf, domainOfRecording, pickDomain, taskAt } from '../workspaceDomains.ts';
 import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
@@ -44,9 +45,8 @@ async function taskOf(target: unknown): Promise<{ readonly folder: string; reado
   if (!folder) return undefined;
   const here = file && open ? await taskAt(file, cursorLine(file)) : undefined;
   if (here !== undefined) return { folder, task: here };
-  const items = (await readDomain(folder)).tasks.map(({ id, description = '' }) => ({ label: id, description }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Variants of which task?' });
-  return picked && { folder, task: picked.label };
+  const task = await pickTask(folder, 'Variants of which task?');
+  return task === undefined ? undefined : { folder, task };
 }
 
 /** Drafts variants of a task into a file of their own. Gives the file. */

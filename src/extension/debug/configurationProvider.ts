@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
+import { pickTask } from '../pickTask.ts';
 import { writableRunsOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
 import {
@@ -72,8 +73,14 @@ async function attached(configuration: Configuration): Promise<Configuration | u
 
 /** Every task of the workspace as a launch, in the debug view's list. */
 export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
-  provideDebugConfigurations: async () => {
-    const domains = await Promise.all((await domainFolders()).map((folder) => readDomain(folder)));
+  provideDebugConfigurations: async (_folder, token) => {
+    const reading = new AbortController();
+    token?.onCancellationRequested(() => reading.abort());
+    const read = (folder: string) => readDomain(folder, { signal: reading.signal });
+    const domains = await Promise.all((await domainFolders()).map(read)).catch((error: unknown) => {
+      if (reading.signal.aborted) return [];
+      throw error;
+    });
     const all = domains.flatMap(({ folder, tasks }) => tasks.map(({ id }) => ({ domain: folder, task: id })));
     const byTask = Map.groupBy(all, ({ task }) => task);
     return all.map(({ domain, task }) => {
@@ -88,11 +95,5 @@ async function taskFor(folder: string, file: string | undefined): Promise<string
     const task = await taskAt(file, cursorLine(file));
     if (task) return task;
   }
-  const { domain } = await readDomain(folder);
-  const items = domain.tasks.map(({ id, description, split }) => ({
-    label: id,
-    description: split,
-    ...(description ? { detail: description } : {}),
-  }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which task?', matchOnDetail: true }))?.label;
+  return pickTask(folder, 'Which task?');
 }
