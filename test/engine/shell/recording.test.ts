@@ -66,7 +66,7 @@ const damages: readonly {
     name: 'an unknown event',
     damage: (text) => text.replace('"userReplied"', '"userShouted"'),
     line: 2,
-    message: /is no event/,
+    message: /is not an event/,
   },
 ];
 
