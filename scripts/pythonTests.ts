@@ -99,6 +99,11 @@ export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   return sumCounts([checked, await pytest(python, filters, 'tests_verl')]);
 }
 
+/** Runs a test file of a Ray cluster again. */
+export async function runRayTestsAgain(file: string): Promise<Counts> {
+  return pytest(await setUpTrainer('verl'), [], `tests_verl/${file}`);
+}
+
 /** Returns why vLLM cannot run on this machine, if it cannot. */
 export function vllmObstacle(): Obstacle | undefined {
   const isBuilt = process.platform === 'linux' && process.arch === 'x64';

@@ -16,6 +16,7 @@ import {
   runPythonTests,
   runPythonTestsAgain,
   runRayTests,
+  runRayTestsAgain,
   runVllmTests,
   vllmObstacle,
 } from './pythonTests.ts';
@@ -62,20 +63,36 @@ type SecondRun = {
 
 const inTests = (folder: string, ...names: readonly string[]) => names.map((name) => `test/${folder}/${name}.test.ts`);
 
-/** Unit tests that kill or watch other processes: files, and folders with a slash at the end. */
+/** Unit tests that kill or watch other processes. */
 export const watchingProcesses: readonly string[] = [
-  ...inTests('cli', 'agent', 'debug', 'kills', 'terminal', 'training/trainerLaunch'),
-  'test/cli/dap/',
-  'test/cli/targets/',
-  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp', 'processGroup', 'runLock', 'sandbox'),
+  ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'terminal', 'training/trainerLaunch'),
+  ...inTests('cli/dap', 'insideTools', 'laneDeath', 'refusals', 'standby'),
+  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/pythonSdk', 'processGroup', 'runLock', 'sandbox'),
   ...inTests('engine/shell', 'trainerProcess'),
-  'test/engine/shell/lane/',
+  ...inTests('engine/shell/lane', 'laneChild', 'laneDeath', 'laneGuard', 'laneProcess', 'watchdog'),
   ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),
   ...inTests('security', 'domainCode'),
 ];
-const watchingPython: readonly string[] = ['kills', 'processes', 'vllm', 'own_agent'].map((name) => `test_${name}.py`);
-const watchesProcesses = (file: string) => watchingProcesses.some((path) => file.startsWith(path));
+const inPython = (folder: string, ...names: readonly string[]) =>
+  names.map((name) => `trainer/${folder}/test_${name}.py`);
+/** Tests of the trainer that kill or watch other processes. */
+export const watchingPython: readonly string[] = [
+  ...inPython(
+    'tests',
+    'command_line',
+    'far_side',
+    'kills',
+    'own_agent',
+    'processes',
+    'run_folder',
+    'setup_environment',
+  ),
+  ...inPython('tests', 'verl_run', 'vllm'),
+  ...inPython('tests_verl', 'agent_loops', 'job'),
+];
+const watchesInPython = (folder: string) => (file: string) => watchingPython.includes(`trainer/${folder}/${file}`);
 const endToEndConfig = 'test/e2e/vitest.config.ts';
+const targetsConfig = 'test/targets/vitest.config.ts';
 
 const bin = {
   biome: 'node_modules/@biomejs/biome/bin/biome',
@@ -102,7 +119,7 @@ export const steps: readonly Step[] = [
       ...(process.env.REHEARSAL_SUITE === 'full' ? mcpPython.downloads() : []),
     ],
     run: runUnitTests,
-    secondRun: { isFor: watchesProcesses, run: (file) => runVitest('unit-again', [file]) },
+    secondRun: { isFor: (file) => watchingProcesses.includes(file), run: (file) => runVitest('unit-again', [file]) },
   },
   {
     name: 'lint',
@@ -125,7 +142,7 @@ export const steps: readonly Step[] = [
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
-    secondRun: { isFor: (file) => watchingPython.includes(file), run: runPythonTestsAgain },
+    secondRun: { isFor: watchesInPython('tests'), run: runPythonTestsAgain },
   },
   {
     name: 'package',
@@ -163,7 +180,8 @@ export const steps: readonly Step[] = [
     isFull: true,
     downloads: trainerDownloads,
     obstacle: () => pythonObstacle() ?? sshObstacle(),
-    run: (filters) => runVitest('targets', filters, 'test/targets/vitest.config.ts'),
+    run: (filters) => runVitest('targets', filters, targetsConfig),
+    secondRun: { isFor: () => true, run: (file) => runVitest('targets-again', [file], targetsConfig) },
   },
   {
     name: 'ray',
@@ -173,6 +191,7 @@ export const steps: readonly Step[] = [
     downloads: verlDownloads,
     obstacle: () => pythonObstacle() ?? procObstacle(),
     run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
+    secondRun: { isFor: watchesInPython('tests_verl'), run: runRayTestsAgain },
   },
   {
     name: 'benchmarks',
@@ -200,7 +219,8 @@ export const steps: readonly Step[] = [
     downloads: () => [...browserDownloads(), ...trainerDownloads()],
     obstacle: () => pythonObstacle() ?? codeServerObstacle(),
     environment: () => ({ REHEARSAL_SUITE: 'full', REHEARSAL_RECIPE_MODEL: 'smollm2' }),
-    run: () => runVitest('e2e', ['recipe'], endToEndConfig),
+    run: () => runVitest('recipe', ['recipe'], endToEndConfig),
+    secondRun: { isFor: () => true, run: (file) => runVitest('recipe-again', [file], endToEndConfig) },
   },
   {
     name: 'vllm',
@@ -210,6 +230,7 @@ export const steps: readonly Step[] = [
     downloads: () => [...trainerDownloads(), ...vllmDownloads()],
     obstacle: vllmObstacle,
     run: runVllmTests,
+    secondRun: { isFor: watchesInPython('tests'), run: () => runVllmTests([]) },
   },
   ...plantedSteps,
 ];
