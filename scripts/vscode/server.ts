@@ -91,14 +91,20 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  const endAtExit = () => signalGroup(child, 'SIGKILL');
+  const removeFolders = () => {
+    for (const folder of temporary ? [home, userData] : [home]) {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  };
+  const endAtExit = () => {
+    signalGroup(child, 'SIGKILL');
+    removeFolders();
+  };
   process.once('exit', endAtExit);
   const clean = async () => {
     await end(child);
     process.off('exit', endAtExit);
-    for (const folder of temporary ? [home, userData] : [home]) {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    }
+    removeFolders();
   };
   try {
     const extensionHosts = followExtensionHosts(child);

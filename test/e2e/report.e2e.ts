@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { sampled } from '../support/suite.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 import { sharedBrowser } from './support/shared.ts';
 
@@ -13,7 +13,7 @@ let html: string;
 
 beforeAll(async () => {
   browser = await sharedBrowser();
-  const run = join(mkdtempSync(join(tmpdir(), 'rehearsal-report-')), 'run');
+  const run = join(temporaryFolder('rehearsal-report'), 'run');
   // Some of them need more turns than they get, so that the report has failures to show.
   const options = ['--agent', 'gold', '--trials', '3', '--turn-cap', '7', '--out', run];
   await rehearsal('eval', 'domains/order-desk', ...options);

@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: names.map((name) => `test/e2e/${name}.e2e.ts`),
-    globalSetup: ['test/e2e/support/setUp.ts'],
+    globalSetup: ['test/support/temporary.ts', 'test/e2e/support/setUp.ts'],
     setupFiles: ['test/e2e/support/failures.ts'],
     maxWorkers: 2,
     isolate: false,
