@@ -13,7 +13,7 @@ import { reportRunningSteps } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
 import { selectSteps } from './testSelection.ts';
 import { type Step, steps } from './testSteps.ts';
-import { absent, findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
+import { absent, continuationOf, findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
 
 const usage = `Usage: npm test -- [options] [FILTER...]
        npm run test:full -- [options] [FILTER...]
@@ -94,7 +94,7 @@ async function main(args: string[]): Promise<number> {
       slowest: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
       'without-sandbox': { type: 'boolean', default: false },
-      settle: { type: 'string', default: '10' },
+      settle: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -104,7 +104,7 @@ async function main(args: string[]): Promise<number> {
   }
   const interruption = interruptionSignal();
   const { chosen, leftOut } = selectSteps(steps, values);
-  const settleMs = 1000 * secondsIn(values.settle);
+  const settleMs = 1000 * secondsIn(values.settle ?? '10');
   if (values.full) Object.assign(process.env, { ...fullSettings, ...process.env });
   if (values.full) announce(`Property tests use REHEARSAL_SEED=${process.env['REHEARSAL_SEED']}`);
   await announceDownloads(chosen, filters);
@@ -122,22 +122,17 @@ async function main(args: string[]): Promise<number> {
   const isStrict = values.strict || values.full;
   const needsSandbox = isStrict && !values['without-sandbox'];
   const { passed, failed } = totalOf(outcomes, leftovers, { isStrict, needsSandbox });
+  const first = outcomes.find(({ absence }) => absence?.reason === interrupted);
   const lines = [
     ...(values.slowest ? slowestOf(outcomes) : []),
     ...findingsOf(outcomes, leftovers),
     style('bold', `━━ summary after ${elapsed(started)}`),
     ...summaryOf(outcomes),
-    ...continuationOf(outcomes, values.full),
+    ...(first ? [continuationOf(first.step, values, filters)] : []),
     `${passed} passed, ${failed} failed`,
   ];
   console.log(`\n${lines.join('\n')}`);
   return failed > 0 || interruption.aborted ? 1 : 0;
-}
-
-/** Returns how to continue a run that was interrupted. */
-function continuationOf(outcomes: readonly Outcome[], full: boolean): readonly string[] {
-  const first = outcomes.find(({ absence }) => absence?.reason === interrupted);
-  return first ? [`Continue: ${full ? 'npm run test:full' : 'npm test'} -- --from ${first.step}`] : [];
 }
 
 await runMain(main);

@@ -77,6 +77,28 @@ export function isFinding(line: string): boolean {
   return /^(?:SKIPPED|FAILED|UNSTEADY|LEFT BEHIND): /.test(line);
 }
 
+/**
+ * Returns how to continue a run that was interrupted.
+ * @param step the first step that did not end
+ * @param options the options of the run, by name
+ */
+export function continuationOf(
+  step: string,
+  { full, ...options }: Readonly<Record<string, string | boolean | undefined>>,
+  filters: readonly string[],
+): string {
+  const given: typeof options = { ...options, from: step };
+  const kept = Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, quoted(`${value}`)];
+  });
+  return ['Continue:', full ? 'npm run test:full' : 'npm test', '--', ...kept, ...filters.map(quoted)].join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w./,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** What else fails a run, beside failed tests. */
 export type Strictness = {
   /** Unsteady tests and leftovers count as failed. */

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test, vi } from 'vitest';
 import { findLeftovers } from '../../scripts/leftovers.ts';
+import { inRoot } from '../../scripts/repository.ts';
 import config from '../e2e/vitest.config.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
@@ -17,7 +19,9 @@ test('what an end-to-end test leaves in the temporary folder of the run is still
   vi.stubEnv('REHEARSAL_TEST_FOLDER', undefined);
   const ends: (() => void)[] = [];
   for (const setUp of [config.test?.globalSetup ?? []].flat()) {
-    const { default: begin } = (await import(`../../${setUp}`)) as { default: () => unknown };
+    const { default: begin } = (await import(/* @vite-ignore */ pathToFileURL(inRoot(setUp)).href)) as {
+      default: () => unknown;
+    };
     const end = await begin();
     if (typeof end === 'function') ends.push(end as () => void);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reasonOf } from '../../scripts/obstacle.ts';
-import { findingsOf, isFinding, type Outcome, summaryOf, totalOf } from '../../scripts/testSummary.ts';
+import { continuationOf, findingsOf, isFinding, type Outcome, summaryOf, totalOf } from '../../scripts/testSummary.ts';
 
 const nothing = { passed: 0, failed: 0, skipped: 0 };
 const outcomes: readonly Outcome[] = [
@@ -48,4 +48,16 @@ test.each([
   [true, { passed: 13, failed: 5 }],
 ])('unsteady tests and leftovers count as failed only in a strict run (%s)', (isStrict, total) => {
   expect(totalOf(outcomes, ['x in the temporary folder'], { isStrict, needsSandbox: true })).toEqual(total);
+});
+
+test.each([
+  [{ full: false }, [], 'npm test -- --from e2e'],
+  [{ full: true, from: 'unit', slowest: true }, [], 'npm run test:full -- --from e2e --slowest'],
+  [
+    { only: 'unit,e2e', skip: 'lint', strict: true, slowest: false, settle: undefined },
+    ['rollout', 'a story'],
+    "npm test -- --only unit,e2e --skip lint --strict --from e2e rollout 'a story'",
+  ],
+])('an interrupted run continues with the same options and filters (%j)', (options, filters, command) => {
+  expect(continuationOf('e2e', options, filters)).toBe(`Continue: ${command}`);
 });
