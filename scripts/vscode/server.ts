@@ -24,6 +24,8 @@ import { startTokenProxy } from './tokenProxy.ts';
 export type ServerOptions = {
   port?: number;
   userData?: string;
+  /** The parent of its temporary folders, in place of the system's. */
+  temporary?: string;
   /** Path of a .vsix that is installed before the start. */
   vsix?: string;
   /** Folders of extensions that are installed as they are. */
@@ -76,7 +78,8 @@ const startLimit = 180_000;
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const entry = await installCodeServer();
   const temporary = options.userData === undefined;
-  const userData = options.userData ?? mkdtempSync(join(tmpdir(), 'rehearsal-vscode-'));
+  const parent = options.temporary ?? tmpdir();
+  const userData = options.userData ?? mkdtempSync(join(parent, 'rehearsal-vscode-'));
   writeSettings(userData, options.settings ?? {});
   const folders = folderArguments(userData);
   const env = { ...process.env, ...options.env };
@@ -84,27 +87,21 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     cpSync(await installedExtension(entry, options.vsix, env), join(userData, 'extensions'), { recursive: true });
   else if (options.vsix) await installExtension(entry, folders, options.vsix, env);
   for (const extension of options.extensions ?? []) copyExtension(extension, join(userData, 'extensions'));
-  const home = mkdtempSync(join(tmpdir(), 'rehearsal-socket-'));
+  const home = mkdtempSync(join(parent, 'rehearsal-socket-'));
   const socket = join(home, 'vscode.sock');
   const child = spawn(process.execPath, [entry, ...folders, ...listenArguments(socket, options)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  const removeFolders = () => {
-    for (const folder of temporary ? [home, userData] : [home]) {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    }
-  };
-  const endAtExit = () => {
-    signalGroup(child, 'SIGKILL');
-    removeFolders();
-  };
+  const endAtExit = () => signalGroup(child, 'SIGKILL');
   process.once('exit', endAtExit);
   const clean = async () => {
     await end(child);
     process.off('exit', endAtExit);
-    removeFolders();
+    for (const folder of temporary ? [home, userData] : [home]) {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
   };
   try {
     const extensionHosts = followExtensionHosts(child);

@@ -10,12 +10,12 @@ export function temporaryFolder(name: string): string {
 }
 
 /**
- * Before the tests: makes the folder in which `temporaryFolder` makes its own. The process of vitest removes it, because
- * a worker may be killed before it removes anything. The name is short for the sake of sockets.
+ * Before the tests: makes the folder in which `temporaryFolder` makes its own. The process of vitest removes it when it
+ * exits, because a worker may be killed before it removes anything. The name is short, because sockets are in it.
  */
-export default function setUp(): (() => void) | undefined {
-  if (process.env[rootVariable] !== undefined) return undefined;
+export default function setUp(): void {
+  if (process.env[rootVariable] !== undefined) return;
   const root = mkdtempSync(join(tmpdir(), 't-'));
   process.env[rootVariable] = root;
-  return () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 }

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { type Server, startServer } from '../../../scripts/vscode/server.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** The test files of a vitest worker share one browser and one VS Code server. */
 let browser: Promise<Browser> | undefined;
@@ -18,8 +19,9 @@ export function sharedBrowser(): Promise<Browser> {
 
 /** Returns the VS Code server of this process, with a package installed. */
 export function sharedServer(vsix: string): Promise<Server> {
+  // Its process is killed when this one exits, and cannot remove its folders then.
   // A page that is closed while VS Code still opens may leave its extension host without telling it to end.
-  server ??= startServer({ vsix, reconnectionSeconds: 10 });
+  server ??= startServer({ vsix, reconnectionSeconds: 10, temporary: temporaryFolder('server') });
   return server;
 }
 
