@@ -21,9 +21,14 @@ export function usesDesktop(): boolean {
 
 const sourceFolder = inRoot('test', 'e2e', 'host');
 
-/** Returns the names of the test files. */
-export function hostTestFiles(): readonly string[] {
-  return readdirSync(sourceFolder).filter((name) => name.endsWith('.test.ts'));
+/**
+ * Returns the names of the test files.
+ * @param filters parts of their paths; none means all
+ */
+export function hostTestFiles(filters: readonly string[] = []): readonly string[] {
+  const isChosen = (name: string) => filters.some((part) => `test/e2e/host/${name}`.includes(part));
+  const all = readdirSync(sourceFolder).filter((name) => name.endsWith('.test.ts'));
+  return filters.length > 0 ? all.filter(isChosen) : all;
 }
 
 /** Bundles each test file into dist/test/host, without `vscode`, mocha and MCP's client. Returns the path of the entry. */
@@ -53,7 +58,7 @@ async function bundleTests(): Promise<string> {
  * Runs the tests and returns their counts. Throws a `Failure` if VS Code ends before all of them have run.
  * @param files the names of the test files
  */
-export async function runHostTests(files: readonly string[] = hostTestFiles()): Promise<Counts> {
+export async function runHostTests(files: readonly string[]): Promise<Counts> {
   const entry = await bundleTests();
   const results = freshReport('host-results.json');
   const desktop = usesDesktop();

@@ -48,6 +48,11 @@ export function sumCounts(all: readonly Counts[]): Counts {
   };
 }
 
+/** Returns whether counts have no test, and no test file that did not run. */
+export function isEmpty({ passed, failed, skipped, notRun }: Counts): boolean {
+  return passed + failed + skipped === 0 && !notRun;
+}
+
 /**
  * Returns the counts of a run after a file ran again. If tests of the file passed and none failed, its failures become
  * unsteady tests, which count as passed. Every other failure stays.

@@ -1,6 +1,6 @@
 import { reasonOf } from './obstacle.ts';
 import { inRoot } from './repository.ts';
-import { type Counts, withSecondRun } from './results.ts';
+import { type Counts, isEmpty, withSecondRun } from './results.ts';
 import { runStepProcess } from './stepProcess.ts';
 import { announce, style, warn } from './terminal.ts';
 import type { Step } from './testSteps.ts';
@@ -42,6 +42,7 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
   const ms = performance.now() - started;
   if (!isLive) console.log(`${heading}\n${output.trim()}`);
   if (!counts) return absent(step.name, 'not run', interrupted);
+  if (run.filters.length > 0 && isEmpty(counts)) return absent(step.name, 'not run', unmatched);
   const outcome = { step: step.name, counts, ms };
   console.log(`${styledStatus(outcome).trim()} ${step.name}: ${describeCounts(counts)}`);
   return outcome;
@@ -49,6 +50,9 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
 
 /** The reason for which a step did not run, or not to its end, after an interruption. */
 export const interrupted = 'interrupted';
+
+/** The reason for which a step did not run with filters. */
+const unmatched = 'no test file matches';
 
 /**
  * Runs each failed file once more, alone, if other processes can disturb it.

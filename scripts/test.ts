@@ -13,14 +13,23 @@ import { reportRunningSteps } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
 import { selectSteps } from './testSelection.ts';
 import { type Step, steps } from './testSteps.ts';
-import { absent, continuationOf, findingsOf, type Outcome, slowestOf, summaryOf, totalOf } from './testSummary.ts';
+import {
+  absent,
+  continuationOf,
+  findingsOf,
+  type Outcome,
+  slowestOf,
+  summaryOf,
+  totalOf,
+  unmatchedIn,
+} from './testSummary.ts';
 
 const usage = `Usage: npm test -- [options] [FILTER...]
        npm run test:full -- [options] [FILTER...]
 
 Runs the steps in a fixed order. A step that fails, or that is stopped at its time limit, does not end the run.
 test:full also runs the long steps, and more kills, rollouts and property runs with a new seed. It is strict.
-A FILTER is a part of a test file's name. The exit code is 1 if something failed.
+A FILTER is a part of a test file's name. A step without such a file is not run, and a filter without any fails. The exit code is 1 if something failed.
 
   --only A,B     run these steps only
   --skip A,B     run all steps except these
@@ -123,16 +132,18 @@ async function main(args: string[]): Promise<number> {
   const needsSandbox = isStrict && !values['without-sandbox'];
   const { passed, failed } = totalOf(outcomes, leftovers, { isStrict, needsSandbox });
   const first = outcomes.find(({ absence }) => absence?.reason === interrupted);
+  const unmatched = first ? [] : unmatchedIn(outcomes, filters);
   const lines = [
     ...(values.slowest ? slowestOf(outcomes) : []),
     ...findingsOf(outcomes, leftovers),
+    ...unmatched,
     style('bold', `━━ summary after ${elapsed(started)}`),
     ...summaryOf(outcomes),
     ...(first ? [continuationOf(first.step, values, filters)] : []),
     `${passed} passed, ${failed} failed`,
   ];
   console.log(`\n${lines.join('\n')}`);
-  return failed > 0 || interruption.aborted ? 1 : 0;
+  return failed > 0 || unmatched.length > 0 || interruption.aborted ? 1 : 0;
 }
 
 await runMain(main);

@@ -49,7 +49,10 @@ export type Step = {
   obstacle?: () => Obstacle | undefined;
   /** Variables of the step and of its second run. A variable that is already set keeps its value. */
   environment?: (filters: readonly string[]) => Readonly<Record<string, string>>;
-  /** Runs the step. The filters are parts of test file names; steps without test files ignore them. */
+  /**
+   * Runs the step. The filters are parts of test file names; steps without test files ignore them. A step without a
+   * match counts no test.
+   */
   run: (filters: readonly string[]) => Promise<Counts>;
   /** How each test file that failed runs once more, alone. */
   secondRun?: SecondRun;
@@ -254,11 +257,13 @@ async function runUnitTests(filters: readonly string[]): Promise<Counts> {
 }
 
 /** Runs the host tests, which start domain code, so none of them without a sandbox. */
-async function runInHost(): Promise<Counts> {
+async function runInHost(filters: readonly string[]): Promise<Counts> {
+  const files = hostTestFiles(filters);
   const obstacle = sandboxObstacle();
-  if (obstacle) return withoutFiles(hostTestFiles().length, obstacle);
+  if (obstacle) return withoutFiles(files.length, obstacle);
+  if (files.length === 0) return noTests;
   await ensureBuilt();
-  return runHostTests();
+  return runHostTests(files);
 }
 
 /** Counts test files that did not run. */

@@ -72,6 +72,14 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
   ];
 }
 
+/** Returns one line if filters are given and no step found a test for them. A step that was skipped might have. */
+export function unmatchedIn(outcomes: readonly Outcome[], filters: readonly string[]): readonly string[] {
+  const mayMatch = ({ counts, absence }: Outcome) =>
+    counts.tests !== undefined || counts.notRun !== undefined || counts.failed > 0 || absence?.status === 'skipped';
+  if (filters.length === 0 || outcomes.some(mayMatch)) return [];
+  return [style('red', `FAILED: no test matches ${filters.join(', ')}`)];
+}
+
 /** Returns whether a line of the output, without colours, is one of `findingsOf`. */
 export function isFinding(line: string): boolean {
   return /^(?:SKIPPED|FAILED|UNSTEADY|LEFT BEHIND): /.test(line);

@@ -8,7 +8,7 @@ import { Failure } from './terminal.ts';
 /**
  * Runs vitest once and counts from its JSON report.
  * @param name the name of the report in dist/test
- * @param filters parts of test file names, and options of vitest; none means all
+ * @param filters parts of test file names, and options of vitest; none means all. Without a match no test is counted.
  */
 export async function runVitest(
   name: string,
@@ -17,7 +17,8 @@ export async function runVitest(
 ): Promise<Counts> {
   const report = freshReport(`${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const args = [inRoot('node_modules/vitest/vitest.mjs'), 'run', '--config', config, ...reporters, ...filters];
+  const matching = filters.length > 0 ? ['--passWithNoTests', ...filters] : [];
+  const args = [inRoot('node_modules/vitest/vitest.mjs'), 'run', '--config', config, ...reporters, ...matching];
   const { code, output } = await runCommand(process.execPath, args, { cwd: root, echo: true });
   const [error] = /Vitest caught \d+ unhandled errors?/.exec(stripVTControlCharacters(output)) ?? [];
   return withExitCode(readVitest(report), code, error);

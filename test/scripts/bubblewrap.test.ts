@@ -38,24 +38,3 @@ test.runIf(isLinux)('a download that fails is a warning, and there is no bubblew
     ['! bubblewrap: apt-get update failed: no network', '""'],
   ]);
 });
-
-/** One file that runs without a sandbox, and two that need one. */
-const filters = ['test/scripts/testSelection', 'test/engine/shell/lane/laneMarker', 'test/engine/shell/lane/sync'];
-
-// One after the other: the runs write the same reports.
-test.each([
-  ['npm test', [], 0],
-  ['npm test --strict', ['--strict'], 1],
-  ['npm test --strict --without-sandbox', ['--strict', '--without-sandbox'], 0],
-] as const)('%s names the files that do not run without a sandbox', async (_, flags, code) => {
-  const args = [inRoot('scripts', 'test.ts'), '--only', 'unit', ...flags, ...filters];
-  const env = { ...process.env, REHEARSAL_SANDBOX: 'off', REHEARSAL_SUITE: '', TMPDIR: temporaryFolder('b') };
-  const { code: exitCode, output } = await runCommand(process.execPath, args, { env });
-  const reason = '2 files not run: no sandbox: REHEARSAL_SANDBOX=off switches it off';
-  const lines = output.trim().split('\n');
-  expect(lines.filter((line) => line.startsWith('SKIPPED: '))).toEqual([expect.stringContaining(`unit: ${reason}`)]);
-  expect(lines).toContainEqual(expect.stringMatching(/^skipped {2}unit +\d+ passed, 0 failed, 2 files not run: /));
-  const failed = code === 0 ? 0 : 2;
-  expect(lines.at(-1)).toMatch(new RegExp(`^\\d+ passed, ${failed} failed$`));
-  expect(exitCode).toBe(code);
-});
