@@ -8,6 +8,14 @@ import { elapsed, Failure } from './terminal.ts';
 /** The exit code of a command and everything it printed. */
 export type Finished = { code: number; output: string };
 
+/** One line for each command that left a process behind. They are part of the counts of a step. */
+const leftBehind: string[] = [];
+
+/** Returns one line for each command of this process so far that left a process behind which keeps its output open. */
+export function commandsWithLeftovers(): readonly string[] {
+  return leftBehind;
+}
+
 /**
  * Runs a command to its end and collects its output. With `echo`, the output also appears as it comes. Rejects with a
  * `Failure` if the command cannot be started.
@@ -15,9 +23,9 @@ export type Finished = { code: number; output: string };
 export function runCommand(
   command: string,
   args: readonly string[],
-  options: SpawnOptions & { echo?: boolean } = {},
+  options: SpawnOptions & { echo?: boolean; outputMs?: number } = {},
 ): Promise<Finished> {
-  const { echo = false, ...spawnOptions } = options;
+  const { echo = false, outputMs, ...spawnOptions } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...spawnOptions });
     let output = '';
@@ -28,7 +36,10 @@ export function runCommand(
     child.stdout?.on('data', collect(process.stdout));
     child.stderr?.on('data', collect(process.stderr));
     child.on('error', (error) => reject(new Failure(`Could not start ${command}: ${error.message}`)));
-    endOf(child).then(({ code, leftovers }) => resolve({ code: code === 0 && leftovers ? 1 : code, output }));
+    endOf(child, outputMs).then(({ code, leftovers }) => {
+      if (leftovers) leftBehind.push(heldOpen([command, ...args].join(' ').replaceAll(/\s+/g, ' ').slice(0, 200)));
+      resolve({ code, output });
+    });
   });
 }
 
@@ -38,6 +49,11 @@ export async function runGate(what: string, command: string, args: readonly stri
   const { code, output } = await runCommand(command, args, { cwd });
   console.log(code === 0 ? `${what} (${elapsed(started)})` : output.trim());
   return gateCounts(code === 0, what);
+}
+
+/** Returns one line about something that left a process behind. */
+export function heldOpen(what: string): string {
+  return `a process of ${what}, which keeps its output open`;
 }
 
 /**
@@ -50,7 +66,6 @@ export function endOf(child: ChildProcess, outputMs = 10_000): Promise<{ code: n
     child.once('exit', () => {
       const limit = setTimeout(() => {
         leftovers = true;
-        console.error(`${child.spawnfile} left a process behind that keeps its output open`);
         child.stdout?.destroy();
         child.stderr?.destroy();
       }, outputMs);

@@ -24,6 +24,8 @@ export type Counts = {
   omissions?: readonly string[];
   /** Test files that did not run because this machine has no sandbox. */
   notRun?: readonly FilesNotRun[];
+  /** One line for each process that was left behind and kept the output of a command or a step open. */
+  leftovers?: readonly string[];
   tests?: readonly TimedTest[];
 };
 
@@ -35,6 +37,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   const unsteady = all.flatMap((counts) => counts.unsteady ?? []);
   const omissions = all.flatMap((counts) => counts.omissions ?? []);
   const notRun = all.flatMap((counts) => counts.notRun ?? []);
+  const leftovers = all.flatMap((counts) => counts.leftovers ?? []);
   const tests = all.flatMap((counts) => counts.tests ?? []);
   return {
     passed: sum(all.map(({ passed }) => passed)),
@@ -44,6 +47,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
     ...(unsteady.length > 0 && { unsteady }),
     ...(omissions.length > 0 && { omissions }),
     ...(notRun.length > 0 && { notRun }),
+    ...(leftovers.length > 0 && { leftovers }),
     ...(tests.length > 0 && { tests }),
   };
 }
@@ -62,6 +66,7 @@ export function withSecondRun(first: Counts, file: string, second: Counts): Coun
   const passesNow = (failure: TestFailure) => passes && failure.file === file;
   const unsteady = first.failures?.filter(passesNow).map(({ text }) => text) ?? [];
   const { failures = [], ...rest } = first;
+  const leftovers = [...(first.leftovers ?? []), ...(second.leftovers ?? [])];
   const left = failures.filter((failure) => !passesNow(failure));
   return {
     ...rest,
@@ -69,6 +74,7 @@ export function withSecondRun(first: Counts, file: string, second: Counts): Coun
     failed: first.failed - unsteady.length,
     ...(left.length > 0 && { failures: left }),
     ...(unsteady.length > 0 && { unsteady: [...(first.unsteady ?? []), ...unsteady] }),
+    ...(leftovers.length > 0 && { leftovers }),
   };
 }
 

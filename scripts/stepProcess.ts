@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { endOf } from './process.ts';
+import { commandsWithLeftovers, endOf, heldOpen } from './process.ts';
 import { childrenOf, killTree } from './processTree.ts';
-import { type Counts, failedWith } from './results.ts';
+import { type Counts, failedWith, noTests, sumCounts } from './results.ts';
 import { elapsed, formatDuration, style } from './terminal.ts';
 
 /** A step that runs in its own process. */
@@ -15,6 +15,8 @@ export type StepProcess = {
   /** Whether the output appears as it comes. Otherwise it is collected, so that steps side by side do not mix theirs. */
   readonly isLive: boolean;
   readonly interruption: AbortSignal;
+  /** How long a process that the step left behind may keep its output open. */
+  readonly outputMs?: number;
 };
 
 /** The collected output of a step, and its counts unless it was interrupted. */
@@ -27,7 +29,7 @@ const running = new Map<ChildProcess, { readonly name: string; readonly started:
  * reaches its limit, or that ends without counts, counts as one failure with that reason.
  */
 export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
-  const { script, args, env = process.env, name, limitMs, isLive, interruption } = step;
+  const { script, args, env = process.env, name, limitMs, isLive, interruption, outputMs } = step;
   const stream = isLive ? 'inherit' : 'pipe';
   // In its own process group, Ctrl+C in the terminal does not reach the step.
   const detached = process.platform !== 'win32';
@@ -48,10 +50,11 @@ export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
   const kill = () => child.pid !== undefined && killTree(child.pid);
   if (stop.aborted) kill();
   else stop.addEventListener('abort', kill);
-  const { code } = await endOf(child);
+  const { code, leftovers } = await endOf(child, outputMs);
   stop.removeEventListener('abort', kill);
   running.delete(child);
-  if (counts) return { output, counts };
+  if (counts)
+    return { output, counts: leftovers ? sumCounts([counts, { ...noTests, leftovers: [heldOpen(name)] }]) : counts };
   if (interruption.aborted) return { output, counts: undefined };
   const reason = limit.aborted
     ? `stopped at its time limit of ${formatDuration(limitMs)}`
@@ -65,7 +68,7 @@ export async function runStepProcess(step: StepProcess): Promise<FinishedStep> {
  */
 export async function sendCounts(counts: Promise<Counts>): Promise<void> {
   process.once('disconnect', endTree);
-  const message = await counts;
+  const message = { ...(await counts), leftovers: commandsWithLeftovers() };
   await new Promise((resolve) => process.send?.(message, resolve));
   process.off('disconnect', endTree);
   process.disconnect?.();

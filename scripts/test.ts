@@ -124,7 +124,8 @@ async function main(args: string[]): Promise<number> {
   const run = { filters, interruption };
   const ran = await runAgain(chosen, await runSteps(chosen, run), run);
   stopReports();
-  const leftovers = await findLeftovers(temporary, settleMs);
+  const held = ran.flatMap(({ counts }) => counts.leftovers ?? []);
+  const leftovers = [...held, ...(await findLeftovers(temporary, settleMs))];
   const notRun = leftOut.map(({ step, reason }) => absent(step.name, 'not run', reason));
   const position = ({ step }: Outcome) => steps.findIndex(({ name }) => name === step);
   const outcomes = [...notRun, ...ran].toSorted((a, b) => position(a) - position(b));

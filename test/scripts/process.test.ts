@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { endOf } from '../../scripts/process.ts';
+import { commandsWithLeftovers, endOf, runCommand } from '../../scripts/process.ts';
 import { inRoot } from '../../scripts/repository.ts';
 import { until } from '../support/until.ts';
 
@@ -11,13 +11,23 @@ test('a process ends with its exit code', async () => {
   expect(await endOf(started('process.kill(process.pid, "SIGKILL")'))).toEqual({ code: 1, leftovers: false });
 });
 
+const leaves = `const left = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e9)'],
+  { stdio: ['ignore', 'inherit', 'inherit'], detached: true }); console.log(left.pid); left.unref()`;
+
 test('a process that was left behind with the output does not keep a step from ending', async () => {
-  const orphan = `require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e9)'],
-    { stdio: ['ignore', 'inherit', 'inherit'], detached: true })`;
-  const child = started(`const left = ${orphan}; console.log(left.pid); left.unref()`);
+  const child = started(leaves);
   const pid = new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(text))));
   expect(await endOf(child, 100)).toEqual({ code: 0, leftovers: true });
   process.kill(await pid, 'SIGKILL');
+});
+
+test('a command that leaves a process behind has its own exit code, and is named', async () => {
+  const { code, output } = await runCommand(process.execPath, ['-e', leaves], { outputMs: 100 });
+  process.kill(Number(output), 'SIGKILL');
+  expect([code, commandsWithLeftovers().filter((line) => line.includes('const left = '))]).toEqual([
+    0,
+    [expect.stringMatching(/^a process of .*, which keeps its output open$/)],
+  ]);
 });
 
 test.skipIf(process.platform === 'win32')('a second SIGTERM does not end a process that cleans up', async () => {

@@ -11,11 +11,15 @@ import { until } from '../support/until.ts';
 const folder = temporaryFolder('steps');
 
 /** Runs a script as a step. */
-function started(name: string, script: string, more: { limitMs?: number; interruption?: AbortSignal } = {}) {
+function started(
+  name: string,
+  script: string,
+  more: { limitMs?: number; interruption?: AbortSignal; outputMs?: number } = {},
+) {
   const file = join(folder, `${name}.ts`);
   writeFileSync(file, script);
-  const { limitMs = 600_000, interruption = new AbortController().signal } = more;
-  return runStepProcess({ script: file, args: [], name, limitMs, isLive: false, interruption });
+  const defaults = { limitMs: 600_000, interruption: new AbortController().signal };
+  return runStepProcess({ script: file, args: [], name, isLive: false, ...defaults, ...more });
 }
 
 const send = `import { sendCounts } from ${JSON.stringify(inRoot('scripts', 'stepProcess.ts'))};`;
@@ -43,6 +47,21 @@ test.concurrent.each([
   ['is interrupted', hangs, { interruption: AbortSignal.abort() }, { counts: undefined }],
 ])('a step that %s is counted', async (name, script, more, expected) => {
   expect(await started(name, script, more)).toMatchObject(expected);
+});
+
+test('a step that leaves a process behind with its output passes, and names it', async () => {
+  const { output, counts } = await started(
+    'leaves',
+    `${send} import { spawn } from 'node:child_process';
+    const { pid } = spawn(process.execPath, ['-e', '${hangs}'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] });
+    console.log(pid);
+    await sendCounts(Promise.resolve({ passed: 1, failed: 0, skipped: 0 }));
+    process.exit();`,
+    { outputMs: 100 },
+  );
+  killIfRunning(Number(output));
+  const leftovers = ['a process of leaves, which keeps its output open'];
+  expect(counts).toEqual({ passed: 1, failed: 0, skipped: 0, leftovers });
 });
 
 test.skipIf(process.platform !== 'linux')('a stopped step takes along what left its process group', async () => {
