@@ -2,27 +2,21 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../../scripts/process.ts';
 import { inRoot } from '../../scripts/repository.ts';
 import { killIfRunning } from '../support/processes.ts';
-import { sampled } from '../support/suite.ts';
 
 /** Parts of the command lines of what is left: a process, and a worker of rollouts with what is above and beside it. */
 const leftover = [/setTimeout/, /planted\/lane\.ts/, /node --max-old-space-size/, /^\/bin\/sh -c lanes=/];
 
 // One after the other: the runs write the same reports.
-test.skipIf(process.platform !== 'linux').each(
-  sampled(
-    [
-      [
-        'planted-slow,planted',
-        ['--strict'],
-        1,
-        1,
-        [/^FAILED: planted-slow: stopped at its time limit of 1\.0 s$/m, /^failed {3}planted-slow /m],
-      ],
-      ['planted', [], 0, 2, []],
-    ] as const,
-    2,
-  ),
-)(
+test.skipIf(process.platform !== 'linux').each([
+  [
+    'planted-slow,planted',
+    ['--strict'],
+    1,
+    1,
+    [/^FAILED: planted-slow: stopped at its time limit of 1\.0 s$/m, /^failed {3}planted-slow /m],
+  ],
+  ['planted', [], 0, 2, []],
+] as const)(
   'npm test --only %s %j names an unsteady test, and a folder and processes that were left behind',
   async (steps, flags, code, passed, more) => {
     const args = [inRoot('scripts', 'test.ts'), '--only', steps, '--settle', '0', ...flags];
