@@ -186,7 +186,8 @@ async function watchAll(): Promise<void> {
 }
 
 const stampFile = join('dist', 'stamp');
-const buildInputs = [
+/** Files and folders that decide what is in dist/. */
+export const buildInputs: readonly string[] = [
   'src',
   'trainer/rehearsal_trainer/keys.json',
   'package.json',

@@ -2,7 +2,7 @@
 /** Builds for production and packs `dist/package/rehearsal-<version>.vsix` from the allow list in .vscodeignore. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureBuilt } from './build.ts';
+import { buildInputs, ensureBuilt } from './build.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
 import { addTypescriptPlugin } from './typescriptPlugin.ts';
@@ -10,17 +10,12 @@ import { addTypescriptPlugin } from './typescriptPlugin.ts';
 /** The packaged extension stays under this size. */
 export const largestPackage = 3_000_000;
 
-const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'syntaxes'];
-const sources = [
-  'src',
-  'domains',
-  'templates',
-  'trainer',
-  'scripts/build.ts',
-  'scripts/licences',
-  'scripts/notices.ts',
-  'scripts/typescriptPlugin.ts',
-  'package-lock.json',
+/** Files and folders that decide what is in the package. */
+export const packageInputs: readonly string[] = [
+  ...buildInputs,
+  ...['.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'syntaxes', 'domains', 'templates', 'trainer'],
+  'docs/walkthrough',
+  'scripts/package.ts',
 ];
 
 /** Returns the path of this version's package. */
@@ -39,7 +34,7 @@ export function packagePath(): string {
 export async function packageExtension(): Promise<string> {
   const file = packagePath();
   const stampFile = join('dist', 'package', 'stamp');
-  const stamp = contentStamp([...inputs, ...sources]);
+  const stamp = contentStamp(packageInputs);
   if (!existsSync(file) || !isStamped(stampFile, stamp)) {
     const started = performance.now();
     await ensureBuilt();
