@@ -39,7 +39,10 @@ export type Step = {
   isFull?: boolean;
   /** Has deliberate faults, for the tests of this script. It runs only where it is named. */
   isPlanted?: boolean;
-  /** After this time the step counts as hung and is stopped. It is several times what the step takes on two cores. */
+  /**
+   * After this time the step counts as hung and is stopped. It is several times what the step takes on two cores. All
+   * limits of the full suite together fit into the time limit of the nightly workflow.
+   */
   limitMinutes: number;
   /** The limit in the full suite, where it is another one. */
   fullLimitMinutes?: number;
@@ -108,7 +111,7 @@ export const steps: readonly Step[] = [
   {
     name: 'build',
     title: 'bundles and types',
-    limitMinutes: 10,
+    limitMinutes: 5,
     run: () => ensureBuilt().then(() => passedGate),
   },
   {
@@ -127,21 +130,21 @@ export const steps: readonly Step[] = [
   {
     name: 'lint',
     title: 'Biome: format, rules, import arrows',
-    limitMinutes: 10,
+    limitMinutes: 5,
     run: () => gate(bin.biome, 'check', '--error-on-warnings'),
   },
-  { name: 'types', title: 'TypeScript, and the core without any platform', limitMinutes: 15, run: checkTypes },
+  { name: 'types', title: 'TypeScript, and the core without any platform', limitMinutes: 8, run: checkTypes },
   {
     name: 'unused',
     title: 'Knip: unused files, exports and dependencies',
-    limitMinutes: 10,
+    limitMinutes: 5,
     run: () => gate(bin.knip),
   },
   {
     name: 'python',
     title: 'ruff and basedpyright over all Python, and the tests of the trainer',
     limitMinutes: 30,
-    fullLimitMinutes: 90,
+    fullLimitMinutes: 60,
     downloads: trainerDownloads,
     obstacle: pythonObstacle,
     run: (filters) => ensureBuilt().then(() => runPythonTests(filters)),
@@ -150,14 +153,14 @@ export const steps: readonly Step[] = [
   {
     name: 'package',
     title: 'the .vsix and its size',
-    limitMinutes: 10,
+    limitMinutes: 5,
     run: () => packageExtension().then(() => passedGate),
   },
   {
     name: 'host',
     title: 'mocha in the extension host of a real VS Code',
     limitMinutes: 20,
-    fullLimitMinutes: 45,
+    fullLimitMinutes: 30,
     isBackground: true,
     downloads: vscodeDownloads,
     obstacle: () => (usesDesktop() ? undefined : codeServerObstacle()),
@@ -168,7 +171,7 @@ export const steps: readonly Step[] = [
     name: 'e2e',
     title: 'end-to-end tests: a real VS Code in a browser',
     limitMinutes: 20,
-    fullLimitMinutes: 60,
+    fullLimitMinutes: 35,
     downloads: browserDownloads,
     obstacle: codeServerObstacle,
     // Filters choose among all tests, also outside of the full suite.
@@ -179,7 +182,7 @@ export const steps: readonly Step[] = [
   {
     name: 'targets',
     title: 'training on targets: an OpenSSH server on loopback, and experiments on this machine',
-    limitMinutes: 40,
+    limitMinutes: 30,
     isFull: true,
     downloads: trainerDownloads,
     obstacle: () => pythonObstacle() ?? sshObstacle(),
@@ -189,7 +192,7 @@ export const steps: readonly Step[] = [
   {
     name: 'ray',
     title: "verl's rollout workers and a job on a Ray cluster of this machine",
-    limitMinutes: 40,
+    limitMinutes: 30,
     isFull: true,
     downloads: verlDownloads,
     obstacle: () => pythonObstacle() ?? procObstacle(),
@@ -199,7 +202,7 @@ export const steps: readonly Step[] = [
   {
     name: 'benchmarks',
     title: 'rewards against the official evaluators of public benchmarks',
-    limitMinutes: 90,
+    limitMinutes: 45,
     isFull: true,
     downloads: async (filters) => (await loadBenchmarks()).benchmarkDownloads(filters),
     obstacle: pythonObstacle,
@@ -208,7 +211,7 @@ export const steps: readonly Step[] = [
   {
     name: 'bench',
     title: 'every part of the bench once',
-    limitMinutes: 40,
+    limitMinutes: 25,
     isFull: true,
     downloads: () => [...tau2Python.downloads()],
     obstacle: procObstacle,
@@ -217,7 +220,7 @@ export const steps: readonly Step[] = [
   {
     name: 'recipe',
     title: 'the training recipe in VS Code with a real model',
-    limitMinutes: 90,
+    limitMinutes: 45,
     isFull: true,
     downloads: () => [...browserDownloads(), ...trainerDownloads()],
     obstacle: () => pythonObstacle() ?? codeServerObstacle(),
@@ -228,7 +231,7 @@ export const steps: readonly Step[] = [
   {
     name: 'vllm',
     title: 'GRPO on what vLLM itself samples, on the CPU',
-    limitMinutes: 90,
+    limitMinutes: 40,
     isFull: true,
     downloads: () => [...trainerDownloads(), ...vllmDownloads()],
     obstacle: vllmObstacle,

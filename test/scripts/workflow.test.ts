@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
+import { steps } from '../../scripts/testSteps.ts';
 
 const step = z.object({
   uses: z.string().optional(),
@@ -57,6 +58,25 @@ test('the full suite runs every night', () => {
   expect(on['schedule']).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) }]);
   const commands = jobs['full']?.steps.flatMap(({ run }) => run ?? []);
   expect(commands).toEqual([expect.stringMatching(/^xvfb-run --auto-servernum npm run test:full -- /)]);
+});
+
+/** Minutes that a full suite takes in which every step reaches its limit. */
+function longestSuite(): number {
+  let [now, allEnded] = [0, 0];
+  for (const { isPlanted, isFull, isBackground, limitMinutes, fullLimitMinutes = limitMinutes } of steps) {
+    if (isPlanted) continue;
+    if (isFull) now = Math.max(now, allEnded);
+    allEnded = Math.max(allEnded, now + fullLimitMinutes);
+    if (!isBackground) now += fullLimitMinutes;
+  }
+  return Math.max(now, allEnded);
+}
+
+test('the time limits of the steps end the full suite before the nightly run is stopped', () => {
+  const setUpMinutes = 15;
+  expect(longestSuite() + setUpMinutes).toBeLessThanOrEqual(
+    workflowOf('nightly.yml').jobs['full']?.['timeout-minutes'] ?? 0,
+  );
 });
 
 test('Linux gets a sandbox, a display and an SSH server', () => {
