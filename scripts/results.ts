@@ -6,6 +6,9 @@ import { inRoot, root } from './repository.ts';
 /** One test with its duration in milliseconds. */
 export type TimedTest = { readonly name: string; readonly file: string; readonly ms: number };
 
+/** The time of a test file in milliseconds, with its imports and hooks. */
+export type FileTime = { readonly file: string; readonly ms: number };
+
 /** A test that failed: one line about it, and its file as the runner takes it, where the failure is of one file. */
 export type TestFailure = { readonly text: string; readonly file?: string };
 
@@ -27,6 +30,8 @@ export type Counts = {
   /** One line for each process that was left behind and kept the output of a command or a step open. */
   leftovers?: readonly string[];
   tests?: readonly TimedTest[];
+  /** The times of the files, where they are more than those of the tests together. */
+  files?: readonly FileTime[];
 };
 
 export const noTests: Counts = { passed: 0, failed: 0, skipped: 0 };
@@ -39,6 +44,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   const notRun = all.flatMap((counts) => counts.notRun ?? []);
   const leftovers = all.flatMap((counts) => counts.leftovers ?? []);
   const tests = all.flatMap((counts) => counts.tests ?? []);
+  const files = all.flatMap((counts) => counts.files ?? []);
   return {
     passed: sum(all.map(({ passed }) => passed)),
     failed: sum(all.map(({ failed }) => failed)),
@@ -49,6 +55,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
     ...(notRun.length > 0 && { notRun }),
     ...(leftovers.length > 0 && { leftovers }),
     ...(tests.length > 0 && { tests }),
+    ...(files.length > 0 && { files }),
   };
 }
 
@@ -78,12 +85,12 @@ export function withSecondRun(first: Counts, file: string, second: Counts): Coun
   };
 }
 
-/** Returns the time of each file's tests together. */
-export function sumByFile(tests: readonly { readonly file: string; readonly ms: number }[]) {
-  const files = Map.groupBy(tests, ({ file }) => file);
-  return [...files].map(([text, each]) => ({
-    text: `${text}: ${counted(each.length)}`,
-    ms: sum(each.map(({ ms }) => ms)),
+/** Returns the time of each file: the reported one, or that of its tests together. */
+export function fileTimes({ tests = [], files = [] }: Counts): readonly FileTime[] {
+  const times = Map.groupBy(files, ({ file }) => file);
+  return [...Map.groupBy(tests, ({ file }) => file)].map(([file, each]) => ({
+    file: `${file}: ${counted(each.length)}`,
+    ms: sum((times.get(file) ?? each).map(({ ms }) => ms)),
   }));
 }
 
@@ -134,9 +141,13 @@ type VitestFile = {
   assertionResults: { status: string; fullName: string; failureMessages: string[]; duration?: number }[];
 };
 
-/** Reads a report of vitest's JSON reporter if it exists. */
-export function readVitest(file: string): Counts | undefined {
+/**
+ * Reads a report of vitest's JSON reporter if it exists.
+ * @param times the times of the files, as scripts/fileTimes.ts writes them
+ */
+export function readVitest(file: string, times?: string): Counts | undefined {
   if (!existsSync(file)) return undefined;
+  const files = times !== undefined && existsSync(times) ? (JSON.parse(readFileSync(times, 'utf8')) as FileTime[]) : [];
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as { testResults: VitestFile[] };
   const statuses = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length;
@@ -149,6 +160,7 @@ export function readVitest(file: string): Counts | undefined {
     skipped,
     ...(failures.length > 0 && { failures }),
     ...(omissions.length > 0 && { omissions }),
+    ...(files.length > 0 && { files: files.map(({ file: name, ms }) => ({ file: basename(name), ms })) }),
     tests: testResults.flatMap(({ name, assertionResults }) =>
       assertionResults.map(({ fullName, duration = 0 }) => ({ name: fullName, file: basename(name), ms: duration })),
     ),

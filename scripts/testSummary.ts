@@ -1,4 +1,4 @@
-import { type Counts, type FilesNotRun, noTests, sumByFile, sumCounts } from './results.ts';
+import { type Counts, type FilesNotRun, fileTimes, noTests, sumCounts } from './results.ts';
 import { formatDuration, style } from './terminal.ts';
 
 /** The result of a step. */
@@ -130,12 +130,14 @@ export function totalOf(
   };
 }
 
-/** Returns where the time goes: the 20 slowest tests, and the 10 files with the most time in tests. */
+/** Returns where the time goes: the 20 slowest tests, and the 10 slowest files, with their imports and hooks. */
 export function slowestOf(outcomes: readonly Outcome[]): readonly string[] {
   const tests = outcomes.flatMap(({ step, counts }) =>
     (counts.tests ?? []).map(({ name, file, ms }) => ({ ms, file: `${step.padEnd(6)} ${file}`, name })),
   );
-  const files = sumByFile(tests);
+  const files = outcomes.flatMap(({ step, counts }) =>
+    fileTimes(counts).map(({ file, ms }) => ({ ms, text: `${step.padEnd(6)} ${file}` })),
+  );
   return [
     style('bold', `━━ the 20 slowest of ${tests.length} tests`),
     ...slowest(

@@ -16,12 +16,19 @@ export async function runVitest(
   config = 'vitest.config.ts',
 ): Promise<Counts> {
   const report = freshReport(`${name}.json`);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const times = freshReport(`${name}-files.json`);
+  const reporters = [
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    `--reporter=${inRoot('scripts/fileTimes.ts')}`,
+  ];
+  const env = { ...process.env, REHEARSAL_FILE_TIMES: times };
   const matching = filters.length > 0 ? ['--passWithNoTests', ...filters] : [];
   const args = [inRoot('node_modules/vitest/vitest.mjs'), 'run', '--config', config, ...reporters, ...matching];
-  const { code, output } = await runCommand(process.execPath, args, { cwd: root, echo: true });
+  const { code, output } = await runCommand(process.execPath, args, { cwd: root, env, echo: true });
   const [error] = /Vitest caught \d+ unhandled errors?/.exec(stripVTControlCharacters(output)) ?? [];
-  return withExitCode(readVitest(report), code, error);
+  return withExitCode(readVitest(report, times), code, error);
 }
 
 /**

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import {
+  fileTimes,
   gateCounts,
   passedGate,
   readBench,
   readJunit,
   readVitest,
-  sumByFile,
   sumCounts,
   withExitCode,
   withSecondRun,
@@ -42,15 +42,15 @@ test.each([
   expect(withExitCode(counts, code)).toMatchObject(expected);
 });
 
-test('the time of a file is that of its tests together', () => {
+test('the time of a file is the reported one, or that of its tests together', () => {
   const tests = [
-    { file: 'a.test.ts', ms: 40 },
-    { file: 'b.test.ts', ms: 7 },
-    { file: 'a.test.ts', ms: 2 },
+    { name: 'one', file: 'a.test.ts', ms: 40 },
+    { name: 'two', file: 'b.test.ts', ms: 7 },
+    { name: 'three', file: 'a.test.ts', ms: 2 },
   ];
-  expect(sumByFile(tests)).toEqual([
-    { text: 'a.test.ts: 2 tests', ms: 42 },
-    { text: 'b.test.ts: 1 test', ms: 7 },
+  expect(fileTimes({ ...passedGate, tests, files: [{ file: 'b.test.ts', ms: 900 }] })).toEqual([
+    { file: 'a.test.ts: 2 tests', ms: 42 },
+    { file: 'b.test.ts: 1 test', ms: 900 },
   ]);
 });
 

@@ -19,7 +19,7 @@ test.skipIf(process.platform !== 'linux').each([
 ] as const)(
   'npm test --only %s %j names an unsteady test, and a folder and processes that were left behind',
   async (steps, flags, code, passed, more) => {
-    const args = [inRoot('scripts', 'test.ts'), '--only', steps, '--settle', '0', ...flags];
+    const args = [inRoot('scripts', 'test.ts'), '--only', steps, '--settle', '0', '--slowest', ...flags];
     const { code: exitCode, output } = await runCommand(process.execPath, args);
     const left = [...output.matchAll(/^LEFT BEHIND: process (\d+): (.*)$/gm)];
     for (const [, pid] of left) killIfRunning(Number(pid));
@@ -31,6 +31,9 @@ test.skipIf(process.platform !== 'linux').each([
     expect(output.match(/again, alone: .*/g)).toEqual(['again, alone: test/scripts/planted/unsteady.planted.ts']);
     expect(output).toMatch(/^LEFT BEHIND: planted-folder in the temporary folder$/m);
     expect(output).toMatch(/^unsteady planted /m);
+    const [, seconds] = /^ *([\d.]+) s {2}planted steady\.planted\.ts: 1 test$/m.exec(output) ?? [];
+    // Its test takes no time, and the hook before it a tenth of a second.
+    expect(Number(seconds)).toBeGreaterThanOrEqual(0.1);
     for (const line of more) expect(output).toMatch(line);
     // With --strict: the unsteady test, the folder, the processes, and the step that does not end.
     const failed = code === 0 ? 0 : left.length + 3;

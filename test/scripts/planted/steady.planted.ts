@@ -1,3 +1,6 @@
-import { test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, test } from 'vitest';
+
+beforeAll(() => setTimeout(100));
 
 test('passes', () => {});
