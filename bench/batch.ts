@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { descendantsOf } from '../scripts/processTree.ts';
 import { runBatch } from '../src/engine/shell/batch.ts';
 import { signingKey } from '../src/engine/shell/ledger.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-import { childrenOf, cpuSeconds, type Measured, pssOf, rounds } from './measure.ts';
+import { cpuSeconds, type Measured, pssOf, rounds } from './measure.ts';
 
 /** What stands after so many rollouts. */
 type Mark = { readonly done: number; readonly cpu: number; readonly live: number; readonly all: number };
@@ -27,7 +28,7 @@ export async function measureBatch(): Promise<readonly Measured[]> {
   const found: Mark[] = [];
   let [done, right] = [0, 0];
   try {
-    const processes = [process.pid, ...childrenOf(process.pid)];
+    const processes = [process.pid, ...descendantsOf(process.pid)];
     const mark = () => {
       const cpu = cpuSeconds(processes);
       collect();

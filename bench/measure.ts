@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import type { Obstacle } from '../scripts/obstacle.ts';
+import { statOf } from '../scripts/processTree.ts';
 
 /** One number of the bench, as the README quotes it. */
 export type Measured = {
@@ -48,28 +49,17 @@ export function median(values: readonly number[]): number {
 
 const ticksPerSecond = 100;
 
-/** Returns every process below one. Linux only. */
-export function childrenOf(pid: number): readonly number[] {
-  const parents = readdirSync('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
-    return stat ? [[Number(name), Number(stat[1])] as const] : [];
-  });
-  const below = (of: number): number[] =>
-    parents.filter(([, parent]) => parent === of).flatMap(([child]) => [child, ...below(child)]);
-  return below(pid);
-}
-
 /** Returns the user and system CPU seconds of processes so far. */
 export function cpuSeconds(processes: readonly number[]): number {
   const ticks = processes
-    .map((pid) => fieldsOf(pid))
+    .map((pid) => statOf(pid))
     .map((fields) => (fields ? Number(fields[11]) + Number(fields[12]) : 0));
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
 /** Returns the user and system CPU seconds of the ended processes below this one. */
 export function cpuOfEnded(): number {
-  const fields = fieldsOf(process.pid) ?? [];
+  const fields = statOf(process.pid) ?? [];
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
@@ -79,14 +69,4 @@ export function pssOf(processes: readonly number[]): number {
     Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
   );
   return 1024 * kilobytes.reduce((sum, each) => sum + each, 0);
-}
-
-/** Returns the fields of /proc/PID/stat after the command's name, from the state on. */
-function fieldsOf(pid: number): readonly string[] | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return null;
-  }
 }

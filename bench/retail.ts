@@ -3,13 +3,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { descendantsOf } from '../scripts/processTree.ts';
 import { approvalHash, approve } from '../src/engine/shell/approvals.ts';
 import { runBatch, type TrialResult } from '../src/engine/shell/batch.ts';
 import { effectsOfDomain } from '../src/engine/shell/effects.ts';
 import { signingKey } from '../src/engine/shell/ledger.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-import { childrenOf, cpuSeconds } from './measure.ts';
+import { cpuSeconds } from './measure.ts';
 // @ts-expect-error a plain script without types
 import { retailDatabase } from './spike/retail.mjs';
 
@@ -111,7 +112,7 @@ export async function openRetail(lanes: number) {
   const key = signingKey(join(folder, 'key.pem'));
   let runs = 0;
   const play = async (count: number): Promise<RetailRun> => {
-    const children = childrenOf(process.pid);
+    const children = descendantsOf(process.pid);
     const [from, own, theirs] = [performance.now(), cpuSeconds([process.pid]), cpuSeconds(children)];
     runs += 1;
     const results = await runBatch(supervisor, {

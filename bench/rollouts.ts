@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { descendantsOf } from '../scripts/processTree.ts';
 import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/database.ts';
 import { useNativeHash } from '../src/engine/core/hash.ts';
 import { runBatch } from '../src/engine/shell/batch.ts';
@@ -13,7 +14,7 @@ import { laneSeats, outsideOf } from '../src/engine/shell/outside.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { startOf } from '../src/engine/shell/start.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-import { childrenOf, cpuSeconds, type Measured, pssOf } from './measure.ts';
+import { cpuSeconds, type Measured, pssOf } from './measure.ts';
 import { openRetail } from './retail.ts';
 
 const gold = { type: 'gold' } as const;
@@ -38,7 +39,7 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
   } as const;
   try {
     await runBatch(supervisor, { ...base, folder: join(folder, 'warm'), trials: 5, seed: 'warm' });
-    const processes = [process.pid, ...childrenOf(process.pid)];
+    const processes = [process.pid, ...descendantsOf(process.pid)];
     const [from, cpu] = [performance.now(), cpuSeconds(processes)];
     const results = await runBatch(supervisor, { ...base, folder: join(folder, 'run'), trials, seed: 'bench' });
     const [seconds, spent] = [(performance.now() - from) / 1000, cpuSeconds(processes) - cpu];
@@ -88,7 +89,7 @@ export async function measureLive(count: number, turn: number): Promise<readonly
       });
     });
     await Promise.all(arrived);
-    const processes = [process.pid, ...childrenOf(process.pid)];
+    const processes = [process.pid, ...descendantsOf(process.pid)];
     return [
       {
         name: `memory of ${count} live rollouts`,

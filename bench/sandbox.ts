@@ -1,9 +1,11 @@
 // The cost of the sandbox: every measurement with it and without it, in turns, in one process.
+
+import { descendantsOf } from '../scripts/processTree.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { firstStop } from './debugger.ts';
-import { childrenOf, cpuSeconds, isOnce, type Measured, median, rounds, Skipped } from './measure.ts';
+import { cpuSeconds, isOnce, type Measured, median, rounds, Skipped } from './measure.ts';
 import type { Show } from './parts.ts';
 import { measureLive, measureRollouts } from './rollouts.ts';
 
@@ -45,7 +47,7 @@ async function measureStart(): Promise<readonly Sample[]> {
   const supervisor = await openSupervisor(domain, { lanes: 1 });
   const value = performance.now() - from;
   // Before the end: nobody waits for what a killed sandbox ran, so it counts for no parent.
-  const cpu = 1000 * cpuSeconds(childrenOf(process.pid));
+  const cpu = 1000 * cpuSeconds(descendantsOf(process.pid));
   await supervisor.close();
   return [
     { name: 'start of a lane', value, unit: 'ms' },

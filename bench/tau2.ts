@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/build.ts';
+import { descendantsOf } from '../scripts/processTree.ts';
 import { approvalHash, approve } from '../src/engine/shell/approvals.ts';
 import { effectsIn } from '../src/engine/shell/effects.ts';
 import { importTau2 } from '../src/engine/shell/import/tau2.ts';
@@ -13,7 +14,7 @@ import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { startOf } from '../src/engine/shell/start.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
-import { childrenOf, cpuOfEnded, isOnce, type Measured, median, pssOf, rounds, tau2Interpreter } from './measure.ts';
+import { cpuOfEnded, isOnce, type Measured, median, pssOf, rounds, tau2Interpreter } from './measure.ts';
 
 const domains = isOnce ? ['mock'] : ['retail', 'airline', 'telecom'];
 const scripted = { type: 'scripted' } as const;
@@ -111,7 +112,7 @@ async function ran(
   let peak = 0;
   const watch = setInterval(() => {
     try {
-      if (child.pid) peak = Math.max(peak, pssOf([child.pid, ...childrenOf(child.pid)]));
+      if (child.pid) peak = Math.max(peak, pssOf([child.pid, ...descendantsOf(child.pid)]));
     } catch {
       // A process may end while it is looked at; the next look counts.
     }

@@ -7,10 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageExtension } from '../scripts/package.ts';
+import { descendantsOf } from '../scripts/processTree.ts';
 import { codeServerObstacle } from '../scripts/vscode/codeServer.ts';
 import { Workbench } from '../test/e2e/support/workbench.ts';
 import { writeLongRecording } from './longRecording.ts';
-import { childrenOf, type Measured, median, pssOf, rounds, Skipped } from './measure.ts';
+import { type Measured, median, pssOf, rounds, Skipped } from './measure.ts';
 
 const events = 10_000;
 
@@ -80,7 +81,7 @@ async function opened(workbench: Workbench, name: string, steps: number): Promis
 /** Bytes of every process below this one, when nothing is under way any more. */
 async function weight(workbench: Workbench): Promise<number> {
   await workbench.page.waitForTimeout(5000);
-  return pssOf(childrenOf(process.pid));
+  return pssOf(descendantsOf(process.pid));
 }
 
 /** Milliseconds between frames while the conversation is scrolled through. */

@@ -1,6 +1,7 @@
 // CPU ms of the promise's rollout (see ../retail.ts), of all processes.
 // Run: node bench/spike/engine.ts [rollouts] [lanes]        (Linux: it reads the lanes' CPU time from /proc)
-import { childrenOf, pssOf } from '../measure.ts';
+import { descendantsOf } from '../../scripts/processTree.ts';
+import { pssOf } from '../measure.ts';
 import { eventCounts, openRetail } from '../retail.ts';
 
 const count = Number(process.argv[2] ?? 400);
@@ -12,6 +13,6 @@ console.log(`${results.length} rollouts, each of ${JSON.stringify(seen)}`);
 console.log(
   `${(own + lanes).toFixed(2)} CPU ms a rollout = supervisor ${own.toFixed(2)} + lanes ${lanes.toFixed(2)}; ${(results.length / seconds).toFixed(0)} a second`,
 );
-const memory = [process.pid, ...childrenOf(process.pid)].map((pid) => `${Math.round(pssOf([pid]) / 2 ** 20)} MiB`);
+const memory = [process.pid, ...descendantsOf(process.pid)].map((pid) => `${Math.round(pssOf([pid]) / 2 ** 20)} MiB`);
 console.log(`memory: supervisor and its children ${memory.join(', ')} (PSS)`);
 await retail.close();

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { descendantsOf } from '../../scripts/processTree.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
-import { descendants, isRunning } from '../support/processes.ts';
+import { isRunning } from '../support/processes.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Printed, rehearsal, rehearsalTyped } from '../support/terminal.ts';
@@ -395,7 +396,7 @@ const endings: readonly (readonly [string, (child: ChildProcess) => unknown, num
 test.each(sampled(endings, 3))('%s ends the session with its processes', async (_, end, expected) => {
   const { child, code, out } = waiting();
   await until('the first stop', () => out().includes('before the first message'));
-  const lanes = descendants(child.pid ?? 0);
+  const lanes = descendantsOf(child.pid ?? 0);
   expect(lanes.length).toBeGreaterThan(0);
   end(child);
   expect(await code).toBe(expected);

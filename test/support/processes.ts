@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { childrenOf } from '../../scripts/processTree.ts';
+import { descendantsOf } from '../../scripts/processTree.ts';
 
 /** Returns the pid of the descendant of this process with a `process.title`: inside a sandbox it knows itself by another. */
 export function pidTitled(title: string): number {
-  const named = descendants(process.pid).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(title));
+  const named = descendantsOf(process.pid).filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(title),
+  );
   if (named.length !== 1) throw new Error(`${named.length} descendants have the title ${title}`);
   return named[0] as number;
 }
@@ -24,9 +26,4 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns the pids of the children of a process, and of theirs. */
-export function descendants(pid: number): readonly number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
 }

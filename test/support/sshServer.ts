@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { descendantsOf } from '../../scripts/processTree.ts';
 import { sshd } from '../../scripts/ssh.ts';
+import { killIfRunning } from './processes.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
@@ -51,10 +53,10 @@ export async function startSshServer(): Promise<SshServer> {
       wrongKey: clientEnvironment(dir, 'wrong', other, known),
     },
     killSessions: () => {
-      for (const pid of descendants(child.pid ?? 0)) kill(pid);
+      for (const pid of descendantsOf(child.pid ?? 0)) killIfRunning(pid);
     },
     close: () => {
-      for (const pid of [...descendants(child.pid ?? 0), child.pid ?? 0]) kill(pid);
+      for (const pid of [...descendantsOf(child.pid ?? 0), child.pid ?? 0]) killIfRunning(pid);
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -118,28 +120,4 @@ async function isListening(port: number, child: ChildProcess): Promise<void> {
     await new Promise((later) => setTimeout(later, 50));
   }
   throw new Error(`sshd ended with ${child.exitCode}`);
-}
-
-/** The sessions of a server, and what runs in them: those that were started by it and not detached from it. */
-function descendants(pid: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]));
-    } catch {
-      // It ended while we looked.
-    }
-  }
-  const below = (parent: number): number[] =>
-    [...parents].flatMap(([each, its]) => (its === parent ? [each, ...below(each)] : []));
-  return below(pid);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It is gone already.
-  }
 }
