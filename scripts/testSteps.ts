@@ -27,7 +27,7 @@ import { warn } from './terminal.ts';
 import { listVitest, runVitest } from './vitest.ts';
 import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
-import { codeServerObstacle, isCodeServerInstalled, vscodeVersion } from './vscode/codeServer.ts';
+import { codeServerObstacle, installCodeServer, isCodeServerInstalled, vscodeVersion } from './vscode/codeServer.ts';
 
 /** One step of `npm test` or `npm run test:full`. */
 export type Step = {
@@ -120,7 +120,8 @@ export const steps: readonly Step[] = [
     limitMinutes: 30,
     fullLimitMinutes: 120,
     isBackground: true,
-    downloads: () => [
+    downloads: (filters) => [
+      ...(needsTypescriptServer(filters) ? codeServerDownloads() : []),
       ...dialogueCorpus.downloads(),
       ...(process.env.REHEARSAL_SUITE === 'full' ? mcpPython.downloads() : []),
     ],
@@ -250,8 +251,16 @@ function gate(script: string, ...args: string[]): Promise<Counts> {
   return runGate(what, process.execPath, [script, ...args]);
 }
 
+/** Returns whether a unit test is chosen that starts the TypeScript server of VS Code for the browser. */
+function needsTypescriptServer(filters: readonly string[]): boolean {
+  const [file = ''] = inTests('extension/typescriptPlugin', 'plugin');
+  return !codeServerObstacle() && (filters.length === 0 || filters.some((part) => file.includes(part)));
+}
+
 /** Runs the unit tests. Without a sandbox, only those that start no domain code. */
 async function runUnitTests(filters: readonly string[]): Promise<Counts> {
+  // Vitest reads the files before a test could fetch it. Without it, its tests are skipped and listed.
+  if (needsTypescriptServer(filters)) await installCodeServer().catch((error: Error) => warn(error.message));
   const obstacle = sandboxObstacle();
   if (!obstacle) return runVitest('unit', filters);
   const counts = await runVitest('unit', ['--project', 'source', '--project', 'extension', ...filters]);
@@ -306,9 +315,13 @@ function vscodeDownloads(): Download[] {
 
 function browserDownloads(): Download[] {
   if (codeServerObstacle()) return [];
-  const server = { what: `VS Code ${vscodeVersion} for the browser`, bytes: 160e6, into: cacheFolder() };
   const browser = { what: 'Chromium', bytes: 70e6, into: cacheFolder() };
-  return [...(isCodeServerInstalled() ? [] : [server]), ...(findBrowser() ? [] : [browser])];
+  return [...codeServerDownloads(), ...(findBrowser() ? [] : [browser])];
+}
+
+function codeServerDownloads(): Download[] {
+  if (isCodeServerInstalled()) return [];
+  return [{ what: `VS Code ${vscodeVersion} for the browser`, bytes: 160e6, into: cacheFolder() }];
 }
 
 function verlDownloads(): Download[] {

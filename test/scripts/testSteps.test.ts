@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { runCommand } from '../../scripts/process.ts';
 import { inRoot, listFiles, root } from '../../scripts/repository.ts';
 import { steps, watchingProcesses, watchingPython } from '../../scripts/testSteps.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const stepOf = (name: string) => steps.find((each) => each.name === name);
 
@@ -41,3 +43,19 @@ test('filters choose among all end-to-end tests, also when a file runs once more
   const environment = stepOf('e2e')?.environment;
   expect([environment?.([]), environment?.(['walk'])]).toEqual([{}, { REHEARSAL_SUITE: 'full' }]);
 });
+
+test.runIf(process.platform === 'linux').each([
+  [[], true],
+  [['typescriptPlugin'], true],
+  [['rollout'], false],
+])(
+  'with an empty cache and the filters %j the unit tests fetch VS Code for the browser: %s',
+  async (filters, fetches) => {
+    const script = `import { steps } from ${JSON.stringify(inRoot('scripts', 'testSteps.ts'))};
+    const { downloads } = steps.find(({ name }) => name === 'unit');
+    console.log(JSON.stringify(await downloads(${JSON.stringify(filters)})));`;
+    const env = { ...process.env, REHEARSAL_CACHE: temporaryFolder('cache') };
+    const { output } = await runCommand(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(output.includes('for the browser')).toBe(fetches);
+  },
+);

@@ -9,7 +9,7 @@ import { LanguageServer } from './languageServer.ts';
 
 const tsserver = join(dirname(codeServerEntry), '../../lib/vscode/extensions/node_modules/typescript/lib/tsserver.js');
 const obstacle = !existsSync(tsserver)
-  ? 'the TypeScript server of VS Code is not installed (the step `e2e` fetches it)'
+  ? 'the TypeScript server of VS Code is not installed (`npm test` fetches it)'
   : !existsSync(inRoot('dist/types/rehearsal/authoring.d.ts'))
     ? 'dist/types is not built'
     : undefined;
