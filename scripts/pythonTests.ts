@@ -47,7 +47,7 @@ export async function setUpTrainer(profile: Profile = 'dev'): Promise<string> {
   return (JSON.parse(last) as { python: string }).python;
 }
 
-/** Runs ruff and basedpyright over all Python of the repository, and the trainer's tests. */
+/** Runs ruff over all Python of the repository, basedpyright over the trainer and the bridge, and the trainer's tests. */
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUpTrainer();
   const counts = [
@@ -76,11 +76,11 @@ async function checkTypes(python: string): Promise<Counts> {
     console.log('basedpyright: ok (nothing has changed since it passed)');
     return sumCounts([passedGate, passedGate]);
   }
-  // It finds the nearest pyproject.toml: the trainer's, or that of the root, for the Python outside of trainer/.
+  // It finds the nearest pyproject.toml: the trainer's, or that of the root, which includes the bridge only.
   const types = basedpyright(python);
   const counts = sumCounts([
     await runGate('basedpyright in trainer/', python, types, trainer),
-    await runGate('basedpyright outside of trainer/', python, types),
+    await runGate('basedpyright in src/engine/bridge', python, types),
   ]);
   if (counts.failed === 0) writeStamp(stampFile, stamp);
   return counts;

@@ -143,7 +143,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'python',
-    title: 'ruff and basedpyright over all Python, and the tests of the trainer',
+    title: 'ruff, basedpyright over the trainer and the bridge, and the tests of the trainer',
     limitMinutes: 30,
     fullLimitMinutes: 60,
     downloads: trainerDownloads,
