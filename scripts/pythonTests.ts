@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Obstacle } from './obstacle.ts';
+import { missing, type Obstacle } from './obstacle.ts';
 import { findOnPath, runCommand, runGate } from './process.ts';
 import { contentStamp, inRoot, isStamped, writeStamp } from './repository.ts';
 import { type Counts, freshReport, passedGate, readJunit, sumCounts, withExitCode } from './results.ts';
@@ -29,7 +29,11 @@ export function isTrainerReady(profile: Profile = 'dev'): boolean {
 /** Returns why the trainer's tests cannot run on this machine, if they cannot. */
 export function pythonObstacle(): Obstacle | undefined {
   if (findPython()) return undefined;
-  return { reason: 'no python3 is on PATH', install: 'install Python 3.11 or newer, or set REHEARSAL_PYTHON' };
+  return missing('no python3 is on PATH. Python 3.11 or newer is needed, and REHEARSAL_PYTHON can name it', {
+    'apt-get': 'python3 python3-venv',
+    dnf: 'python3',
+    brew: 'python',
+  });
 }
 
 /** Creates or updates an environment of the trainer. Returns the path of its Python, which the setup prints last. */

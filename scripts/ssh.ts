@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Obstacle } from './obstacle.ts';
-import { findOnPath } from './process.ts';
+import { missing, type Obstacle } from './obstacle.ts';
 
 /** Returns the path of this machine's OpenSSH server, which must be started by its absolute path. */
 export function sshd(): string | undefined {
@@ -12,9 +11,8 @@ export function sshObstacle(): Obstacle | undefined {
   if (process.platform !== 'linux')
     return { reason: 'the SSH tests find processes in /proc, which exists on Linux only' };
   if (sshd() !== undefined) return undefined;
-  const manager = ['apt-get', 'dnf'].find((name) => findOnPath(name) !== undefined);
-  return {
-    reason: 'the OpenSSH server (sshd) is not installed',
-    ...(manager && { install: `sudo ${manager} install -y openssh-server` }),
-  };
+  return missing('the OpenSSH server (sshd) is not installed', {
+    'apt-get': 'openssh-server',
+    dnf: 'openssh-server',
+  });
 }
