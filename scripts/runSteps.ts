@@ -6,7 +6,7 @@ import { announce, style, warn } from './terminal.ts';
 import type { Step } from './testSteps.ts';
 import { absent, describeCounts, type Outcome, styledStatus } from './testSummary.ts';
 
-/** What a run of steps needs to know. */
+/** Describes a run of steps. */
 export type StepsRun = {
   /** Parts of test file names. */
   readonly filters: readonly string[];
@@ -48,10 +48,10 @@ async function runStep(step: Step, run: StepsRun, isLive: boolean): Promise<Outc
   return outcome;
 }
 
-/** The reason for which a step did not run, or not to its end, after an interruption. */
+/** Names the reason for which a step did not run to its end after an interruption. */
 export const interrupted = 'interrupted';
 
-/** The reason for which a step did not run with filters. */
+/** Names the reason for which a step did not run with filters. */
 const unmatched = 'no test file matches';
 
 /**

@@ -49,9 +49,10 @@ export function styledStatus(outcome: Outcome): string {
 
 /** Returns one line for each step: its status, its name, and its counts with the time or the reason why it did not run. */
 export function summaryOf(outcomes: readonly Outcome[]): readonly string[] {
+  const width = Math.max(...outcomes.map(({ step }) => step.length));
   return outcomes.map((outcome) => {
     const result = outcome.absence?.reason ?? `${describeCounts(outcome.counts)} (${formatDuration(outcome.ms)})`;
-    return `${styledStatus(outcome)} ${outcome.step.padEnd(10)} ${result}`;
+    return `${styledStatus(outcome)} ${outcome.step.padEnd(width)} ${result}`;
   });
 }
 

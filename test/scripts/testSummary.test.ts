@@ -22,11 +22,11 @@ const outcomes: readonly Outcome[] = [
 
 test('the summary has one line for each step', () => {
   expect(summaryOf(outcomes)).toEqual([
-    'not run  build      it is before --from unit',
-    'passed   unit       9 passed, 0 failed, 2 skipped (1.2 s)',
-    'unsteady host       5 passed, 0 failed, 1 unsteady (120.0 s)',
-    'failed   e2e        1 passed, 2 failed, 1 unsteady (10.0 min)',
-    'skipped  ray        no Ray. Install it: pip install ray',
+    'not run  build it is before --from unit',
+    'passed   unit  9 passed, 0 failed, 2 skipped (1.2 s)',
+    'unsteady host  5 passed, 0 failed, 1 unsteady (120.0 s)',
+    'failed   e2e   1 passed, 2 failed, 1 unsteady (10.0 min)',
+    'skipped  ray   no Ray. Install it: pip install ray',
   ]);
 });
 

@@ -49,7 +49,7 @@ test.each([
   ['a guess', '/?tkn=guess', ''],
   ['the cookie of another port', '/', 'rehearsal-tkn-1=x'],
   ['a cookie that was guessed', '/static/secret.js', 'guess'],
-])('with %s nobody gets in', async (_name, path, given) => {
+])('a request with %s is refused', async (_name, path, given) => {
   const guess = given === 'guess' ? `rehearsal-tkn-${proxy.port}=guess` : given;
   const answer = await visit(path, guess);
   expect([answer.status, answer.headers.get('x-behind')]).toEqual([403, null]);
