@@ -76,7 +76,9 @@ export function findingsOf(outcomes: readonly Outcome[], leftovers: readonly str
 /** Returns one line if filters are given and no step found a test for them. A step that was skipped might have. */
 export function unmatchedIn(outcomes: readonly Outcome[], filters: readonly string[]): readonly string[] {
   const mayMatch = ({ counts, absence }: Outcome) =>
-    counts.tests !== undefined || counts.notRun !== undefined || counts.failed > 0 || absence?.status === 'skipped';
+    [counts.tests, counts.notRun].some((found) => found !== undefined) ||
+    counts.failed + counts.skipped > 0 ||
+    absence?.status === 'skipped';
   if (filters.length === 0 || outcomes.some(mayMatch)) return [];
   return [style('red', `FAILED: no test matches ${filters.join(', ')}`)];
 }

@@ -8,7 +8,7 @@
     python3 trainer/setup_environment.py --check         only says whether it is there
     PYTHON trainer/setup_environment.py --existing '{}'  installs nothing: checks whether PYTHON can train as it is
 
-The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
+The environment is in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash is that of
 the pinned requirements and the Python version, so another version of the trainer never meets the wrong packages.
 The last line of standard output is JSON: {"python": "<interpreter>", "ready": true}. With --check, `download` is about
 how many bytes are missing. Progress goes to standard error. Exit codes: 0 ready, 1 failed or (with --check) not there,

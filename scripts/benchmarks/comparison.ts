@@ -50,6 +50,7 @@ export async function printComparison(
   chosen: readonly string[],
 ): Promise<Counts> {
   for (const copy of copies) await copy.setUp();
+  const started = performance.now();
   const folder = inRoot('dist', 'benchmarks', name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -72,7 +73,12 @@ export async function printComparison(
   console.log(tallyText(all));
   const { differ } = tallyOf(all);
   return sumCounts([
-    { passed: all.length - differ, failed: differ, skipped: 0 },
+    {
+      passed: all.length - differ,
+      failed: differ,
+      skipped: 0,
+      tests: [{ name, file: 'benchmarks', ms: performance.now() - started }],
+    },
     gateCounts(gold === demanded, `${name}: the number of gold replays with reward 1`),
     gateCounts(fewest >= mutationsDemanded, `${name}: the number of mutations of each task`),
   ]);

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { reasonOf } from '../../scripts/obstacle.ts';
-import { continuationOf, findingsOf, isFinding, type Outcome, summaryOf, totalOf } from '../../scripts/testSummary.ts';
+import type { Counts } from '../../scripts/results.ts';
+import {
+  continuationOf,
+  findingsOf,
+  isFinding,
+  type Outcome,
+  summaryOf,
+  totalOf,
+  unmatchedIn,
+} from '../../scripts/testSummary.ts';
 
 const nothing = { passed: 0, failed: 0, skipped: 0 };
 const outcomes: readonly Outcome[] = [
@@ -41,6 +50,15 @@ test('every failure, unsteady test, skipped part and leftover is one line, which
     'UNSTEADY: failed, and passed when its file ran again: e2e: e',
     'LEFT BEHIND: x in the temporary folder',
   ]);
+});
+
+test.each<[string, Counts, boolean]>([
+  ['a test', { ...nothing, passed: 1, tests: [{ name: 'mock', file: 'benchmarks', ms: 1 }] }, true],
+  ['a skipped test', { ...nothing, skipped: 1 }, true],
+  ['files that did not run', { ...nothing, notRun: [{ files: 1, reason: 'no sandbox' }] }, true],
+  ['nothing beside a gate, which has no tests', { ...nothing, passed: 1 }, false],
+])('a filter that matches %s', (_, counts, isMatch) => {
+  expect(unmatchedIn([{ step: 'benchmarks', counts, ms: 1 }], ['mock'])).toHaveLength(isMatch ? 0 : 1);
 });
 
 test.each([

@@ -89,7 +89,7 @@ inFullSuite('without a kind of state, a fork after a write is refused in words',
   const folder = shop('none');
   const [parent] = await rehearse(folder, ['two-chairs']);
   await expect(rehearse(folder, ['two-chairs'], { from: upTo(parent, 3) })).rejects.toThrow(
-    /can't go on from here: "shop" declares state: none, and set_count changed it/,
+    /cannot continue from here: "shop" declares state: none, and set_count changed it/,
   );
 });
 
