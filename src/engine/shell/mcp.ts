@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type HttpServer, type McpServer, type StdioServer, serverSetUpSchema } from '../core/domain.ts';
@@ -337,7 +337,8 @@ class McpInstance implements ToolSource {
     try {
       return await make().catch(async (error: unknown) => {
         isExecuted = !(error instanceof SessionLost || error instanceof NotSent);
-        if (isExecuted || !this.#mayStartAgain) throw error;
+        // A fresh server may take the place of this one where nothing of the rollout is lost with it.
+        if (isExecuted || this.#hasChanged) throw error;
         await this.#drop();
         await this.open();
         isExecuted = true;
@@ -346,11 +347,6 @@ class McpInstance implements ToolSource {
     } finally {
       this.#hasChanged ||= isWrite && isExecuted;
     }
-  }
-
-  /** Whether a fresh server can take the place of this one: nothing of the rollout would be lost with it. */
-  get #mayStartAgain(): boolean {
-    return !this.#hasChanged;
   }
 
   /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
@@ -416,7 +412,7 @@ class McpInstance implements ToolSource {
       command: fill(server.command),
       args: server.args.map((arg) => fill(arg)),
       env: { ...childEnvironment(), ...Object.fromEntries(declared) },
-      cwd: server.cwd ? fill(server.cwd) : this.#folder,
+      cwd: this.#startFolder(server.cwd && fill(server.cwd)),
     };
     return new StdioTransport(program, {
       onStderr: (text) => {
@@ -430,6 +426,16 @@ class McpInstance implements ToolSource {
         this.#outputProblem = `. It printed more than ${longestLine} characters without a line feed`;
       },
     });
+  }
+
+  /** Returns the folder that a command is started in. A relative one is in the folder of the domain. */
+  #startFolder(named: string | undefined): string {
+    const folder = resolve(this.#folder, named ?? '');
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+    throw this.#fault(
+      'mcp/cwd',
+      `cwd: ${named ?? folder} is not a folder. Correct mcpServers.${this.#name}.cwd in domain.yaml`,
+    );
   }
 
   #http(server: HttpServer, connection: McpConnection): Transport {

@@ -6,7 +6,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { exactJson, losesDigits } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
@@ -85,6 +85,30 @@ function contentPart(part: string | Media) {
   return { type: 'resource' as const, resource: { uri, mimeType, blob: data } };
 }
 
+/**
+ * Returns a schema of arguments that the official clients take. They refuse the whole list of tools for a property that is
+ * not an object, although `true` and `false` are JSON Schemas.
+ */
+function clientSchema({ properties, required, ...schema }: JsonObject): JsonObject {
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  return {
+    ...schema,
+    ...(isObject(properties ?? null)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties as JsonObject).map(([name, each]) => [name, clientProperty(each)]),
+          ),
+        }
+      : {}),
+    ...(names.length > 0 ? { required: names } : {}),
+  };
+}
+
+function clientProperty(schema: Json): Json {
+  if (isObject(schema)) return schema;
+  return schema === false ? { not: {} } : {};
+}
+
 /** Returns the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
 function exactLines(input: Readable): Readable {
   const lines = new PassThrough();
@@ -103,7 +127,7 @@ function serverOf(shown: ShownTools): Server {
     tools: shown.tools.map(({ name, description, parameters }) => ({
       name,
       description,
-      inputSchema: { type: 'object' as const, ...parameters },
+      inputSchema: { type: 'object' as const, ...clientSchema(parameters) },
       ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
     })),
   }));

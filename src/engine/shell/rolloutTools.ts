@@ -216,7 +216,10 @@ export class RolloutTools {
       const saved = events.findLast((event) => event.type === 'sourceSaved' && event.source === name);
       if (saved?.type !== 'sourceSaved') continue;
       if (!source.restore)
-        throw unable('fork/no-restore', `can't go on from here: "${name}" declares state: snapshot, but no restore:`);
+        throw unable(
+          'fork/no-restore',
+          `cannot continue from here: "${name}" declares state: snapshot, but no restore:`,
+        );
       await source.restore(saved.snapshot as Json);
     }
     for (const { tool, source: name, content: recorded, args, isChanged } of recordedCalls(domain, events)) {
@@ -227,7 +230,7 @@ export class RolloutTools {
         const advice = 'Declare state: replay in domain.yaml if its calls can be made again';
         throw unable(
           'fork/no-state',
-          `can't go on from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
+          `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
         );
       }
       const { content } = await this.#source(name).call(tool.name, args);
@@ -235,7 +238,7 @@ export class RolloutTools {
       if (difference !== null)
         throw unable(
           'fork/mismatch',
-          `can't go on from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
+          `cannot continue from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
         );
     }
   }

@@ -61,7 +61,7 @@ test('state: none refuses to fork after a write', async () => {
   const events = parent?.events ?? [];
   const first = events.findIndex(({ type }) => type === 'toolReturned');
   await expect(rehearse(domain, ['a'], { from: events.slice(0, first + 1) })).rejects.toThrow(
-    /can't go on from here: "counter" declares state: none, and add changed it/,
+    /cannot continue from here: "counter" declares state: none, and add changed it/,
   );
 });
 

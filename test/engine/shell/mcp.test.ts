@@ -43,6 +43,14 @@ test('tools keep their schema, and declared writes are writes', async () => {
   expect(tools.find(({ name }) => name === 'state')?.effect).toBe('read');
 });
 
+test('a relative cwd is in the folder of the domain, and one that does not exist is named', async () => {
+  const domain = temporaryFolder('cwd');
+  mkdirSync(join(domain, 'server'));
+  const startIn = (cwd: string) => startMcpServer('fixture', declared('good', { cwd }), domain);
+  started = await startIn('server');
+  await expect(startIn('none')).rejects.toThrow(/cwd: none is not a folder. Correct mcpServers.fixture.cwd/);
+});
+
 test('a call, its state by the reader, and arguments that do not fit', async () => {
   const server = await start('good', { reader: { tool: 'state', arguments: {} } });
   expect(await server.call('add', { by: 2 })).toEqual({ content: '{"count":2}', isError: false });

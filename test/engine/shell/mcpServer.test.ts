@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
+import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/engine/core/json.ts';
 import { type ShownTools, serveMcp } from '../../../src/engine/shell/mcpServer.ts';
@@ -23,14 +24,31 @@ test('a call arrives with all digits of its numbers', async () => {
   await served;
 });
 
+test('the official clients take a list of tools whatever the schemas are', async () => {
+  const lists = [{ a: true, b: false, c: null, d: { type: 'string' } }, [], undefined];
+  const tools = lists.map((properties, at) => ({
+    name: `t${at}`,
+    description: '',
+    parameters: { type: 'object', properties, required: at === 0 ? ['a'] : true } as JsonObject,
+  }));
+  const [answer] = await answersTo(['{"jsonrpc":"2.0","id":1,"method":"tools/list"}'], undefined, tools);
+  const { tools: listed } = ListToolsResultSchema.parse(answer?.result);
+  expect(listed.map(({ inputSchema }) => inputSchema)).toEqual([
+    { type: 'object', properties: { a: {}, b: { not: {} }, c: {}, d: { type: 'string' } }, required: ['a'] },
+    { type: 'object' },
+    { type: 'object' },
+  ]);
+});
+
 /** What is written for an input that ends at once. */
 async function answersTo(
   lines: readonly string[],
-  call: ShownTools['call'],
-): Promise<readonly { readonly id: number }[]> {
+  call: ShownTools['call'] = () => Promise.reject(new Error('nothing is called')),
+  tools: ShownTools['tools'] = [],
+): Promise<readonly { readonly id: number; readonly result?: unknown }[]> {
   const output = new PassThrough();
   const input = Readable.from([lines.join('\n')], { objectMode: false });
-  await serveMcp({ tools: [], instructions: '', call }, { input, output });
+  await serveMcp({ tools, instructions: '', call }, { input, output });
   output.end();
   return (await text(output))
     .trimEnd()

@@ -138,5 +138,7 @@ function tolerated(schema: Json): Json {
 }
 
 function toleratedMap(schemas: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tolerated(schema)]));
+  return Object.fromEntries(
+    Object.entries(schemas).flatMap(([name, schema]) => (schema === null ? [] : [[name, tolerated(schema)]])),
+  );
 }

@@ -82,8 +82,8 @@ export class McpConnection {
     try {
       await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
     } catch (error) {
-      const answer = error instanceof UnaddressedRefusal ? error.answer : error;
       this.#holdSession(server);
+      const answer = answerOf(error);
       throw this.sharesSession && maySessionBeLost(error) ? new SessionLost(messageOf(answer)) : answer;
     } finally {
       clearTimeout(timer);
@@ -143,7 +143,7 @@ export class McpConnection {
     try {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
-      const answer = error instanceof UnaddressedRefusal ? error.answer : error;
+      const answer = answerOf(error);
       if (!this.#hasSession || !maySessionBeLost(error)) throw answer;
       throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(answer)) : answer;
     }
@@ -191,6 +191,9 @@ export class McpConnection {
   }
 }
 
+/** Returns a refusal as the answer to its request, and any other error as it is. */
+const answerOf = (error: unknown) => (error instanceof UnaddressedRefusal ? error.answer : error);
+
 const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySessionBeLost(error);
 
 /**
@@ -200,12 +203,13 @@ const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySes
 function maySessionBeLost(error: unknown): boolean {
   if (error instanceof UnaddressedRefusal) return true;
   if (error instanceof ServerError) return sessionLost.test(error.message);
-  const { code = 0 } = error instanceof StreamableHTTPError ? error : {};
-  return code >= 400 && code < 500 && !isAboutRights(code) && !isTemporary(code);
+  if (!(error instanceof StreamableHTTPError)) return false;
+  const { code = 0, message } = error;
+  return sessionLost.test(message) || (code >= 400 && code < 500 && !isAboutRights(code) && !isTemporary(code));
 }
 
 const sessionLost =
-  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession)\b/i;
+  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
 class MarkingTransport extends ForwardingTransport {

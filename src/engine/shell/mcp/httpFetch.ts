@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
+import { exactText } from '../../core/largeIntegers.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
@@ -21,7 +22,7 @@ type StreamEvents = {
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
  * any other answer. Otherwise a request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, and
- * with an `UnaddressedRefusal` where it is another error.
+ * with an `UnaddressedRefusal` where it is another error, or where the request is a call.
  */
 export function mcpFetch(events: StreamEvents): FetchLike {
   return async (url, init) => {
@@ -74,19 +75,24 @@ function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
 
 /**
  * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws `SessionLost` or
- * an `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for.
+ * an `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for. A
+ * call is always asked about: a server may answer 404 after the tool has done something.
  */
 async function refused(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
-  // A person has to change something for these, so they are not for the agent.
-  if (isAboutRights(status)) return response;
   const text = await response.text();
   const { id, method } = requestOf(init);
+  const isCall = method === 'tools/call';
   const refusal = refusalIn(text);
+  // A person has to change something for these, so only an answer to the call itself is for the agent.
+  if (isAboutRights(status) && !(isCall && refusal?.id === id)) return withBody(response, text);
   if (refusal && id !== undefined && refusal.id === id) return answered(response, text, init);
-  if (status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
+  const isUnknown = status === 404 && new Headers(init.headers).has('mcp-session-id');
+  // A tool may answer with 404 too, after it has done something.
+  if (isUnknown && !isCall) throw new SessionLost(text);
   if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error);
-  if (isOfTool(status, text) && method === 'tools/call') throw new UnaddressedRefusal(new ServerError(status, text));
+  if (isCall && (isUnknown || isOfTool(status, text)))
+    throw new UnaddressedRefusal(new ServerError(status, withoutPage(text)));
   return withBody(response, text);
 }
 
@@ -126,6 +132,13 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
+/** Returns the JSON of each message of an event. MCP of 2025-03-26 allows several in a list. */
+function batchOf(text: string): readonly string[] {
+  const value = jsonOf(text);
+  if (!Array.isArray(value)) return [text];
+  return value.map((_, at) => exactText(text, (all: readonly unknown[]) => all[at]));
+}
+
 /** Returns an event stream with its messages as the SDK reads them. */
 function watched(
   body: ReadableStream<Uint8Array>,
@@ -143,9 +156,13 @@ function watched(
     const lines = data;
     data = [];
     try {
-      const message = readMessage(lines.join('\n'), id);
-      if ('result' in message || 'error' in message) isAnswered = true;
-      return `data: ${JSON.stringify(message)}\n`;
+      return batchOf(lines.join('\n'))
+        .map((text) => readMessage(text, id))
+        .map((message) => {
+          if ('result' in message || 'error' in message) isAnswered = true;
+          return `data: ${JSON.stringify(message)}\n`;
+        })
+        .join('\n');
     } catch {
       return lines.map((line) => `data:${line}\n`).join('');
     }

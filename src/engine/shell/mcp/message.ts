@@ -1,6 +1,6 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { isObject, type Json, type JsonObject, jsonOf } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/json.ts';
 import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 
 type SentError = { readonly error: { readonly data: unknown } };
@@ -8,7 +8,10 @@ type SentError = { readonly error: { readonly data: unknown } };
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
   code: z.number().int().catch(-32603),
-  message: z.string().catch(''),
+  message: z.preprocess(
+    (message) => (isObject(message as Json) ? JSON.stringify(message) : message),
+    z.string().catch(''),
+  ),
   data: z.unknown().optional(),
 });
 
@@ -26,7 +29,7 @@ const answerSchema = z.looseObject({
 export function readMessage(text: string, requestId?: number | string): JSONRPCMessage {
   const value: unknown = JSON.parse(text);
   const answer = answerSchema.safeParse(value);
-  if (!answer.success || 'method' in answer.data) return JSONRPCMessageSchema.parse(value);
+  if (!answer.success || 'method' in answer.data) return JSONRPCMessageSchema.parse(requestOf(value));
   const id = answer.data.id ?? requestId;
   const { error, result } = answer.data;
   const isVersioned = messageSchema.safeParse(value).success;
@@ -44,6 +47,13 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
     ...(id === undefined ? {} : { id }),
     error: { code, message, ...(data === undefined || data === null ? {} : { data }) },
   });
+}
+
+/** Returns a request or a notification without the keys that are null, in its parameters too. */
+function requestOf(message: unknown): unknown {
+  if (!isObject(message as Json)) return message;
+  const { params, ...rest } = withoutNulls(message as JsonObject);
+  return params === undefined ? rest : { ...rest, params: isObject(params) ? withoutNulls(params) : params };
 }
 
 /** The key of the text in the `_meta` of a result that has all digits of its numbers. */

@@ -1,5 +1,5 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ZodError } from 'zod';
+import * as z from 'zod';
 import type { McpServer, StdioServer } from '../../core/domain.ts';
 import { issueText } from '../../core/issueText.ts';
 import { isAnswerTooLong, longestAnswer } from '../boundFetch.ts';
@@ -109,7 +109,8 @@ function statusProblem(status: number, what: string, error: unknown, variables: 
 
 /** Returns why an answer could not be read, in one line: the message of a schema has a line for each of its issues. */
 function misreadText(error: unknown): string {
-  if (!(error instanceof ZodError)) return withoutPage(messageOf(error));
+  // The SDK throws the class of zod's core, which is not a `ZodError`.
+  if (!(error instanceof z.core.$ZodError)) return withoutPage(messageOf(error));
   return error.issues.some(({ path }) => path.length > 0)
     ? `its answer cannot be read: ${issueText(error, 'the message')}`
     : 'its answer is not a JSON-RPC message';
@@ -118,7 +119,7 @@ function misreadText(error: unknown): string {
 /** Returns what the agent reads of an error in place of a result. */
 export function wordsOf(error: unknown): string {
   if (error instanceof ServerError) return error.text;
-  if (error instanceof ZodError) return misreadText(error);
+  if (error instanceof z.core.$ZodError) return misreadText(error);
   return isAnswerTooLong(error) ? `the result is longer than ${longestAnswer / 1e6} MB` : messageOf(error);
 }
 

@@ -22,9 +22,11 @@ export type ReadResult = {
  * `ResultTooLong` where it has more characters than `longest`.
  */
 export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): ReadResult {
-  const { content, structuredContent, toolResult, isError } = exactResult(sent);
+  const { content, structuredContent, toolResult, isError, ...others } = exactResult(sent);
   const given = [content ?? []].flat().filter((part) => part !== null);
-  const data = structuredContent ?? toolResult ?? undefined;
+  // Some servers return the data itself in place of a result.
+  const isBare = (content ?? null) === null && Object.keys(others).length > 0;
+  const data = structuredContent ?? toolResult ?? (isBare ? others : undefined);
   const media = given.flatMap((part) => mediaOf(part) ?? []);
   const hasText = given.some((part) => textOf(part));
   // Data is shown only where the server does not also write it as a text, as it should.
@@ -101,14 +103,43 @@ function mediaOf(part: Json): Media | undefined {
 
 /** Neither a type nor data can end the line that the content has in place of the media. */
 function mediaFrom(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
-  if (typeof data !== 'string' || data === '') return undefined;
-  const isType = typeof mimeType === 'string' && /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(mimeType);
-  return { mimeType: isType ? mimeType : 'application/octet-stream', data };
+  const bytes = typeof data === 'string' ? base64Of(data) : undefined;
+  return bytes === undefined ? undefined : { mimeType: typeOf(mimeType), data: bytes };
+}
+
+/** Returns base64 in the form that clients and models take; undefined for another text. */
+function base64Of(text: string): string | undefined {
+  const plain = text
+    .replace(/^data:[^,]{0,200};base64,/, '')
+    .replace(/\s+/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
+  if (plain === '' || plain.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(plain)) return undefined;
+  return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
+}
+
+/** Other names of types that models take. */
+const aliases: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'audio/mp3': 'audio/mpeg',
+  'audio/wave': 'audio/wav',
+  'audio/x-wav': 'audio/wav',
+  'audio/vnd.wave': 'audio/wav',
+};
+
+/** Returns a media type without its parameters. */
+function typeOf(mimeType: Json | undefined): string {
+  const [type = ''] = typeof mimeType === 'string' ? mimeType.toLowerCase().split(';') : [];
+  const plain = type.trim();
+  if (!/^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(plain)) return 'application/octet-stream';
+  return Object.hasOwn(aliases, plain) ? (aliases[plain] as string) : plain;
 }
 
 /** Returns the text of a part; undefined for a part of another kind. */
 function textOf(part: Json): string | undefined {
   if (typeof part === 'string') return part;
   if (!isObject(part) || part['type'] !== 'text') return undefined;
-  return typeof part['text'] === 'string' ? part['text'] : '';
+  const text = part['text'] ?? '';
+  return typeof text === 'string' ? text : JSON.stringify(text);
 }

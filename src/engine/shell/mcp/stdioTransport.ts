@@ -100,7 +100,9 @@ export class StdioTransport implements Transport {
     return true;
   }
 
-  #receive(line: string): void {
+  #receive(written: string): void {
+    // Some programs start their output with a byte order mark.
+    const line = written.replace(/^\uFEFF/, '');
     try {
       // A program that logs JSON may write an id and a result too.
       if (!isMessage(line)) throw new SyntaxError('not a message');

@@ -2,7 +2,7 @@ import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import type { McpServer } from '../../core/domain.ts';
 import { issueText } from '../../core/issueText.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
 import type { Fault } from '../fault.ts';
@@ -145,8 +145,8 @@ function isDeep(values: readonly unknown[], levels: number): boolean {
 function parametersOf(written: unknown): JsonObject | string {
   if (written === undefined || written === null || written === true) return { type: 'object', properties: {} };
   if (!isObject(written as Json)) return 'its inputSchema is not an object';
-  const schema = Object.fromEntries(Object.entries(written as JsonObject).filter(([, value]) => value !== null));
-  const types = [schema['type'] ?? 'object'].flat();
+  const schema = withoutNulls(written as JsonObject);
+  const types = [schema['type'] ?? 'object'].flat().map((type) => String(type).toLowerCase());
   if (!types.includes('object')) return `its inputSchema has the type ${types.join(', ')}, and arguments are an object`;
   return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : { ...schema, type: 'object' };
 }

@@ -35,6 +35,13 @@ it.each<[string, JsonObject, JsonObject, JsonObject]>([
   ['a top-level id of draft 4', ofA({ enum: [1] }, { id: '#look', ...draft('draft-04') }), { a: 1 }, { a: 2 }],
   ['a property named id', ofA({}, { properties: { id: { type: 'string' } } }), { id: 'x' }, { id: 1 }],
   ['keywords that are null', ofA({ type: 'object', required: null, properties: null }), { a: {} }, { a: 1 }],
+  [
+    'a property that is null',
+    ofA({ type: 'string' }, { properties: { a: { type: 'string' }, b: null } }),
+    { b: 1 },
+    { a: 1 },
+  ],
+  ['a multiple of a fraction', ofA({ multipleOf: 0.01 }), { a: 19.99 }, { a: 19.995 }],
   ['$async', ofA({ type: 'string' }, { $async: true }), { a: 'x' }, { a: 1 }],
   ['an escape that is invalid under u', ofA({ pattern: '^https\\:\\/\\/' }), { a: 'https://x' }, { a: 'ftp' }],
   ['a named group of Python', ofA({ pattern: '^(?P<kind>a|b)-' }), { a: 'a-1' }, { a: 'c-1' }],

@@ -7,6 +7,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Media, type Modality, partsOf } from '../../../../src/engine/core/media.ts';
 import type { Message } from '../../../../src/engine/core/message.ts';
+import { readResult } from '../../../../src/engine/shell/mcp/result.ts';
 import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
 import { agentBody, withoutMedia } from '../../../../src/engine/shell/seats/chatRequest.ts';
 import { stepEntry } from '../../../../src/webview/models/trajectory.ts';
@@ -68,6 +69,23 @@ it.each<[string, object, string, readonly Media[] | undefined]>([
   const returned = await looked(result);
   expect(returned).toMatchObject({ content, isError: false });
   expect(returned && 'media' in returned ? returned.media : undefined).toEqual(media);
+});
+
+it.each<[string, string, Media | string]>([
+  ['image/png', `data:image/png;base64,${png.data}`, png],
+  ['image/PNG', png.data, png],
+  ['image/png; charset=binary', png.data, png],
+  ['image/png', 'iVBORw0K\nGgo=', png],
+  ['image/png', 'iVBORw0KGgo', png],
+  ['image/png', 'AA-_', { ...png, data: 'AA+/' }],
+  ['image/jpg', png.data, { ...png, mimeType: 'image/jpeg' }],
+  ['audio/mp3', wav.data, { ...wav, mimeType: 'audio/mpeg' }],
+  ['audio/x-wav', wav.data, wav],
+  ['image/png', '###', '{"type":"image","mimeType":"image/png","data":"###"}'],
+])('%s with the data %j is kept in the form that clients and models take', (mimeType, data, expected) => {
+  const { content, media } = readResult({ content: [{ type: 'image', mimeType, data }] });
+  if (typeof expected === 'string') expect([content, media]).toEqual([expected, undefined]);
+  else expect(media).toEqual([expected]);
 });
 
 const returned = (step: number, media?: readonly Media[]): Message => ({

@@ -34,6 +34,13 @@ const replies: readonly (readonly [name: string, reply: (id: number) => RawReply
   ['an error whose code is a text', (id) => ({ body: answer(id, '"error":{"code":"E1","message":"no"}') }), /no$/],
   ['an error that is a text', (id) => ({ body: answer(id, '"error":"no luck"') }), /no luck$/],
   ['an error without an id in an event stream', () => streamed(answer(null, errorOf(-32603, 'boom'))), /-32603: boom$/],
+  ['an error with status 401', (id) => ({ status: 401, body: answer(id, errorOf(-32000, 'sign in')) }), /sign in$/],
+  [
+    'an error whose message is an object',
+    (id) => ({ body: answer(id, '"error":{"code":-32603,"message":{"why":"boom"}}') }),
+    /-32603: {"why":"boom"}$/,
+  ],
+  ['an error in a list', (id) => streamed(`[${answer(id, errorOf(-32603, 'boom'))}]`), /-32603: boom$/],
   ['an error without a message', (id) => ({ body: answer(id, '"error":{"code":-32000}') }), /-32000: $/],
 ];
 
@@ -64,7 +71,9 @@ test('a result beside an error that is null is a result', async () => {
 
 const page = (body: string) => (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'text/html' }).end(body);
+const refused = { status: 401, body: '{"error":"invalid_token"}' };
 const losses: readonly (readonly [name: string, reply: RawReply, code: string])[] = [
+  ['a refusal with status 401', refused, 'mcp/refused'],
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],

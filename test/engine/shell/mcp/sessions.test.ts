@@ -57,6 +57,8 @@ const expiries = [
   { name: '-32001 with status 200', unknownSession: { status: 200, body: rpc(-32001) } },
   { name: '400 in the text of a header', unknownSession: { status: 400, body: 'Mcp-Session-Id header is required' } },
   { name: '410', unknownSession: { status: 410, body: 'gone' } },
+  { name: '400 with the id of the call', unknownSession: { status: 400, body: rpc(-32002, 'Server not initialized') } },
+  { name: '500', unknownSession: { status: 500, body: 'Session not found' } },
   { name: '400 without an id', unknownSession: { status: 400, body: unaddressed('null', 'Server not initialized') } },
   { name: '400 with an id of its own', unknownSession: { status: 400, body: unaddressed('"server-error"', 'Bad') } },
 ];
@@ -102,6 +104,18 @@ test.each(['There is no parcel P9.', 'Training session P9 not found'])(
     expect(server.sessions.size).toBe(1);
   },
 );
+
+test.each([
+  ['customer C9 not found', 'MCP error 404: customer C9 not found'],
+  [unaddressed('null', 'There is no customer C9.'), 'MCP error -32600: There is no customer C9.'],
+])('a write that answers with 404 in a live session is made once: %s', async (body, text) => {
+  const server = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/call' ? { status: 404, body } : undefined),
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('write', {})).toEqual({ content: `Error: ${text}`, isError: true });
+  expect(server.calls).toEqual(['write']);
+});
 
 test.each([400, 406])('an error with status %s and an id of its own is no reason to wait', async (status) => {
   const refusal = { status, body: unaddressed('"server-error"', 'Not Acceptable') };

@@ -36,6 +36,18 @@ const cases: readonly (readonly [what: string, sent: object, schema: JsonObject 
   ['a text without structured content', { content: [{ type: 'text', text: 'None.' }] }, undefined, 'None.'],
 ];
 
+test.each<[object, string]>([
+  [{ temperature: 20 }, '{"temperature":20}'],
+  [{ content: null, result: 5 }, '{"result":5}'],
+  [{ type: 'text', text: { ok: true } }, '{"type":"text","text":{"ok":true}}'],
+  [{ content: [{ type: 'text', text: { ok: true } }] }, '{"ok":true}'],
+  [{ content: [{ type: 'text', text: 42 }] }, '42'],
+  [{ content: [{ type: 'text', text: null }] }, ''],
+  [{}, ''],
+])('the agent reads %j, which is not a result of MCP, as data', (sent, text) => {
+  expect(readResult(sent)).toMatchObject({ content: text, isError: false });
+});
+
 test.each(cases)('a reader gets the data of %s', (_, sent, schema, value) => {
   expect(dataOf(readResult(sent), schema)).toEqual(value);
 });

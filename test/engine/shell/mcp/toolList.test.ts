@@ -29,6 +29,7 @@ it.each<[string, object, object]>([
   ['an empty schema', { inputSchema: {} }, { parameters: nothing }],
   ['a schema without a type', { inputSchema: one }, { parameters: { type: 'object', ...one } }],
   ['a schema with lists that are null', { inputSchema: { type: 'object', properties: null, required: null } }, {}],
+  ['a schema of the type OBJECT', { inputSchema: { type: 'OBJECT' } }, { parameters: { type: 'object' } }],
   ['an output schema of type array', { outputSchema: { type: 'array', items: {} } }, {}],
   [
     'an output schema with a bad pattern',
@@ -211,4 +212,13 @@ it('a tool whose schema is too deep is left out, and the others work', async () 
     { name: 'look' },
   ]);
   expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+});
+
+it('a handshake that cannot be read is described in one line', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'initialize' ? { body: resultBody(id, '{"capabilities":{}}') } : undefined),
+  });
+  await expect(connectTo(url)).rejects.toThrow(
+    /its answer cannot be read: protocolVersion: [^[\]{}]*\)\. Check the url/,
+  );
 });
