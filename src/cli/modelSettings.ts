@@ -1,5 +1,6 @@
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type * as z from 'zod';
+import { issueText } from '../engine/core/issueText.ts';
 import { jsonOf, put } from '../engine/core/json.ts';
 import { type ModelRole, modelRoles } from '../engine/core/measure.ts';
 import { modelSettingsSchema, type SeatSettings, seatSettingsSchema } from '../engine/core/modelSettings.ts';
@@ -105,7 +106,6 @@ function maxTokensOf(given: Given): number | undefined {
 }
 
 function problemOf(error: z.ZodError): string {
-  const [issue] = error.issues;
   const names = Object.keys(modelSettingsSchema.shape).join(', ');
-  return `--set ${issue?.path.join('.')}: ${issue?.message}. The settings are ${names}`;
+  return `--set ${issueText(error, 'settings')}. The settings are ${names}`;
 }

@@ -69,3 +69,8 @@ function isBare(text: string): boolean {
 
 const doubleQuote = 0x22;
 const backslash = 0x5c;
+
+/** Returns an object without the keys whose value is null. */
+export function withoutNulls(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}

@@ -1,35 +1,77 @@
 /** A model's text without the thoughts before it. */
 export type Spoken = { readonly content: string; readonly thoughts: string | null };
 
-/** The tags that models write around their thoughts, by family. */
-const tags = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['<thought>', '</thought>'],
-  ['<reasoning>', '</reasoning>'],
-  ['<seed:think>', '</seed:think>'],
+/** The tags that models write around their thoughts, in small or capital letters, by family. */
+const tags: readonly (readonly [open: string, close: string])[] = [
+  ...[
+    'think',
+    'thinking',
+    'thought',
+    'thoughts',
+    'reasoning',
+    'analysis',
+    'seed:think',
+    'mm:think',
+    'longcat_think',
+  ].map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[THINK]', '[/THINK]'],
   ['◁think▷', '◁/think▷'],
   ['<|START_THINKING|>', '<|END_THINKING|>'],
-] as const;
+  ['<|begin_of_thought|>', '<|end_of_thought|>'],
+  ['<|inner_prefix|>', '<|inner_suffix|>'],
+  ['<|channel>thought', '<channel|>'],
+];
+const families = new Map(
+  tags.flatMap(([open, close], at) => [open, close].map((tag) => [tag.toLowerCase(), at] as const)),
+);
+const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
+const anyTag = new RegExp(
+  [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
+  'gi',
+);
 
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, a text that begins with a thought is all thought: the answer was cut
- * off. Of a text in the channels of gpt-oss, what is not in the final one is thought.
+ * off. Thoughts can be nested. Of a text in the channels of gpt-oss, what is not in the final one is thought.
  */
 export function withoutThoughts(text: string): Spoken {
   const inChannels = channelsIn(text);
   if (inChannels) return inChannels;
   const thoughts: string[] = [];
-  let content = text;
-  for (let next = unopenedThought(text) ?? openedThought(text); next; next = openedThought(next.rest)) {
-    thoughts.push(next.thought);
-    content = next.rest;
+  const said: string[] = [];
+  let from = 0;
+  /** The tag that began the thought, with how many of its family are open. */
+  let open: { readonly family: number; readonly at: number; depth: number } | null = null;
+  for (const { 0: tag, index } of text.matchAll(anyTag)) {
+    const family = families.get(tag.toLowerCase()) ?? -1;
+    const isClosing = closing.has(tag.toLowerCase());
+    if (open === null && !isClosing) open = { family, at: index, depth: 1 };
+    else if (open === null && thoughts.length === 0) {
+      // The first tag of the text.
+      thoughts.push(text.slice(0, index).trim());
+      from = index + tag.length;
+    } else if (open?.family === family) {
+      open.depth += isClosing ? -1 : 1;
+      if (open.depth > 0) continue;
+      said.push(text.slice(from, open.at).trim());
+      thoughts.push(text.slice(open.at, index).replace(anyTag, '').trim());
+      from = index + tag.length;
+      open = null;
+    }
   }
-  const { rest, inner } = withoutInnerThoughts(content);
-  return { content: rest, thoughts: [...thoughts, ...inner].filter(Boolean).join('\n\n') || null };
+  const rest = text.slice(from);
+  if (open && said.every((each) => each === '') && text.slice(from, open.at).trim() === '') {
+    thoughts.push(rest.replace(anyTag, '').trim());
+    return { content: '', thoughts: joined(thoughts) };
+  }
+  const before = said.filter(Boolean);
+  if (before.length > 0)
+    return { content: [...before, rest.trim()].filter(Boolean).join(' '), thoughts: joined(thoughts) };
+  return { content: from > 0 ? rest.trimStart() : rest, thoughts: joined(thoughts) };
 }
+
+const joined = (thoughts: readonly string[]) => thoughts.filter(Boolean).join('\n\n') || null;
 
 /** A message in a channel of the Harmony format of gpt-oss; a text to a function is not said. */
 const inChannel = /<\|channel\|>(\w*)(?!\w)([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>((?:(?!<\|\w+\|>).)*)/gs;
@@ -49,45 +91,4 @@ function channelsIn(text: string): Spoken | null {
   const textOf = (isSaid: boolean) =>
     messages.flatMap((each) => (each.isSaid === isSaid ? each.content || [] : [])).join('\n\n');
   return { content: textOf(true), thoughts: textOf(false) || null };
-}
-
-type Thought = { readonly thought: string; readonly rest: string };
-
-/** The thought that a text begins with, tags included, and what follows it. */
-function openedThought(text: string): Thought | null {
-  const begin = text.trimStart();
-  const [open, close] = tags.find(([each]) => begin.startsWith(each)) ?? [];
-  if (open === undefined) return null;
-  const end = begin.indexOf(close);
-  if (end < 0) return { thought: begin.slice(open.length).trim(), rest: '' };
-  return { thought: begin.slice(open.length, end).trim(), rest: begin.slice(end + close.length).trimStart() };
-}
-
-/** Takes the thoughts out that stand between two tags inside of a text. */
-function withoutInnerThoughts(text: string): { readonly rest: string; readonly inner: readonly string[] } {
-  const inner: string[] = [];
-  let rest = text;
-  for (const [open, close] of tags) {
-    const kept: string[] = [];
-    let from = 0;
-    for (let begin = rest.indexOf(open); begin >= 0; begin = rest.indexOf(open, from)) {
-      const end = rest.indexOf(close, begin);
-      if (end < 0) break;
-      kept.push(rest.slice(from, begin).trim());
-      inner.push(rest.slice(begin + open.length, end).trim());
-      from = end + close.length;
-    }
-    if (from > 0) rest = [...kept, rest.slice(from).trim()].filter(Boolean).join(' ');
-  }
-  return { rest, inner };
-}
-
-/** The thought before a closing tag that no tag opens in this text. */
-function unopenedThought(text: string): Thought | null {
-  for (const [open, close] of tags) {
-    const end = text.indexOf(close);
-    if (end < 0 || text.slice(0, end).includes(open)) continue;
-    return { thought: text.slice(0, end).trim(), rest: text.slice(end + close.length).trimStart() };
-  }
-  return null;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { issueText } from '../../engine/core/issueText.ts';
 import { jsonOf } from '../../engine/core/json.ts';
 import { textOf } from '../../engine/shell/seats/chatAnswer.ts';
 
@@ -57,8 +58,7 @@ export type EditorAnswer = {
 export function parseRequest(body: string): EditorRequest | string {
   const { data, error } = requestSchema.safeParse(jsonOf(body));
   if (!data) {
-    const [issue] = error.issues;
-    return `a chat completion is asked for with {"model": ..., "messages": [...]} (${issue?.path.join('.')}: ${issue?.message})`;
+    return `a chat completion is asked for with {"model": ..., "messages": [...]} (${issueText(error, 'the request')})`;
   }
   const { model, messages, tools = [], stream: _, stream_options: _options, ...modelOptions } = data;
   return {

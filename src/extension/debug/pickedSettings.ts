@@ -1,3 +1,4 @@
+import { issueText } from '../../engine/core/issueText.ts';
 import { jsonOf } from '../../engine/core/json.ts';
 import { type ModelSettings, modelSettingsSchema } from '../../engine/core/modelSettings.ts';
 
@@ -9,7 +10,5 @@ export function readPickedSettings(typed: string): ModelSettings | string {
   if (typed.trim() === '') return {};
   const { data, error } = pickedSchema.safeParse(jsonOf(typed));
   if (data) return data;
-  const [issue] = error.issues;
-  const place = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-  return `${place}${issue?.message}. The settings are JSON with ${Object.keys(pickedSchema.shape).join(', ')}.`;
+  return `${issueText(error, 'the settings')}. The settings are JSON with ${Object.keys(pickedSchema.shape).join(', ')}.`;
 }

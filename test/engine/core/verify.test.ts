@@ -271,10 +271,19 @@ describe('a judge', () => {
     ['{"holds": true, "reason": "a"} {"holds": false, "reason": "b"}', null],
     ['{"holds": true} {"holds": false}', null],
     ['It wrote {"holds": true, "reason": "ok"}. My answer: {"holds": false}', null],
+    ['It wrote {"holds": true, "reason": "all good"}. That is a trick; the statement is false.', null],
+    ['My answer is {"holds": true, "reason": "step 3"}.', true],
+    ['{"holds": true, "reason": "step 3"}\n\nStep 3 shows it.', true],
     ['Yes!', null],
     ['{"holds": "true"}', null],
     ['[]', null],
   ])('%s is read as %s', (text, holds) => expect(judgeAnswerIn(text).holds).toBe(holds));
+
+  it('does not count an object that the agent wrote into an argument', () => {
+    const written = '{"holds": true, "reason": "all good"}';
+    const transcript = `agent calls note: ${JSON.stringify({ text: written })}`;
+    expect(judgeAnswerIn(`It wrote ${written}`, transcript).holds).toBeNull();
+  });
 });
 
 it('replays a recording in which the whole was not yet held against the rules', async () => {

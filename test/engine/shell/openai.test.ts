@@ -145,6 +145,14 @@ const failures: readonly {
     'the request exceeds the available context size (4096 tokens), try increasing it',
     'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
     'prompt is too long: 210000 tokens > 200000 maximum',
+    "You passed 4000 input tokens and requested 512 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3584 tokens.",
+    'input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000',
+    'Invalid request: Your request exceeded model token limit: 8192',
+    'Range of input length should be [1, 30720]',
+    'Prompt exceeds max length',
+    'Input is too long for requested model.',
+    'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens',
+    '`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 512 `max_new_tokens`',
   ].map((words) => ({
     name: `a conversation that is too long, in the words "${words.slice(0, 40)}"`,
     handler: json(400, { error: { message: words, code: 400 } }),
@@ -168,7 +176,7 @@ const failures: readonly {
     }),
     message: /upstream failed/,
   },
-  ...['error', 'abort'].map((reason) => ({
+  ...['error', 'abort', 'network_error', 'insufficient_system_resource'].map((reason) => ({
     name: `an answer that ends with ${reason}`,
     handler: json(200, { choices: [{ message: { content: 'It arr' }, finish_reason: reason }] }),
     message: new RegExp(`finish_reason "${reason}"`),

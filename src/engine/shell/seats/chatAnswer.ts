@@ -30,8 +30,8 @@ export type ChatAnswer = {
   readonly note: AnswerNote;
   /** How it ended; null where it is whole. */
   readonly brokenEnd: BrokenEnd | null;
-  /** The answer as it came, with every field. */
-  readonly came: Completion;
+  /** The answer as the endpoint sent it, with every field. */
+  readonly raw: Completion;
 };
 
 /** A field that several servers write as null where it is absent. */
@@ -87,7 +87,7 @@ const completionSchema = z.looseObject({
   usage: z.unknown().optional(),
 });
 
-/** A chat completion that can be read, as it came. */
+/** A chat completion that can be read, as an endpoint sends it. */
 export type Completion = z.input<typeof completionSchema>;
 
 /** What does not fit: a path with what is expected there. */
@@ -122,7 +122,7 @@ export function readCompletion(completion: unknown): ChatAnswer | Misfit {
     note: noteOf({ finishReason: choice.finish_reason, refusal, provider: data.provider }),
     brokenEnd: isRefused ? 'refusal' : (brokenEnd ?? null),
     // The schema has read it, so it has the schema's input type.
-    came: completion as Completion,
+    raw: completion as Completion,
   };
 }
 
@@ -198,10 +198,14 @@ function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: 
   return { id, name, arguments: isPlain ? (given as JsonObject) : JSON.stringify(given as Json) };
 }
 
-/** Counts that an endpoint gives in part are completed from their total; without any, nothing is known. */
+/**
+ * Returns the counts of an endpoint. Those that it gives in part are completed from their total. A request has tokens, so
+ * one that counts none is not counted.
+ */
 function tokensIn(usage: unknown): ChatAnswer['usage'] {
   const { data } = usageSchema.safeParse(usage);
-  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = data ?? {};
+  const { completion_tokens: output } = data ?? {};
+  const [input, total] = [data?.prompt_tokens || undefined, data?.total_tokens || undefined];
   if (input !== undefined && output !== undefined) return { input, output };
   if (total === undefined) return null;
   if (input !== undefined) return { input, output: Math.max(0, total - input) };

@@ -23,6 +23,8 @@ export class EndpointLimiter {
   /** Counts pauses: refusals of requests that began before a pause belong to it. */
   #epoch = 0;
   #pause: CommonPause | null = null;
+  /** When the last pause ends or ended. */
+  #pausedUntil = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(clock = systemClock) {
@@ -34,14 +36,10 @@ export class EndpointLimiter {
     return this.#limit;
   }
 
-  /** Whether no request runs or waits, and nothing is known of limits. */
+  /** Whether no request runs or waits, and no recent refusal has shown a limit. */
   get isIdle(): boolean {
-    return (
-      this.#running === 0 &&
-      this.#waiting.size === 0 &&
-      this.#pause === null &&
-      this.#limit === Number.POSITIVE_INFINITY
-    );
+    const isKnown = this.#limit < Number.POSITIVE_INFINITY && this.#clock.now() < this.#pausedUntil + rememberedMs;
+    return this.#running === 0 && this.#waiting.size === 0 && !isKnown;
   }
 
   get clock(): Clock {
@@ -105,7 +103,10 @@ export class EndpointLimiter {
     }
     const ms = waitMs ?? pauseAfter(this.#refusals, pausesMs);
     const until = this.#clock.now() + Math.min(ms, longestNamedPauseMs);
-    if (isNew || (waitMs !== null && until > (this.#pause?.until ?? 0))) this.#pause = { until, answer };
+    if (isNew || (waitMs !== null && until > (this.#pause?.until ?? 0))) {
+      this.#pause = { until, answer };
+      this.#pausedUntil = until;
+    }
     return { ms, isNew };
   }
 }
@@ -133,8 +134,11 @@ type CommonPause = { readonly until: number; readonly answer: Response | undefin
 /** A pause of all requests to an endpoint; `isNew` for the first refusal that leads to it. */
 type Pause = { readonly ms: number; readonly isNew: boolean };
 
+/** How long after its last pause a limiter is kept. */
+const rememberedMs = 600_000;
+
 const limiters = new Map<string, EndpointLimiter>();
-/** Above this number, limiters that know nothing are forgotten: a trainer lends each rollout a key of its own. */
+/** Above this number, limiters that are idle are forgotten: a trainer lends each rollout a key of its own. */
 const manyLimiters = 100;
 
 /** Returns the limiter that all requests of this process with the same key to one origin share. */

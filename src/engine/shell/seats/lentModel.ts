@@ -55,11 +55,11 @@ export class LentModel {
       const { answer, call } = await this.#ask((key, onRetry, lent = this.#model) =>
         completeWhole(lent, key, 'agent', signal, body, onRetry, Object.keys(body)),
       );
-      const { messageId, toolCalls, came } = answer;
+      const { messageId, toolCalls, raw } = answer;
       if (messageId !== null && toolCalls.length === 0)
-        this.#given.push({ id: messageId, text: textOf(came.choices[0]?.message?.content) });
+        this.#given.push({ id: messageId, text: textOf(raw.choices[0]?.message?.content) });
       this.#onAnswer(answer, call);
-      return { status: 200, body: came };
+      return { status: 200, body: raw };
     } catch (error) {
       if (error instanceof Fault && error.failure.code === 'model/refused') return refused(error.message);
       throw error;

@@ -12,6 +12,7 @@ import { type ChatAnswer, readCompletion } from './chatAnswer.ts';
 import { idsOfCalls, named } from './chatCalls.ts';
 import type { ChatBody } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
+import { isContextRefusal } from './contextLimit.ts';
 import { type EndpointLimiter, limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joined, type ModelCall } from './modelCall.ts';
 import { requestedWait } from './rateLimitHeaders.ts';
@@ -378,6 +379,9 @@ const reportedSchema = z.union([errorSchema, z.string()]).nullish();
 const failedSchema = errorSchema.extend({ error: reportedSchema, choices: z.unknown().optional() });
 const failedChoiceSchema = z.looseObject({ error: reportedSchema, finish_reason: z.unknown().optional() });
 
+/** How an answer ends that the provider could not finish. */
+const failedEnds: readonly string[] = ['error', 'abort', 'network_error', 'insufficient_system_resource'];
+
 /**
  * Returns the error that a provider reports in an answer with status 200, for the whole answer or its first choice, and
  * an error for an answer without choices. Both are asked again like a 5xx. A provider's own status is taken if it is one.
@@ -395,7 +399,7 @@ function errorIn(body: string): { readonly message: string; readonly status: num
     const message = error.message || error.type || JSON.stringify(error).slice(0, longestQuote);
     return { message, status: code >= 400 && code < 600 ? code : 502 };
   }
-  if (choice && ['error', 'abort'].includes(String(choice.finish_reason)))
+  if (choice && failedEnds.includes(String(choice.finish_reason)))
     return { message: `the answer ended with finish_reason "${choice.finish_reason}"`, status: 502 };
   return Array.isArray(choices) && choices.length === 0 ? { message: 'the answer has no choices', status: 502 } : null;
 }
@@ -446,7 +450,7 @@ function classified(error: unknown, seat: ModelSeat, who: Asked, isFirst = false
       'model/rate',
       `${seat.baseUrl} limits the rate of requests (429), also after waiting: ${quoted(error)}. Lower the concurrency, or wait longer with --rate-limit-wait`,
     );
-  if (error instanceof APIError && isTooLong(error) && who === 'agent') {
+  if (error instanceof APIError && isContextRefusal(error) && who === 'agent') {
     if (isFirst)
       return infrastructure(
         'model/context',
@@ -469,14 +473,6 @@ function classified(error: unknown, seat: ModelSeat, who: Asked, isFirst = false
 }
 
 const quoted = ({ message }: APIError) => withoutPage(String(message)).slice(0, longestQuote);
-
-/** How servers say that a request does not fit into the context: OpenAI by a code, every other in its own words. */
-const tooLong =
-  /context_length_exceeded|exceed_context_size|maximum context length|exceeds? the (?:available |model's )?(?:context|maximum number of tokens)|context (?:length|window|size) (?:is |was |has been )?exceed|prompt is too long|longer than the (?:model's context|maximum (?:model|context) length)|input token count/i;
-
-function isTooLong({ code, status, message }: APIError): boolean {
-  return code === 'context_length_exceeded' || ([400, 413, 422, 500].includes(status ?? 0) && tooLong.test(message));
-}
 
 function broken(seat: ModelSeat, who: Asked, what: string): Fault {
   return new Fault({

@@ -105,7 +105,7 @@ function withoutField(message: SentMessage, field: string): SentMessage {
 }
 
 const refusal =
-  /unsupported|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated/i;
+  /unsupported|(?:schema conversion|parse grammar) failed|failed to parse grammar|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated/i;
 /** A value that is too large is a mistake of a person, and a field that must be there is not refused. */
 const otherFault =
   /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;

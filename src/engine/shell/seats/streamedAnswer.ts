@@ -7,9 +7,16 @@ const callSchema = z.looseObject({
   function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
 });
 type CallDelta = z.infer<typeof callSchema>;
-const deltaSchema = z.looseObject({ tool_calls: z.array(callSchema).nullish() });
+const deltaSchema = z.looseObject({
+  tool_calls: z.array(callSchema).nullish(),
+  /** OpenAI's form before `tool_calls`. */
+  function_call: callSchema.shape.function,
+});
 const choiceSchema = z.looseObject({ index: z.number().nullish(), delta: deltaSchema.nullish() });
-const chunkSchema = z.looseObject({ error: z.null().optional(), choices: z.array(choiceSchema) });
+const chunkSchema = z.looseObject({ error: z.null().optional(), choices: z.array(choiceSchema).nullish() });
+
+/** Keys by which servers report an error that is not under `error`. */
+const errorKeys: readonly string[] = ['message', 'detail', 'errors'];
 
 type Fields = Record<string, unknown>;
 type Choice = { readonly fields: Fields; readonly message: Fields; readonly calls: CallDelta[] };
@@ -34,17 +41,19 @@ export function completionIn(stream: string): string | null {
     const value = jsonOf(data);
     if (value === undefined) return null;
     const chunk = chunkSchema.safeParse(value).data;
-    if (!chunk) return data;
+    if (!chunk || (!chunk.choices && errorKeys.some((key) => Object.hasOwn(chunk, key)))) return data;
+    // An event without choices has the counts, or keeps the connection open.
     const { choices: parts, ...rest } = chunk;
     assign(head, rest);
-    for (const { index, delta, ...fields } of parts) {
+    for (const { index, delta, ...fields } of parts ?? []) {
       const at = index ?? 0;
       const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [] };
       choices.set(at, choice);
       assign(choice.fields, fields);
-      isWhole ||= typeof fields['finish_reason'] === 'string';
-      const { tool_calls: calls, ...more } = delta ?? {};
+      isWhole ||= typeof fields['finish_reason'] === 'string' && fields['finish_reason'] !== '';
+      const { tool_calls: calls, function_call: legacy, ...more } = delta ?? {};
       for (const [name, part] of Object.entries(more)) addPart(choice.message, name, part);
+      if (legacy) addCall(choice.calls, { index: 0, function: legacy });
       for (const call of calls ?? []) addCall(choice.calls, call);
     }
   }
@@ -81,11 +90,16 @@ function addPart(message: Fields, name: string, part: unknown): void {
 const partsOf = (content: unknown): readonly unknown[] =>
   Array.isArray(content) ? content : [{ type: 'text', text: content }];
 
-/** Adds a part of a call. Some servers leave the index out, or give all calls of an answer the same one. */
+/**
+ * Adds a part of a call. Some servers leave the index out, or give all calls of an answer the same one. A name after
+ * whole arguments begins another call.
+ */
 function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): void {
   const isSame = ({ index, id }: CallDelta) =>
     (given.index ?? index) === index && (!given.id || !id || given.id === id);
-  const known = calls.findLast(isSame);
+  const last = calls.findLast(isSame);
+  const isWhole = typeof last?.function?.arguments === 'string' && jsonOf(last.function.arguments) !== undefined;
+  const known = part?.name && part.arguments && isWhole ? undefined : last;
   const call = known ?? { function: { arguments: undefined } };
   if (!known) calls.push(call);
   assign(call, given.id === '' ? { ...given, id: null } : given);

@@ -87,9 +87,13 @@ function callText({ name, arguments: args, visible, now, problem }: AskedSimulat
   return [JSON.stringify(said, null, 1), ...before].join('\n\n');
 }
 
-/** The form of an answer, without the conditions that few servers can hold a model to: `readAnswer` checks those. */
+/**
+ * Returns the form of an answer, without what few servers can hold a model to: conditions, and patterns that are not of
+ * the whole text. `readAnswer` checks those.
+ */
 function answerFormat(tool: Tool) {
-  const { if: _if, then: _then, ...operation } = writesSchema.items;
+  const { if: _if, then: _then, ...item } = writesSchema.items;
+  const operation = { ...item, properties: { ...item.properties, path: { type: 'string' } } };
   const writes = tool.effect === 'write' ? { writes: { ...writesSchema, items: operation } } : {};
   const properties = { result: simulated(tool).result as JsonObject, error: { type: 'string' }, ...writes };
   return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);

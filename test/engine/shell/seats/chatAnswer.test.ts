@@ -90,6 +90,27 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: 'Sure. <think>It comes on Thursday</think> It is on its way.' },
     { content: 'Sure. It is on its way.', thoughts: 'It comes on Thursday' },
   ],
+  ...[
+    ['<THINK>', '</THINK>'],
+    ['<thoughts>', '</thoughts>'],
+    ['<analysis>', '</analysis>'],
+    ['<mm:think>', '</mm:think>'],
+    ['<|begin_of_thought|>', '<|end_of_thought|>'],
+    ['<|inner_prefix|>', '<|inner_suffix|>'],
+    ['<|channel>thought\n', '<channel|>'],
+  ].map(
+    ([open, close]) =>
+      [
+        `thoughts in ${open}`,
+        { content: `${open}Thursday${close}It is on its way.` },
+        { ...spoken, thoughts: 'Thursday' },
+      ] as const,
+  ),
+  [
+    'nested thoughts',
+    { content: '<think>Hm. <think>Thursday</think> Hm.</think>It is on its way.' },
+    { ...spoken, thoughts: 'Hm. Thursday Hm.' },
+  ],
   ['thoughts of Kimi', { content: '◁think▷Thursday◁/think▷It is on its way.' }, { ...spoken, thoughts: 'Thursday' }],
   [
     'the channels of gpt-oss',
@@ -189,6 +210,8 @@ describe('tokens', () => {
     ],
     [{ total_tokens: 10 }, { input: 10, output: 0 }],
     [{ prompt_tokens: null, completion_tokens: null }, null],
+    [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, null],
+    [{ prompt_tokens: 0, completion_tokens: 4, total_tokens: 0 }, null],
     [{ prompt_tokens: 'many' }, null],
     [null, null],
     [undefined, null],

@@ -121,10 +121,25 @@ test('a pause of an hour is tried again after ten minutes', async () => {
   expect([now(), pausedMs]).toEqual([600_000, 600_000]);
 });
 
+test('a limiter is idle ten minutes after its last pause', async () => {
+  const { clock, now, runUntil } = testClock();
+  const limiter = new EndpointLimiter(clock);
+  (await enter(limiter)).refused(60_000);
+  expect(limiter.isIdle).toBe(false);
+  let isOver = false;
+  void clock.sleep(11 * 60_000, never).then(() => {
+    isOver = true;
+  });
+  await runUntil(() => isOver);
+  expect([now(), limiter.isIdle]).toEqual([11 * 60_000, true]);
+});
+
 test('an idle limiter is forgotten once there are many, and one that knows a limit is not', async () => {
   const at = { baseUrl: 'http://127.0.0.1:9/v1' };
-  const [idle, limited] = [limiterOf(at, 'idle'), limiterOf(at, 'limited')];
+  // A limiter that is made last is not forgotten for another one.
+  const limited = limiterOf(at, 'limited');
   (await enter(limited)).refused(60_000);
+  const idle = limiterOf(at, 'idle');
   expect(limiterOf({ baseUrl: `${at.baseUrl}/other` }, 'idle')).toBe(idle);
   for (let key = 0; key < 200; key += 1) limiterOf(at, `key ${key}`);
   expect(limiterOf(at, 'idle')).not.toBe(idle);

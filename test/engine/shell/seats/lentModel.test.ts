@@ -32,5 +32,5 @@ test.each([
 test('an answer that a filter withheld is streamed too', () => {
   const answer = readCompletion({ id: 'c', choices: [{ finish_reason: 'content_filter' }] });
   if ('problem' in answer) throw new Error(answer.problem);
-  expect(streamed(answer.came)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');
+  expect(streamed(answer.raw)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');
 });

@@ -87,6 +87,43 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     },
   ],
   [
+    'two calls, all with index 0 and without ids',
+    [
+      call({}, { name: 'find', arguments: '{"id": ' }),
+      call({ id: '' }, { arguments: '"P1"}' }),
+      call({}, { name: 'find', arguments: '{"id": "P2"}' }),
+      end('tool_calls'),
+    ],
+    {
+      toolCalls: [
+        { id: '', ...find },
+        { id: '', name: 'find', arguments: { id: 'P2' } },
+      ],
+    },
+  ],
+  [
+    'a function_call in parts',
+    [
+      delta({ function_call: { name: 'find', arguments: '' } }),
+      delta({ function_call: { arguments: '{"id": ' } }),
+      delta({ function_call: { arguments: '"P1"}' } }),
+      end('function_call'),
+    ],
+    { content: null, toolCalls: [{ id: '', ...find }] },
+  ],
+  [
+    'events without choices',
+    [
+      {},
+      delta({ content: 'It comes on Thursday.' }),
+      end(),
+      { id: 'c', usage: { prompt_tokens: 7, completion_tokens: 3 } },
+      { id: 'c', choices: null },
+      '[DONE]',
+    ],
+    { ...spoken, usage: { input: 7, output: 3 } },
+  ],
+  [
     'a whole completion as one event',
     [{ choices: [{ message: { content: 'It comes on Thursday.' } }] }, '[DONE]'],
     spoken,
@@ -106,12 +143,16 @@ test.each([
   ['an empty stream', []],
   ['a text that is cut', [delta({ content: 'It comes ' })]],
   ['a call that is cut', [call({ id: 'a' }, { name: 'find', arguments: '{"id": ' })]],
+  ['a text that is cut, with an empty finish_reason', [delta({ content: 'It comes ' }, { finish_reason: '' })]],
   ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del', '[DONE]']],
 ])('%s is not an answer', (_, events) => {
   expect(completionIn(streamOf(events))).toBeNull();
 });
 
-test('an error in the middle is in place of the answer', () => {
-  const error = { error: { message: 'upstream is away', code: 502 } };
+test.each([
+  { error: { message: 'upstream is away', code: 502 } },
+  { object: 'error', message: 'upstream is away', code: 502 },
+  { detail: 'upstream is away' },
+])('an error in the middle is in place of the answer: %j', (error) => {
   expect(completionIn(streamOf([delta({ content: 'It ' }), error, end(), '[DONE]']))).toBe(JSON.stringify(error));
 });
