@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser as Window } from 'playwright-core';
@@ -49,13 +50,16 @@ export async function installBrowser(): Promise<Browser> {
   return (await fromNpm()) ?? (await fromApt());
 }
 
-/** Launches a headless browser, installing one first if necessary. */
-export async function launchBrowser(): Promise<Window> {
+/**
+ * Launches a headless browser, installing one first if necessary.
+ * @param temporary an existing folder for the temporary files of the browser. One that is killed leaves some there
+ */
+export async function launchBrowser(temporary = tmpdir()): Promise<Window> {
   const { executablePath, args, env } = await installBrowser();
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   // Imported here, because loading it takes half a second, and most commands only look for a browser.
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath, args, env: { ...Object.fromEntries(inherited), ...env } });
+  return chromium.launch({ executablePath, args, env: { ...Object.fromEntries(inherited), TMPDIR: temporary, ...env } });
 }
 
 function packagedBrowser(executablePath: string): Browser {

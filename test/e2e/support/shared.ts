@@ -13,7 +13,8 @@ const exitAtEnd = () => process.once('SIGTERM', () => process.exit());
 /** Returns the browser of this process. Open a context in it and close only that. */
 export function sharedBrowser(): Promise<Browser> {
   if (!browser) exitAtEnd();
-  browser ??= launchBrowser();
+  // Its process is killed when this one exits, and leaves files then.
+  browser ??= launchBrowser(temporaryFolder('browser'));
   return browser;
 }
 
