@@ -36,7 +36,12 @@ export function measureAgainst({ commit, parts, rounds }: Against, show: Show): 
 function installIn(checkout: string): void {
   const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
   if (lock(checkout) === lock(inRoot())) symlinkSync(inRoot('node_modules'), join(checkout, 'node_modules'));
-  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, stdio: 'ignore' });
+  // The lock file of an earlier commit may lack packages for other platforms. `npm ci` refuses it, `npm install` adds them.
+  else
+    execFileSync('npm', ['install', '--no-audit', '--no-fund'], {
+      cwd: checkout,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
 }
 
 function measureIn(folder: string, parts: readonly string[], out: string): Measured[] {

@@ -19,7 +19,8 @@ export function namesOfRow(id: string, argument: string, world: World, rivals: r
   const found = rowOf(id, argument, database);
   if (!found) return [];
   const { table, row } = found;
-  const isRival = (key: string, other: JsonObject) => rivals.includes(key) || sharesReference(row, other, database);
+  const owners = ownersOf(row, database);
+  const isRival = (key: string, other: JsonObject) => rivals.includes(key) || isOfOneOf(owners, other);
   const others = Object.entries(table).flatMap(([key, other]) =>
     key !== id && isObject(other) && isRival(key, other) ? textsOf(other, database) : [],
   );
@@ -69,8 +70,14 @@ function referencesOf(row: JsonObject, databases: readonly JsonObject[]): readon
   });
 }
 
-/** Whether another row belongs to the same person, or, where a row belongs to nobody, is any of its table. */
-function sharesReference(row: JsonObject, other: JsonObject, databases: readonly JsonObject[]): boolean {
-  const owners = referencesOf(row, databases).filter((each) => isPerson(each.row));
-  return owners.length === 0 || owners.some(({ id }) => Object.values(other).includes(id));
+/** Returns the ids of the people whom a row belongs to. */
+function ownersOf(row: JsonObject, databases: readonly JsonObject[]): readonly string[] {
+  return referencesOf(row, databases).flatMap((each) => (isPerson(each.row) ? [each.id] : []));
+}
+
+/** Returns whether a row belongs to one of the people. Without any, each row does. */
+function isOfOneOf(owners: readonly string[], row: JsonObject): boolean {
+  if (owners.length === 0) return true;
+  const values = Object.values(row);
+  return owners.some((id) => values.includes(id));
 }
