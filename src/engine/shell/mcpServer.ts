@@ -5,9 +5,14 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  type ContentBlock,
+  ContentBlockSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { exactJson, losesDigits } from '../core/largeIntegers.ts';
+import { exactJson, exactJsonOf, losesDigits } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { readLines } from './boundedLines.ts';
@@ -77,12 +82,32 @@ export async function serveMcp(
 }
 
 /** Pictures and sounds go out as they came in. Another file is a resource, whose address a tool of code does not give. */
-function contentPart(part: string | Media) {
-  if (typeof part === 'string') return { type: 'text' as const, text: part };
+function contentParts(part: string | Media): readonly ContentBlock[] {
+  if (typeof part === 'string') return textParts(part);
   const { mimeType, data, uri = `data:${mimeType}` } = part;
   const [kind] = mimeType.split('/');
-  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data } as const;
-  return { type: 'resource' as const, resource: { uri, mimeType, blob: data } };
+  if (kind === 'image' || kind === 'audio') return [{ type: kind, mimeType, data }];
+  return [{ type: 'resource', resource: { uri, mimeType, blob: data } }];
+}
+
+/** Returns a text as parts. A file with a text, or a link to a file, is a line of JSON in it and goes out as it came in. */
+function textParts(text: string): readonly ContentBlock[] {
+  const parts: ContentBlock[] = [];
+  for (const line of text.split('\n')) {
+    const last = parts.at(-1);
+    const file = fileIn(line);
+    if (file) parts.push(file);
+    else if (last?.type === 'text') last.text += `\n${line}`;
+    else parts.push({ type: 'text', text: line });
+  }
+  return parts;
+}
+
+function fileIn(line: string): ContentBlock | undefined {
+  if (!/^\{.*"type":"resource(?:_link)?"/.test(line)) return undefined;
+  const value = exactJsonOf(line);
+  const { success, data } = ContentBlockSchema.safeParse(value);
+  return success && data.type.startsWith('resource') ? (value as ContentBlock) : undefined;
 }
 
 /**
@@ -133,7 +158,7 @@ function serverOf(shown: ShownTools): Server {
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { content, isError, media } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject, signal);
-    return { content: partsOf(content, media).map(contentPart), isError };
+    return { content: partsOf(content, media).flatMap(contentParts), isError };
   });
   return server;
 }

@@ -1,12 +1,20 @@
 import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Media, mediaText } from '../../../../src/engine/core/media.ts';
-import { answerMcp, type ShownResult, type ShownTools } from '../../../../src/engine/shell/mcpServer.ts';
-import { sampled } from '../../../support/suite.ts';
+import { inRoot } from '../../../../scripts/repository.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
+import { ScratchTools } from '../../../../src/engine/shell/scratchTools.ts';
+import { approveDomain } from '../../../support/approval.ts';
+import { commandLine } from '../../../support/commandLine.ts';
+import { bridgeMcp } from '../../../support/mcpBridge.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
+import { inFullSuite, sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const run = promisify(execFile);
@@ -14,53 +22,122 @@ const program = fileURLToPath(
   new URL('../../../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
 const client = fileURLToPath(new URL('../fixtures/conformanceClient.ts', import.meta.url));
+const server = fileURLToPath(new URL('../fixtures/conformanceServer.mjs', import.meta.url));
 
-/** Runs a scenario of the official conformance tests. Rejects with what they print if one of their checks fails. */
-async function conforms(...args: readonly string[]): Promise<void> {
-  const cwd = temporaryFolder('conformance');
-  const { stdout, stderr } = await run(process.execPath, [program, ...args], { cwd });
-  expect(`${stdout}${stderr}`).toMatch(/Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/);
+/** Runs the official conformance tests. Rejects with what they print if they fail. */
+async function conformance(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [program, ...args], { cwd: temporaryFolder('conformance') });
+  return `${stdout}${stderr}`;
 }
 
-// The scenarios that need OAuth or elicitation are about what is not supported.
-test.each(sampled(['tools_call', 'initialize', 'sse-retry'], 3))('the client passes %s', async (scenario) => {
-  await conforms('client', '--command', `${process.execPath} ${client}`, '--scenario', scenario);
-});
+/** Runs one scenario. */
+async function conforms(...args: readonly string[]): Promise<void> {
+  expect(await conformance(...args)).toMatch(/Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/);
+}
 
-const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
-const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
-const json = { mimeType: 'application/json', data: 'e30=' };
+/** The scenarios that the documentation lists with the reason why they are not for Rehearsal, and the others. */
+async function scenarios(side: 'server' | 'client') {
+  const listed = [...(await conformance('list', `--${side}`)).matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name ?? '');
+  const [, section = ''] = readFileSync(inRoot('docs', 'tools.md'), 'utf8').split('\n### Conformance\n');
+  const cells = section.split('\n## ')[0]?.matchAll(/^\| (.*?) *\| *(.*?) *\|/gm) ?? [];
+  const patterns = [...cells].flatMap(([, names = '']) =>
+    [...names.matchAll(/`(\S+)`/g)].map(([, name]) => name ?? ''),
+  );
+  const isLeftOut = (name: string) =>
+    patterns.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each));
+  return { passed: listed.filter((name) => !isLeftOut(name)), leftOut: listed.filter(isLeftOut) };
+}
 
-/** The result of a tool with one text, or with media in place of it. */
-const result = (content: string, media: readonly Media[] = []) => ({
-  content: [content, ...media.map(mediaText)].join('\n'),
-  isError: false,
-  media,
-});
-const results: Readonly<Record<string, ShownResult>> = {
-  test_simple_text: result('This is a simple text response for testing.'),
-  test_error_handling: { ...result('This tool intentionally returns an error for testing'), isError: true },
-  test_image_content: result('A picture:', [png]),
-  test_audio_content: result('A sound:', [wav]),
-  test_embedded_resource: result('A file:', [json]),
-  test_multiple_content_types: result('Multiple content types test:', [png, json]),
-};
-const shown: ShownTools = {
-  tools: Object.keys(results).map((name) => ({ name, description: 'Answers.', parameters: { type: 'object' } })),
-  instructions: '',
-  call: async (name) => results[name] ?? { content: `There is no tool ${name}.`, isError: true },
+const calls: Readonly<Record<string, string>> = {
+  initialize: '',
+  tools_call: '[{ tool: add_numbers, arguments: { a: 5, b: 3 } }], ',
+  'sse-retry': '[{ tool: test_reconnection }], ',
 };
 
-const ofTools = ['tools-list', 'tools-call-simple-text', 'tools-call-error', 'tools-call-mixed-content'];
-const ofMedia = ['tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource'];
+test.each(sampled(['tools_call', 'initialize', 'sse-retry'], 3))('a rollout passes %s', async (scenario) => {
+  const task = `user: { goal: You want it done., known: { by: 1 } }
+script: [${calls[scenario]}Done.]
+communicate: [Done]
+evaluate: [communicate]
+train: [communicate]
+`;
+  const domain = mcpDomain('conformance', '  conformance: { type: http, url: "http://127.0.0.1:9" }', task);
+  const command = `${process.execPath} ${client} ${domain}`;
+  await conforms('client', '--command', command, '--scenario', scenario);
+});
 
-// The others are about resources, prompts, logging, sampling and elicitation, which no domain serves.
-test.each([...ofTools, ...sampled(['server-initialize', 'ping', ...ofMedia], 5)])(
-  'the server passes %s',
+inFullSuite('each scenario for clients passes or is documented', async () => {
+  expect((await scenarios('client')).passed.toSorted()).toEqual(Object.keys(calls).toSorted());
+});
+
+/** A domain with the tools that the scenarios call: some are code of the domain, the others those of an MCP server. */
+const servedDomain = () =>
+  approveDomain(
+    mcpDomain(
+      'conformance',
+      `  media: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(server)}] }`,
+      'user: { goal: You want to see it. }\n',
+      {
+        'tools.ts': `import { defineTools, ToolError } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: object }>();
+export const test_simple_text = tool({
+  description: 'Answers with a text.',
+  effect: 'read',
+  input: z.object({}),
+  run: () => 'This is a simple text response for testing.',
+});
+export const test_error_handling = tool({
+  description: 'Fails.',
+  effect: 'read',
+  input: z.object({}),
+  run: () => {
+    throw new ToolError('This tool intentionally returns an error for testing');
+  },
+});
+`,
+      },
+    ),
+  );
+
+/** Serves a domain as `rehearsal mcp` does, and returns the address of a bridge to it. */
+const served = (domain: string) => bridgeMcp(process.execPath, [commandLine, 'mcp', domain]);
+
+test.each([
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-error',
+  'tools-call-mixed-content',
+  'json-schema-2020-12',
+])('rehearsal mcp passes %s', async (scenario) => {
+  await conforms('server', '--url', await served(servedDomain()), '--scenario', scenario);
+});
+
+inFullSuite('rehearsal mcp passes all scenarios for servers but those that are documented', async () => {
+  const { passed, leftOut } = await scenarios('server');
+  expect(passed.length).toBeGreaterThan(10);
+  const expected = join(temporaryFolder('expected'), 'failures.yaml');
+  writeFileSync(expected, JSON.stringify({ server: leftOut }));
+  await conformance('server', '--url', await served(servedDomain()), '--suite', 'all', '--expected-failures', expected);
+});
+
+test.each(sampled(['parcel-desk', 'help-line', 'library-desk', 'order-desk'], 4))(
+  'rehearsal mcp passes what is about every server with the tools of %s',
+  async (name) => {
+    const url = await served(inRoot('domains', name));
+    for (const scenario of sampled(['tools-list', 'server-initialize', 'ping'], 2))
+      await conforms('server', '--url', url, '--scenario', scenario);
+  },
+);
+
+test.each(sampled(['tools-call-mixed-content', 'tools-list', 'tools-call-simple-text', 'tools-call-error'], 4))(
+  'the address that a custom agent is lent passes %s',
   async (scenario) => {
+    const tools = await ScratchTools.open(loadDomain(servedDomain()), { readKey: () => undefined });
+    onTestFinished(() => tools.close());
     const http = createServer(async (request, response) => {
       const body = (await request.toArray()).join('');
-      await answerMcp(request, response, body === '' ? undefined : JSON.parse(body), shown);
+      await answerMcp(request, response, body === '' ? undefined : JSON.parse(body), tools.shown);
     });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void http.close());

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type Media, type Modality, partsOf } from '../../../../src/engine/core/media.ts';
 import type { Message } from '../../../../src/engine/core/message.ts';
 import { readResult } from '../../../../src/engine/shell/mcp/result.ts';
-import { answerMcp } from '../../../../src/engine/shell/mcpServer.ts';
+import { answerMcp, type ShownResult } from '../../../../src/engine/shell/mcpServer.ts';
 import { agentBody, withoutMedia } from '../../../../src/engine/shell/seats/chatRequest.ts';
 import { stepEntry } from '../../../../src/webview/models/trajectory.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
@@ -152,12 +152,12 @@ it.each<[string, readonly Media[], readonly (string | Media)[]]>([
   expect(partsOf(content, media)).toEqual(parts);
 });
 
-it('a client of a domain gets pictures, sounds and files as they are', async () => {
-  const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]\n[application/pdf, 1 kB]';
+/** Returns the content that a client of a domain gets for a result. */
+async function givenTo(result: ShownResult): Promise<unknown> {
   const shown = {
     tools: [{ name: 'look', description: '', parameters: { type: 'object' } }],
     instructions: '',
-    call: async () => ({ content, isError: false, media: [png, wav, pdf, form] }),
+    call: async () => result,
   };
   const server = createServer(async (request, response) =>
     answerMcp(request, response, request.method === 'POST' ? await json(request) : undefined, shown),
@@ -168,13 +168,27 @@ it('a client of a domain gets pictures, sounds and files as they are', async () 
   onTestFinished(() => client.close());
   const { port } = server.address() as AddressInfo;
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}`)) as Transport);
-  expect((await client.callTool({ name: 'look', arguments: {} })).content).toEqual([
+  return (await client.callTool({ name: 'look', arguments: {} })).content;
+}
+
+it('a client of a domain gets pictures, sounds and files as they are', async () => {
+  const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]\n[application/pdf, 1 kB]';
+  expect(await givenTo({ content, isError: false, media: [png, wav, pdf, form] })).toEqual([
     text('before'),
     { type: 'image', ...png },
     { type: 'audio', ...wav },
     { type: 'resource', resource: { uri: 'data:application/pdf', mimeType: pdf.mimeType, blob: pdf.data } },
     blob,
   ]);
+});
+
+it.each<[string, readonly object[]]>([
+  ['a file with a text', [{ type: 'resource', resource: { uri: 'a:b', mimeType: 'text/plain', text: 'one\ntwo' } }]],
+  ['a link between texts', [text('see'), { type: 'resource_link', uri: 'a:b', name: 'b' }, text('and\nthis')]],
+  ['a text about a file', [text('{"type":"resource"}\n{"type":"resource","resource":{"uri":1}}')]],
+])('a client of a domain gets %s as its server returned it', async (_, parts) => {
+  const { content } = readResult({ content: parts });
+  expect(await givenTo({ content, isError: false })).toEqual(parts);
 });
 
 it.each<[string, Media, boolean]>([
