@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type RawRequest = {
+export type RawRequest = {
   readonly id: number;
   readonly method: string;
   readonly params: { readonly name?: string; readonly _meta?: { readonly progressToken?: number } };
@@ -23,6 +23,8 @@ export type RawServer = {
   readonly url: string;
   /** Sessions that are open. */
   readonly sessions: Set<string>;
+  /** How many sessions were opened, and how many of them a DELETE ended. */
+  readonly counts: { opened: number; ended: number };
   /** The name of each called tool, in order. */
   readonly calls: string[];
   /** The last call, as it arrived. */
@@ -59,7 +61,7 @@ export async function listenRawMcp(raw: Raw = {}): Promise<RawServer & { readonl
   const http = createServer(async (request, response) => {
     const session = String(request.headers['mcp-session-id'] ?? '');
     if (request.method === 'DELETE') {
-      if (raw.deleteStatus === undefined) sessions.delete(session);
+      if (raw.deleteStatus === undefined && sessions.delete(session)) server.counts.ended += 1;
       if (raw.deleteStatus !== 'never') response.writeHead(raw.deleteStatus ?? 200).end();
       return;
     }
@@ -90,7 +92,10 @@ export async function listenRawMcp(raw: Raw = {}): Promise<RawServer & { readonl
     if (typeof reply === 'function') reply(response);
     else {
       const opened = message.method === 'initialize' ? (raw.session ?? randomUUID()) : '';
-      if (opened !== '') sessions.add(opened);
+      if (opened !== '') {
+        sessions.add(opened);
+        server.counts.opened += 1;
+      }
       const headers = { 'content-type': 'application/json', ...(opened === '' ? {} : { 'mcp-session-id': opened }) };
       response.writeHead(reply.status ?? 200, headers).end(reply.body);
     }
@@ -99,6 +104,7 @@ export async function listenRawMcp(raw: Raw = {}): Promise<RawServer & { readonl
   const server = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     sessions,
+    counts: { opened: 0, ended: 0 },
     calls,
     lastCall: '',
     close: () => {

@@ -22,7 +22,8 @@ type Options = {
   readonly agent?: SeatSpec | readonly SeatSpec[];
   readonly user?: SeatSpec;
   readonly readKey?: (name: string) => string | undefined;
-  readonly from?: readonly RolloutEvent[];
+  /** The events before a fork: those of every task, or those of each. */
+  readonly from?: readonly RolloutEvent[] | ((task: string) => readonly RolloutEvent[]);
   readonly log?: (text: string) => void;
   /** Whether the sidecar keeps what each call read. */
   readonly reads?: boolean;
@@ -54,7 +55,8 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);
         const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
-        const request = { task, from: from ?? start, seats: laneSeats(agent, user), outside, recording, reads };
+        const before = typeof from === 'function' ? from(id) : from;
+        const request = { task, from: before ?? start, seats: laneSeats(agent, user), outside, recording, reads };
         const live = supervisor.start(request, (events) => {
           for (const { event } of events) onEvent?.(id, event);
         });
