@@ -67,14 +67,18 @@ test('a rollout with an error of its server and an expired session is scored, an
 
 const rollouts = isFullSuite ? 1000 : 20;
 
-test(`${rollouts} rollouts leave no session on a server`, async () => {
+test(`${rollouts} rollouts leave no session on a server`, async ({ annotate }) => {
   const server = await accounts();
   const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id >= 1'));
   const run = temporaryFolder('sessions');
   const flags = ['--trials', String(rollouts), '--concurrency', '8', '--out', run];
   const { out } = await rehearsal('eval', folder, '--agent', 'scripted', ...flags);
   expect(out).toContain(`${rollouts} scored of ${rollouts}, mean reward 1.000`);
+  const { opened, ended } = server.counts;
+  await annotate(`${opened} sessions opened, ${ended} ended by DELETE, ${server.sessions.size} left`);
   expect(server.sessions.size).toBe(0);
+  expect(opened).toBeGreaterThanOrEqual(rollouts);
+  expect(ended).toBe(opened);
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0 });
 }, 600_000);
 
