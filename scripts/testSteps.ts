@@ -73,7 +73,7 @@ const inTests = (folder: string, ...names: readonly string[]) => names.map((name
 export const watchingProcesses: readonly string[] = [
   ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'terminal', 'training/trainerLaunch'),
   ...inTests('cli/dap', 'insideTools', 'laneDeath', 'refusals', 'standby'),
-  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/pythonSdk', 'processGroup', 'runLock', 'sandbox'),
+  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/sdkServers', 'processGroup', 'runLock', 'sandbox'),
   ...inTests('engine/shell', 'trainerProcess'),
   ...inTests('engine/shell/lane', 'laneChild', 'laneDeath', 'laneGuard', 'laneProcess', 'watchdog'),
   ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),

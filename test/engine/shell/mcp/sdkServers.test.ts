@@ -5,15 +5,73 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { mcpPython } from '../../../../scripts/mcpPython.ts';
+import { verifyRecording } from '../../../../src/engine/shell/verifyRun.ts';
+import { httpMcpServer } from '../../../support/httpMcpServer.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { isFullSuite } from '../../../support/suite.ts';
 
-const program = fileURLToPath(new URL('../fixtures/sdkServer.py', import.meta.url));
-const first = String(2n ** 53n + 1n);
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+const stdio = (program: string, ...args: readonly string[]) =>
+  `command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)}`;
+const http = (url: string) => `type: http, url: "${url}"`;
 
-/** What an agent sends to the tools of the server, and what it gets. */
-const calls: readonly (readonly [call: string, result: RegExp])[] = [
+/** What an agent sends to the tools of a server, and what it gets. */
+type Calls = readonly (readonly [call: string, result: RegExp])[];
+/** How a domain declares the writes and the state of a server, and what holds at the end. */
+type Kept = { readonly keys: string; readonly that: string };
+
+/** Plays a rollout, and checks that its recording can be verified, replayed and forked before its last turn. */
+async function expectPlayed(server: string, calls: Calls, { keys, that }: Kept): Promise<void> {
+  const folder = mcpDomain(
+    'shop',
+    `  shop: { ${server}, state: replay, ${keys} }`,
+    `user: { goal: You want an order. }
+script:
+${calls.map(([call]) => `  - [${call}]`).join('\n')}
+  - Done.
+assertions: [{ in: shop, that: '${that}' }]
+evaluate: [assertions]
+train: [assertions]
+`,
+  );
+  const wanted = { reward: 1, results: calls.map(([, result]) => expect.stringMatching(result)) };
+  const [played] = await rehearse(folder, ['a']);
+  if (!played) throw new Error('no rollout');
+  expect(played).toMatchObject(wanted);
+  expect(replayed(folder, played).problems).toBe(0);
+  expect(verifyRecording(played.recording).problems).toEqual([]);
+  const last = played.events.findLastIndex(({ type }) => type === 'agentReplied');
+  const [fork] = await rehearse(folder, ['a'], { from: played.events.slice(0, last) });
+  expect(fork).toMatchObject(wanted);
+}
+
+const add: Calls[number] = ['{ tool: add, arguments: { by: 2 } }', /^\{"count":2\}$/];
+const misfit: Calls[number] = ['{ tool: add, arguments: { by: two } }', /^Error: the arguments of add do not fit/];
+const counted: Kept = { keys: 'writes: [add], reader: { tool: state }', that: 'state.count == 2' };
+const plain: Calls = [
+  add,
+  misfit,
+  ['{ tool: structured }', /^\{"count":2\}$/],
+  ['{ tool: both }', /^none yet$/],
+  ['{ tool: rows }', /'isPaid': True/],
+  ['{ tool: pair, arguments: { at: [1, x] } }', /^\[1,"x"\]$/],
+  ['{ tool: chatter }', /^found$/],
+];
+
+describe('a server of the official TypeScript SDK: every answer reaches the agent, and the reward is right', () => {
+  test('over stdio', async () => {
+    await expectPlayed(stdio(process.execPath, fixture('mcpServer.mjs'), 'good'), plain, counted);
+  });
+
+  test.each(['good', 'json'] as const)('over HTTP (%s)', async (mode) => {
+    const { url } = await httpMcpServer(mode);
+    await expectPlayed(http(url), [add, misfit], counted);
+  });
+});
+
+const first = String(2n ** 53n + 1n);
+const orders: Calls = [
   [
     '{ tool: place_order, arguments: { items: [{ sku: A1, count: 2, parts: [{ sku: b2 }] }], priority: high, notes: { door: left } } }',
     new RegExp(`"id": ?${first},\\s*"status": ?"high:2:1"`),
@@ -26,45 +84,31 @@ const calls: readonly (readonly [call: string, result: RegExp])[] = [
   ['{ tool: count }', /^1$/],
   ['{ tool: ask }', /^Error: .*elicitation/is],
 ];
+const ordered: Kept = {
+  keys: 'writes: [place_order, cancel_order], reader: { tool: list_orders }',
+  that: `any(state, it.id == "${first}" and it.status == "cancelled")`,
+};
 
-function domainOf(server: string): string {
-  return mcpDomain(
-    'shop',
-    `  shop: { ${server}, writes: [place_order, cancel_order], reader: { tool: list_orders } }`,
-    `user: { goal: You want an order. }
-script:
-${calls.map(([call]) => `  - [${call}]`).join('\n')}
-  - Done.
-assertions: [{ in: shop, that: 'any(state, it.id == "${first}" and it.status == "cancelled")' }]
-evaluate: [assertions]
-train: [assertions]
-`,
-  );
-}
-
-/** Starts the server on a free port of loopback. Returns how a domain names it. */
-async function served(): Promise<string> {
+/** Starts the server of the Python SDK on a free port of loopback. Returns its address. */
+async function served(program: string): Promise<string> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
   probe.close();
   const server = spawn(mcpPython.path(), [program, String(port)], { stdio: ['ignore', 'ignore', 'pipe'] });
   onTestFinished(() => void server.kill());
-  const url = `http://127.0.0.1:${port}/mcp`;
   await once(server.stderr, 'data');
-  return `type: http, url: "${url}"`;
+  return `http://127.0.0.1:${port}/mcp`;
 }
 
-describe.runIf(isFullSuite)('a server of the official Python SDK', () => {
+describe.runIf(isFullSuite)('a server of the official Python SDK: the same', () => {
+  const program = fixture('sdkServer.py');
   beforeAll(() => mcpPython.setUp(), 600_000);
 
   test.each([
-    ['stdio', async () => `command: ${JSON.stringify(mcpPython.path())}, args: [${JSON.stringify(program)}]`],
-    ['HTTP', served],
-  ])('over %s: every answer reaches the agent, and the reward comes from its state', async (_, start) => {
-    const folder = domainOf(await start());
-    const [played] = await rehearse(folder, ['a']);
-    expect(played).toMatchObject({ reward: 1, results: calls.map(([, result]) => expect.stringMatching(result)) });
-    if (played) expect(replayed(folder, played).problems).toBe(0);
+    ['stdio', async () => stdio(mcpPython.path(), program)],
+    ['HTTP', async () => http(await served(program))],
+  ])('over %s', async (_, start) => {
+    await expectPlayed(await start(), orders, ordered);
   });
 });
