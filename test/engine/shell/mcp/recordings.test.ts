@@ -6,8 +6,15 @@ import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
 import { readRecording, sidecarPath } from '../../../../src/engine/shell/recording.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
-import { type RawReply, type RawRequest, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
-import { rehearse } from '../../../support/rehearsed.ts';
+import {
+  type RawReply,
+  type RawRequest,
+  type RawServer,
+  rawMcpServer,
+  resultBody,
+  textResult,
+} from '../../../support/rawMcpServer.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
@@ -274,4 +281,44 @@ describe.each(sampled(['replay', 'snapshot'] as const, 2))('with state: %s', (st
     }
     expect(sessions.size).toBe(0);
   });
+});
+
+const losses: readonly (readonly [name: string, reply: (server: RawServer) => RawReply])[] = [
+  [
+    'an expired session after a write',
+    ({ sessions }) => {
+      sessions.clear();
+      return { status: 404, body: 'no such session' };
+    },
+  ],
+  ['a connection that ends', () => (response) => void response.destroy()],
+  ['a call without an answer', () => () => undefined],
+  ['a page of a login', () => ({ body: '<html><title>Log in</title></html>' })],
+];
+
+test.each(sampled(losses, 2))('%s ends a rollout, and a fork before it is scored', async (_, reply) => {
+  let isBroken = true;
+  const { url } = await rawMcpServer({
+    reply: ({ method, params }, server) =>
+      isBroken && method === 'tools/call' && params.name === 'login' ? reply(server) : undefined,
+  });
+  const domain = mcpDomain(
+    'raw',
+    `  raw: { type: http, url: "${url}", writes: [write], reader: { tool: look }, state: replay, tools: { login: { timeoutMs: 200 } } }`,
+    `user: { goal: You want it done. }
+script: [[{ tool: write }], [{ tool: login }], Done.]
+assertions: [{ in: raw, that: 'state == "look"' }]
+evaluate: [assertions]
+train: [assertions]
+`,
+  );
+  const [played] = await rehearse(domain, ['a']);
+  if (!played) throw new Error('no rollout');
+  expect(played).toMatchObject({ reward: null, results: ['write'] });
+  expect(replayed(domain, played).problems).toBe(0);
+  expect(await rehearsal('verify', played.recording)).toMatchObject({ code: 0 });
+  isBroken = false;
+  const next = played.events.findLastIndex(({ type }) => type === 'agentReplied');
+  const [fork] = await rehearse(domain, ['a'], { from: played.events.slice(0, next) });
+  expect(fork).toMatchObject({ reward: 1, results: ['write', 'login'] });
 });
