@@ -44,6 +44,17 @@ export function pythonWith(requirements: readonly string[], source: Source): Cop
   ]);
 }
 
+/** A folder with a pinned npm package and what it needs. */
+export function npmFolder(requirement: string, source: Source): Copy {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  return copyOf(
+    source,
+    requirement,
+    (home) => home,
+    async (home) => [[npm, 'install', '--prefix', home, '--no-audit', '--no-fund', '--loglevel', 'error', requirement]],
+  );
+}
+
 /** A checkout of a commit. */
 export function checkoutOf(repository: string, commit: string, source: Source): Copy {
   const folder = (home: string) => join(home, 'checkout');
