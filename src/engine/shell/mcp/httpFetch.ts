@@ -1,4 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
 import { exactText } from '../../core/largeIntegers.ts';
@@ -147,55 +149,43 @@ function watched(
 ): ReadableStream<Uint8Array> {
   let isAnswered = false;
   let isResumable = false;
-  /** The parts of a line that has not ended. */
-  let pieces: string[] = [];
-  /** The lines of data of an event that has not ended. */
-  let data: string[] = [];
-  /** Returns the line of data of the event that ends; its lines as they are where they are not a message. */
-  const readEvent = (): string => {
-    const lines = data;
-    data = [];
+  let hasEnded = false;
+  let parser: EventSourceParser;
+  const messagesIn = (data: string): readonly JSONRPCMessage[] | null => {
     try {
-      return batchOf(lines.join('\n'))
-        .map((text) => readMessage(text, id))
-        .map((message) => {
-          if ('result' in message || 'error' in message) isAnswered = true;
-          return `data: ${JSON.stringify(message)}\n`;
-        })
-        .join('\n');
+      return batchOf(data).map((text) => readMessage(text, id));
     } catch {
-      return lines.map((line) => `data:${line}\n`).join('');
+      return null;
     }
   };
-  const read = (line: string): string => {
-    if (line.startsWith('id:')) isResumable = true;
-    if (line.startsWith('data:')) {
-      data.push(line.slice('data:'.length));
-      return '';
-    }
-    return line === '' || line === '\r' ? `${readEvent()}\n` : `${line}\n`;
+  const readEvent = ({ id: eventId, event, data }: EventSourceMessage): string => {
+    const messages = messagesIn(data);
+    // What is left at the end of the stream is read if it is whole. Otherwise its id must not count as received.
+    if (!messages && hasEnded) return '';
+    if (eventId) isResumable = true;
+    isAnswered ||= messages?.some((message) => 'result' in message || 'error' in message) ?? false;
+    const idLine = eventId === undefined ? '' : `id: ${eventId}\n`;
+    // The SDK reads only messages with the usual type of an event, or with none.
+    if (messages) return `${idLine}${messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join('')}`;
+    const typeLine = event === undefined ? '' : `event: ${event}\n`;
+    return `${idLine}${typeLine}${data.replace(/^/gm, 'data: ')}\n\n`;
   };
-  const lines = new TransformStream<string, string>({
-    transform: (text, controller) => {
-      const end = text.lastIndexOf('\n');
-      if (end < 0) {
-        pieces.push(text);
-        return;
-      }
-      const whole = pieces.join('') + text.slice(0, end);
-      pieces = [text.slice(end + 1)];
-      controller.enqueue(whole.split('\n').map(read).join(''));
+  const events = new TransformStream<string, string>({
+    start: (controller) => {
+      parser = createParser({
+        onEvent: (event) => controller.enqueue(readEvent(event)),
+        onRetry: (ms) => controller.enqueue(`retry: ${ms}\n`),
+      });
     },
-    flush: (controller) => {
-      const last = read(pieces.join(''));
-      controller.enqueue(`${last}${readEvent()}`);
-      // An answer counts also where the empty line after it is missing.
-      if (isAnswered) controller.enqueue('\n\n');
+    transform: (text) => parser.feed(text),
+    flush: () => {
+      hasEnded = true;
+      parser.feed('\n\n');
     },
   });
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
-    .pipeThrough(lines)
+    .pipeThrough(events)
     .pipeThrough(new TextEncoderStream())
     .getReader();
   const ended = () => {

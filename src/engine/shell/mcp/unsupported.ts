@@ -1,4 +1,5 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { boundFetch } from '../boundFetch.ts';
 
 /** Why a request of a server is refused, by its method. */
@@ -29,11 +30,17 @@ export async function isLegacySse(url: URL, headers: Readonly<Record<string, str
   const signal = AbortSignal.timeout(probeMs);
   try {
     const response = await boundFetch(url, { headers: { ...headers, accept: 'text/event-stream' }, signal });
-    const isStream = response.ok && response.headers.get('content-type')?.includes('text/event-stream');
-    const reader = response.body?.getReader();
-    const first = isStream ? await reader?.read() : undefined;
+    if (!response.ok || !response.headers.get('content-type')?.includes('text/event-stream')) {
+      await response.body?.cancel();
+      return false;
+    }
+    const reader = response.body
+      ?.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+      .pipeThrough(new EventSourceParserStream())
+      .getReader();
+    const first = await reader?.read();
     await reader?.cancel();
-    return first?.value !== undefined && /^event: ?endpoint\r?$/m.test(new TextDecoder().decode(first.value));
+    return first?.value?.event === 'endpoint';
   } catch {
     return false;
   }

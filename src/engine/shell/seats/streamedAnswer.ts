@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
 
@@ -66,12 +67,11 @@ export function completionIn(stream: string): string | null {
   return JSON.stringify({ ...head, object: 'chat.completion', choices: whole });
 }
 
-/** Returns the data of each event. Comments, which keep a connection open, have none. */
+/** Returns the data of each event, also of a last one without the empty line after it. */
 function dataIn(stream: string): readonly string[] {
-  return stream
-    .split(/\r?\n\r?\n/)
-    .map((event) => [...event.matchAll(/^data:[ ]?(.*)$/gm)].map(([, data = '']) => data.trimEnd()).join('\n'))
-    .filter((data) => data !== '');
+  const found: string[] = [];
+  createParser({ onEvent: ({ data }) => found.push(data.trim()) }).feed(`${stream}\n\n`);
+  return found.filter((data) => data !== '');
 }
 
 function assign(fields: Fields, given: Fields): void {

@@ -156,3 +156,14 @@ test.each([
 ])('an error in the middle is in place of the answer: %j', (error) => {
   expect(completionIn(streamOf([delta({ content: 'It ' }), error, end(), '[DONE]']))).toBe(JSON.stringify(error));
 });
+
+test.each([
+  ['carriage returns', (data: string) => `data: ${data}\r\r`],
+  ['line feeds and carriage returns', (data: string) => `data: ${data}\r\n\r\n`],
+  ['the type of the event and a comment', (data: string) => `: keep-alive\nevent: chunk\ndata:${data}\n\n`],
+])('events are read as the standard has them: %s', (_, event) => {
+  const events = [delta({ content: 'It comes on ' }), delta({ content: 'Thursday.' }), end()];
+  const stream = [...events.map((each) => JSON.stringify(each)), '[DONE]'].map(event).join('');
+  for (const whole of [stream, stream.trimEnd()])
+    expect(readCompletion(JSON.parse(completionIn(whole) ?? 'null'))).toMatchObject(spoken);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+
+const answer = (id: number) => resultBody(id, textResult('seen'));
+const split = (id: number) => answer(id).split(/(?<=,)/);
+
+/** Event streams of servers, all with the same answer to a call. */
+test.each<[string, (id: number) => string]>([
+  ['line feeds', (id) => `event: message\ndata: ${answer(id)}\n\n`],
+  ['carriage returns', (id) => `event: message\rdata: ${answer(id)}\r\r`],
+  ['both', (id) => `event: message\r\ndata: ${answer(id)}\r\n\r\n`],
+  ['no space after the colon', (id) => `data:${answer(id)}\n\n`],
+  ['several lines of data', (id) => `${split(id).join('\ndata: ').replace(/^/, 'data: ')}\n\n`],
+  ['a comment and an unknown field', (id) => `: keep-alive\n\nfoo: bar\ndata: ${answer(id)}\n\n`],
+  ['a list of messages', (id) => `data: [{"jsonrpc":"2.0","method":"notifications/x"},${answer(id)}]\n\n`],
+  ['another type than message', (id) => `event: result\ndata: ${answer(id)}\n\n`],
+  ['an event that is not a message', (id) => `event: ping\ndata: 1\n\ndata: ${answer(id)}\n\n`],
+  ['no empty line at the end', (id) => `data: ${answer(id)}`],
+])('the answer in a stream is read: %s', async (_, stream) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream(id))
+        : undefined,
+  });
+  const source = await connectTo(url, { timeoutMs: 5000 });
+  expect(await source.call('look', {})).toEqual({ content: 'seen', isError: false });
+});
+
+test('an event that breaks off does not count as read when the stream is resumed', async () => {
+  const resumedAfter: unknown[] = [];
+  let asked = 0;
+  const { url } = await rawMcpServer({
+    get: (response) => {
+      const after = response.req.headers['last-event-id'];
+      if (after === undefined) {
+        response.writeHead(405).end();
+        return;
+      }
+      resumedAfter.push(after);
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${answer(asked)}\n\n`);
+    },
+    reply: ({ id, method }) => {
+      if (method !== 'tools/call') return undefined;
+      asked = id;
+      const broken = `retry: 10\nid: 1\ndata:\n\nid: 2\ndata: ${answer(id).slice(0, -9)}`;
+      return (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(broken);
+    },
+  });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
+  expect(resumedAfter).toEqual(['1']);
+});
