@@ -1,6 +1,6 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { JsonObject } from '../../engine/core/json.ts';
-import { exactJson } from '../../engine/core/largeIntegers.ts';
+import { exactJson, rawJson } from '../../engine/core/largeIntegers.ts';
 import { type ScratchResult, ScratchTools } from '../../engine/shell/scratchTools.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -57,5 +57,5 @@ function argumentsIn(given: string): JsonObject {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError('--arguments is an object: {"name": value}');
-  return value as JsonObject;
+  return rawJson(given) as JsonObject;
 }

@@ -171,15 +171,17 @@ function hasUserTools(steps: readonly Step[]): boolean {
   return (steps[0]?.state.started.userTools ?? []).length > 0;
 }
 
+/** Returns a typed call as an event has it, whose types are mutable. */
+const typedCalls = (call: NonNullable<Turn['call']>, step: number) =>
+  [{ id: `typed_${step}`, ...call }] as unknown as EventOf<'agentReplied'>['toolCalls'];
+
 function saidByUser({ content, call }: Turn, step: number): EventOf<'userReplied'> {
   if (!call) return { type: 'userReplied', content, stop: null };
-  const toolCalls = [{ id: `typed_${step}`, name: call.name, arguments: call.arguments as never }];
-  return { type: 'userReplied', content: '', stop: null, toolCalls };
+  return { type: 'userReplied', content: '', stop: null, toolCalls: typedCalls(call, step) };
 }
 
 function spoken({ content, call }: Turn, step: number): EventOf<'agentReplied'> {
-  const toolCalls = call ? [{ id: `typed_${step}`, name: call.name, arguments: call.arguments as never }] : [];
-  return { type: 'agentReplied', content, toolCalls };
+  return { type: 'agentReplied', content, toolCalls: call ? typedCalls(call, step) : [] };
 }
 
 /** A message by the number that VARIABLES shows, which counts messages and not steps. */

@@ -4,7 +4,7 @@ import { factsBehind, recogniserOf } from './facts.ts';
 import { type Plan, planOf } from './goldPlan.ts';
 import { goldSpeech, instructionOf, proposalOf, reportOf } from './goldSpeech.ts';
 import type { Json, JsonObject } from './json.ts';
-import { utterancesOf } from './message.ts';
+import { numberFormsOf, utterancesOf } from './message.ts';
 import type { AgentReply, PureAgent, SeatView } from './seat.ts';
 import { saysName, slotsBeside } from './seenRows.ts';
 import type { GoldAction } from './task.ts';
@@ -172,9 +172,9 @@ function valuesOf(values: Readonly<Record<string, Json>>): Record<string, string
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, leavesOf(value).join(', ')]));
 }
 
-function calling({ messages }: SeatView, { tool, arguments: values, floats }: GoldAction): AgentReply {
+function calling({ messages }: SeatView, { tool, arguments: values, ...forms }: GoldAction): AgentReply {
   const call = { id: `call_${messages.length}`, name: tool, arguments: values as JsonObject };
-  return { content: null, toolCalls: [{ ...call, ...(floats ? { floats } : {}) }] };
+  return { content: null, toolCalls: [{ ...call, ...numberFormsOf(forms) }] };
 }
 
 function saying(content: string): AgentReply {

@@ -8,6 +8,9 @@ export function keysOfPointer(pointer: string): readonly string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** Returns a key as a part of a JSON Pointer. */
+export const pointerKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** Returns what a `$ref` within a schema refers to; undefined for a reference to another place, and for one to nothing. */
 export function referredBy(root: JsonObject, reference: Json | undefined): Json | undefined {
   if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;

@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject } from './json.ts';
-import { referredBy } from './jsonPointer.ts';
+import { pointerKey, referredBy } from './jsonPointer.ts';
 import { patternOf } from './schemaPattern.ts';
 
 // Whole numbers that a JavaScript number cannot hold. In recordings, states and arguments such a number is a text of its
-// digits, as the files of a domain have it. In JSON that is sent to a tool it is a number again.
+// digits, as the files of a domain have it. In JSON that is sent to a tool it is a number again: where a call marks it as
+// one, since it was a number where the call was parsed, and where the schema of the tool has a number.
 
 type Revive = (key: string, value: Json, context?: { readonly source?: string }) => unknown;
 
@@ -76,9 +77,27 @@ export function approximated(schema: JsonObject, given: JsonObject): JsonObject 
   return hasLarge(given) ? (withNumbers(schema, partsOf(schema, schema), given, Number) as JsonObject) : given;
 }
 
-/** Returns arguments for `JSON.stringify`, which writes the exact number where the schema has one. */
-export function exactArguments(schema: JsonObject, given: JsonObject): object {
-  return hasLarge(given) ? (withNumbers(schema, partsOf(schema, schema), given, rawJSON) as object) : given;
+/**
+ * Returns arguments for `JSON.stringify`, which writes the exact number where the schema has one.
+ * @param integers JSON Pointers of texts that are numbers too, unless the schema has only a text there
+ */
+export function exactArguments(schema: JsonObject, given: JsonObject, integers: readonly string[] = []): object {
+  if (!hasLarge(given)) return given;
+  return withNumbers(schema, partsOf(schema, schema), given, rawJSON, {
+    marked: new Set(integers),
+    place: '',
+  }) as object;
+}
+
+/** Returns the JSON Pointers of the numbers in a JSON text that are too large; none for a text that is not JSON. */
+export function largeIntegerPlaces(text: string): readonly string[] {
+  return losesDigits(text) ? [...exactPlaces(rawJson(text), '')] : [];
+}
+
+function* exactPlaces(value: unknown, place: string): Iterable<string> {
+  if (isExactNumber(value)) yield place;
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, each] of Object.entries(value)) yield* exactPlaces(each, `${place}/${pointerKey(key)}`);
 }
 
 function hasLarge(value: Json): boolean {
@@ -86,19 +105,29 @@ function hasLarge(value: Json): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLarge);
 }
 
+/** Which texts were numbers, and where in the arguments a value is. */
+type Marks = { readonly marked: ReadonlySet<string>; readonly place: string };
+
 function withNumbers(
   root: JsonObject,
   schemas: readonly JsonObject[],
   value: Json,
   number: (text: string) => unknown,
+  { marked, place }: Marks = { marked: new Set(), place: '' },
 ): unknown {
-  if (typeof value === 'string') return isLargeInteger(value) && areNumeric(schemas) ? number(value) : value;
-  const converted = (each: Json, subschemaOf: (schema: JsonObject) => Json | undefined) =>
-    withNumbers(root, partsOf(root, ...schemas.map(subschemaOf)), each, number);
-  if (Array.isArray(value)) return value.map((each, at) => converted(each, (schema) => itemSchema(schema, at)));
+  if (typeof value === 'string') {
+    if (!isLargeInteger(value)) return value;
+    return areNumeric(schemas) || (marked.has(place) && !areTexts(schemas)) ? number(value) : value;
+  }
+  const convert = (key: string, each: Json, subschemaOf: (schema: JsonObject) => Json | undefined) =>
+    withNumbers(root, partsOf(root, ...schemas.map(subschemaOf)), each, number, {
+      marked,
+      place: `${place}/${pointerKey(key)}`,
+    });
+  if (Array.isArray(value)) return value.map((each, at) => convert(`${at}`, each, (schema) => itemSchema(schema, at)));
   if (!isObject(value) || isExactNumber(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, converted(each, (schema) => propertySchema(schema, key))]),
+    Object.entries(value).map(([key, each]) => [key, convert(key, each, (schema) => propertySchema(schema, key))]),
   );
 }
 
@@ -117,10 +146,17 @@ function itemSchema({ prefixItems, items, additionalItems }: JsonObject, at: num
 }
 
 /** Returns whether schemas allow a number and no text. */
-function areNumeric(schemas: readonly JsonObject[]): boolean {
-  const types = schemas.flatMap(({ type = [] }) => type as Json);
-  return types.some((type) => type === 'integer' || type === 'number') && !types.includes('string');
-}
+const areNumeric = (schemas: readonly JsonObject[]): boolean =>
+  hasNumber(schemas) && !typesOf(schemas).includes('string');
+
+/** Returns whether schemas allow a text and no number. */
+const areTexts = (schemas: readonly JsonObject[]): boolean =>
+  typesOf(schemas).includes('string') && !hasNumber(schemas);
+
+const hasNumber = (schemas: readonly JsonObject[]) =>
+  typesOf(schemas).some((type) => type === 'integer' || type === 'number');
+
+const typesOf = (schemas: readonly JsonObject[]) => schemas.flatMap(({ type = [] }) => type as Json);
 
 /** Returns schemas, and those that they refer to and combine, once each. */
 function partsOf(root: JsonObject, ...schemas: readonly (Json | undefined)[]): readonly JsonObject[] {

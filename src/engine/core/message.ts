@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
-import { keysOfPointer } from './jsonPointer.ts';
-import { exactJson } from './largeIntegers.ts';
+import { keysOfPointer, pointerKey } from './jsonPointer.ts';
+import { exactJson, largeIntegerPlaces } from './largeIntegers.ts';
 import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { ProvidedMessage } from './providerFields.ts';
@@ -11,6 +11,7 @@ import type { Offered, Side } from './tool.ts';
  * One call of a tool by a seat. `arguments` is the parsed object, or the raw text
  * when what the model wrote was not a JSON object; the engine answers that with an error result.
  * `floats` are JSON Pointers of the whole numbers that were written as 5.0: a tool in Python tells them from 5.
+ * `integers` are those of texts of digits that were written as numbers, which a JavaScript number cannot hold.
  */
 export const toolCallSchema = z.object({
   id: z.string().describe('By this the result names the call, as `callId`.'),
@@ -19,13 +20,28 @@ export const toolCallSchema = z.object({
     .union([z.record(z.string(), z.json()), z.string()])
     .describe('The arguments; the text as it came where that is no JSON object.'),
   floats: z.array(z.string()).optional().describe('JSON Pointers of whole numbers in the arguments that are floats.'),
+  integers: z
+    .array(z.string())
+    .optional()
+    .describe('JSON Pointers of texts of digits in the arguments that are whole numbers beyond 2^53.'),
 });
 export type ToolCall = {
   readonly id: string;
   readonly name: string;
   readonly arguments: JsonObject | string;
+} & NumberForms;
+
+/** Which numbers of arguments are of a form that JSON data does not keep. */
+export type NumberForms = {
   readonly floats?: readonly string[] | undefined;
+  readonly integers?: readonly string[] | undefined;
 };
+
+/** Returns the forms of the numbers of a call, as far as there are some. */
+export const numberFormsOf = ({ floats, integers }: NumberForms): NumberForms => ({
+  ...(floats ? { floats } : {}),
+  ...(integers ? { integers } : {}),
+});
 
 /**
  * One message of the conversation as the engine keeps it. `step` is the number of the event it came
@@ -91,25 +107,32 @@ function finite(_key: string, value: Json): Json {
   return value;
 }
 
-/** The arguments of a call that was written as a JSON text, with its floats where it has some. */
-export function callArguments(text: string): Pick<ToolCall, 'arguments' | 'floats'> {
-  const floats = wholeFloats(text);
-  return { arguments: parsedArguments(text), ...(floats.length > 0 ? { floats } : {}) };
+/** The arguments of a call that was written as a JSON text, with the forms of its numbers. */
+export function callArguments(text: string): Omit<ToolCall, 'id' | 'name'> {
+  const [floats, integers] = [wholeFloats(text), largeIntegerPlaces(text)];
+  return {
+    arguments: parsedArguments(text),
+    ...(floats.length > 0 ? { floats } : {}),
+    ...(integers.length > 0 ? { integers } : {}),
+  };
 }
 
 /**
  * Parses a JSON text that holds calls. An object whose `arguments` have whole numbers that were written as floats gets
- * their places as `floats`. Throws a SyntaxError for a text that is not JSON.
+ * their places as `floats`, and those of numbers that are too large as `integers`. Throws a SyntaxError for a text that is
+ * not JSON.
  */
 export function parsedCalls(text: string): unknown {
   const value: unknown = exactJson(text);
-  for (const place of wholeFloats(text)) {
+  const mark = (form: keyof NumberForms, place: string) => {
     const [, before = '', inside] = /^(.*?)\/arguments(\/.*)$/.exec(place) ?? [];
-    if (inside === undefined) continue;
+    if (inside === undefined) return;
     const call = keysOfPointer(before).reduce((at, key) => (at as never)[key], value);
-    const { floats = [] } = call as Pick<ToolCall, 'floats'>;
-    Object.assign(call as object, { floats: [...floats, inside] });
-  }
+    const { [form]: places = [] } = call as NumberForms;
+    Object.assign(call as object, { [form]: [...places, inside] });
+  };
+  for (const place of wholeFloats(text)) mark('floats', place);
+  for (const place of largeIntegerPlaces(text)) mark('integers', place);
   return value;
 }
 
@@ -130,8 +153,7 @@ const writtenAsFloat = Symbol('float');
 function* floatPlaces(value: unknown, place: string): Iterable<string> {
   if (value === writtenAsFloat) yield place;
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, each] of Object.entries(value))
-    yield* floatPlaces(each, `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  for (const [key, each] of Object.entries(value)) yield* floatPlaces(each, `${place}/${pointerKey(key)}`);
 }
 
 /** Whether the arguments of a call of this message are not a JSON object. */

@@ -1,4 +1,4 @@
-import { callsIn, type ToolCall } from './message.ts';
+import { callsIn, numberFormsOf, type ToolCall } from './message.ts';
 import type { AgentReply, SeatView, UserReply } from './seat.ts';
 import type { Task } from './task.ts';
 
@@ -31,10 +31,10 @@ export function scriptedUser({ task, messages }: SeatView): UserReply {
 type Calls = Exclude<NonNullable<Task['script']>[number], string>;
 
 function scriptedCalls(calls: Calls, id: string): readonly ToolCall[] {
-  return calls.map(({ tool, arguments: values, floats }, at) => ({
+  return calls.map(({ tool, arguments: values, ...forms }, at) => ({
     id: calls.length === 1 ? id : `${id}_${at}`,
     name: tool,
     arguments: values,
-    ...(floats ? { floats } : {}),
+    ...numberFormsOf(forms),
   }));
 }

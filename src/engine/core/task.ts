@@ -22,6 +22,10 @@ const callSchema = z.strictObject({
     .array(z.string())
     .optional()
     .describe('JSON Pointers of whole numbers in the arguments that are floats: a tool in Python tells 5.0 from 5.'),
+  integers: z
+    .array(z.string())
+    .optional()
+    .describe('JSON Pointers of texts of digits in the arguments that are whole numbers beyond 2^53.'),
 });
 
 const scriptSchema = z.array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]));

@@ -1,6 +1,7 @@
 import type { World } from '../core/domain.ts';
 import type { Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import { numberFormsOf } from '../core/message.ts';
 import { observedStream, randomStream, rolloutKey } from '../core/random.ts';
 import { advance, begin, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
@@ -42,8 +43,8 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
       isRandom = true;
     });
-    const { tool: name, arguments: values, floats } = action;
-    const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...(floats ? { floats } : {}) };
+    const { tool: name, arguments: values } = action;
+    const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...numberFormsOf(action) };
     const context = { world: state.world, now: started.now, random, step: index };
     const { writes: called, isError, content } = await callTool(tool, call, context);
     [state] = advance(setting, state, { type: 'worldEdited', writes: called });

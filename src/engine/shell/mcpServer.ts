@@ -12,10 +12,11 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { exactJson, exactJsonOf, losesDigits } from '../core/largeIntegers.ts';
+import { exactJsonOf, losesDigits } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { readLines } from './boundedLines.ts';
+import { argumentsOf, exactRequest } from './mcp/exactRequest.ts';
 import { ForwardingTransport, type Received, type Sent } from './mcp/forwardingTransport.ts';
 import { version } from './version.ts';
 
@@ -34,7 +35,10 @@ export type ShownTools = {
   readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
-  /** @param signal aborts when the client cancels the call */
+  /**
+   * @param args `JSON.stringify` writes all digits of their numbers
+   * @param signal aborts when the client cancels the call
+   */
   readonly call: (name: string, args: JsonObject, signal?: AbortSignal) => Promise<ShownResult>;
 };
 
@@ -138,7 +142,7 @@ function clientProperty(schema: Json): Json {
 function exactLines(input: Readable): Readable {
   const lines = new PassThrough();
   // Without `onTooLong`, a line that is too long would be given in pieces, which are not messages.
-  readLines(input, (line) => lines.write(`${losesDigits(line) ? JSON.stringify(exactJson(line)) : line}\n`), {
+  readLines(input, (line) => lines.write(`${losesDigits(line) ? JSON.stringify(exactRequest(line)) : line}\n`), {
     onTooLong: () => undefined,
   });
   finished(input, { writable: false }, () => lines.end());
@@ -157,7 +161,7 @@ function serverOf(shown: ShownTools): Server {
     })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-    const { content, isError, media } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject, signal);
+    const { content, isError, media } = await shown.call(params.name, argumentsOf(params), signal);
     return { content: partsOf(content, media).flatMap(contentParts), isError };
   });
   return server;

@@ -4,6 +4,7 @@ import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { exactArguments, exactJsonOf } from '../core/largeIntegers.ts';
+import { type NumberForms, numberFormsOf } from '../core/message.ts';
 import { excerpt } from '../core/rules/finding.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
@@ -107,13 +108,13 @@ export class RolloutTools {
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
   async call(
     tool: Tool,
-    { source: name, arguments: args, floats, step }: Asked<'tool'>,
+    { source: name, arguments: args, step, ...forms }: Asked<'tool'>,
     state: DomainFile['environments'][string]['state'] | undefined,
     signal: AbortSignal,
   ): Promise<Answered<CallAnswer>> {
     const source = this.#source(name);
     const key = tool.effect === 'write' || tool.idempotencyKey ? { idempotencyKey: this.#key(step) } : {};
-    const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
+    const options = { signal, timeoutMs: tool.timeoutMs, ...numberFormsOf(forms), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
     const { content, isError, isUnchanged, media, mismatch } = result;
@@ -128,7 +129,7 @@ export class RolloutTools {
   async callPython(tool: Tool, asked: Asked<'python'>, signal: AbortSignal): Promise<Answered<PythonAnswer>> {
     const { python, calls } = this.#shared;
     if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
-    const { arguments: args, floats, isFresh, changes, now, seed, step } = asked;
+    const { arguments: args, floats, integers, isFresh, changes, now, seed, step } = asked;
     const misfit = misfitOf(tool, args);
     if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
     this.#usesPython = true;
@@ -138,7 +139,7 @@ export class RolloutTools {
       fresh: isFresh,
       changes,
       tool: tool.name,
-      arguments: exactArguments(tool.parameters, args),
+      arguments: exactArguments(tool.parameters, args, integers),
       floats,
       now,
       seed,
@@ -191,7 +192,8 @@ export class RolloutTools {
       await apart.open(task);
       const source = apart.#source(name);
       const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
-      for (const { tool, arguments: args } of own) await source.call(tool, args as JsonObject);
+      for (const { tool, arguments: args, ...forms } of own)
+        await source.call(tool, args as JsonObject, numberFormsOf(forms));
       return await source.read();
     } catch (error) {
       if (!(error instanceof Fault) || error.failure.code !== 'mcp/shared-session') throw error;
@@ -222,7 +224,7 @@ export class RolloutTools {
         );
       await source.restore(saved.snapshot as Json);
     }
-    for (const { tool, source: name, content: recorded, args, isChanged } of recordedCalls(domain, events)) {
+    for (const { tool, source: name, content: recorded, args, forms, isChanged } of recordedCalls(domain, events)) {
       const state = stateOf(name);
       if (state === 'snapshot') continue;
       if (state === 'none') {
@@ -233,7 +235,7 @@ export class RolloutTools {
           `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
         );
       }
-      const { content } = await this.#source(name).call(tool.name, args);
+      const { content } = await this.#source(name).call(tool.name, args, forms);
       const difference = isChanged ? null : resultDifference(domain.file, tool, recorded, content);
       if (difference !== null)
         throw unable(
@@ -261,6 +263,7 @@ type RecordedCall = {
   readonly tool: Tool;
   readonly source: string;
   readonly args: JsonObject;
+  readonly forms: NumberForms;
   readonly content: string;
   /** A seeded fault changed what came back, so it says nothing of the source. */
   readonly isChanged: boolean;
@@ -280,7 +283,8 @@ function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonl
     const source = tool ? outsideSource(tool) : null;
     // A fault that made an error of the call kept it from its source.
     if (!tool || source === null || typeof args === 'string' || (hasFault && event.isError)) continue;
-    found.push({ tool, source, args: args as JsonObject, content: event.content, isChanged: hasFault });
+    const forms = numberFormsOf(call);
+    found.push({ tool, source, args: args as JsonObject, forms, content: event.content, isChanged: hasFault });
   }
   return found;
 }

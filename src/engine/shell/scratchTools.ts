@@ -1,5 +1,6 @@
 import type { RolloutEvent, Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import { exactJson } from '../core/largeIntegers.ts';
 import type { Media } from '../core/media.ts';
 import { offeredNow } from '../core/message.ts';
 import { personaSchema } from '../core/persona.ts';
@@ -145,10 +146,11 @@ export class ScratchTools {
   /**
    * Calls a tool of either side. Rejects with a `Fault` where there is no such tool, where the arguments do not fit its
    * JSON Schema (it is then not called), and where the call could not be made.
+   * @param args `JSON.stringify` writes all digits of their numbers
    */
   async call(name: string, args: JsonObject): Promise<ScratchResult> {
     const tool = toolIn(this.#supervisor.domain.tools, name);
-    const misfit = misfitOf(tool, args);
+    const misfit = misfitOf(tool, exactJson(JSON.stringify(args)) as JsonObject);
     if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
     return this.#asked(tool.owner, name, args);
   }

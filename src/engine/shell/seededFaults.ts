@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json.ts';
-import type { ToolCall } from '../core/message.ts';
+import { keysOfPointer, pointerKey } from '../core/jsonPointer.ts';
+import { numberFormsOf, type ToolCall } from '../core/message.ts';
 import { renamed, type SeededFault } from '../core/seededFault.ts';
 import type { ToolOutcome } from './driver.ts';
 
@@ -56,8 +57,14 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
       `the arguments of ${call.name} do not fit: there is no argument ${old}; it is called ${names[old]} now`,
     );
   const back = Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
-  const given = Object.entries(call.arguments).map(([name, value]) => [back[name] ?? name, value] as const);
-  return { ...call, arguments: Object.fromEntries(given) };
+  const oldName = (name: string) => (Object.hasOwn(back, name) ? (back[name] as string) : name);
+  const given = Object.entries(call.arguments).map(([name, value]) => [oldName(name), value] as const);
+  const movePlace = (place: string) => {
+    const [name = '', ...rest] = keysOfPointer(place);
+    return [oldName(name), ...rest].map((key) => `/${pointerKey(key)}`).join('');
+  };
+  const forms = Object.entries(numberFormsOf(call)).map(([form, places]) => [form, places?.map(movePlace)]);
+  return { ...call, arguments: Object.fromEntries(given), ...Object.fromEntries(forms) };
 }
 
 function after(outcome: ToolOutcome, fault: SeededFault): ToolOutcome {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Media } from '../core/media.ts';
+import type { NumberForms } from '../core/message.ts';
 import type { Tool } from '../core/tool.ts';
 
 export type SourceResult = {
@@ -15,12 +16,10 @@ export type SourceResult = {
   readonly snapshot?: Json;
 };
 
-export type SourceCallOptions = {
+export type SourceCallOptions = NumberForms & {
   readonly signal?: AbortSignal;
   /** The same for every attempt of one call, so that a source can tell an attempt from another call. */
   readonly idempotencyKey?: string;
-  /** JSON Pointers of the whole numbers in the arguments that are floats, for a source that tells them apart. */
-  readonly floats?: readonly string[];
   /** In place of the source's own. */
   readonly timeoutMs?: number;
 };

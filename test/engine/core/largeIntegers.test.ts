@@ -5,6 +5,7 @@ import {
   exactJson,
   exactText,
   isLargeInteger,
+  largeIntegerPlaces,
   losesDigits,
 } from '../../../src/engine/core/largeIntegers.ts';
 import { parsedArguments } from '../../../src/engine/core/message.ts';
@@ -63,6 +64,24 @@ test('a part of a text keeps its digits', () => {
   expect(exactText(text, (value: { result: { structuredContent: object } }) => value.result.structuredContent)).toBe(
     `{"id":${large},"n":1.5}`,
   );
+});
+
+test.each([
+  ['free', true],
+  ['either', true],
+  ['id', true],
+  ['name', false],
+])('a text of digits that was a number is one again in the argument %s: %s', (name, isNumber) => {
+  const written = (places: readonly string[]) => JSON.stringify(exactArguments(schema, { [name]: large }, places));
+  expect(written([`/${name}`])).toBe(`{"${name}":${isNumber ? large : `"${large}"`}}`);
+  expect(written(['/other'])).toBe(written([]));
+});
+
+test('the places of numbers that are too large are told from texts of digits', () => {
+  const text = `{"a":${large},"b":"${large}","c/d":[1,{"e":-${large}}]}`;
+  expect(largeIntegerPlaces(text)).toEqual(['/a', '/c~1d/1/e']);
+  expect(largeIntegerPlaces(large)).toEqual(['']);
+  expect(largeIntegerPlaces(`{"b":"${large}"`)).toEqual([]);
 });
 
 test('arguments are numbers again where the schema has numbers alone', () => {

@@ -16,10 +16,12 @@ test('a call arrives with all digits of its numbers', async () => {
   };
   const served = serveMcp({ tools: [], instructions: '', call }, { input, output });
   input.write(
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"id":9007199254740993,"n":1}}}\n',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"id":9007199254740993,"text":"9007199254740993","n":1}}}\n',
   );
   await expect.poll(() => String(output.read() ?? '')).toContain('"id":1');
-  expect(given).toEqual([{ id: '9007199254740993', n: 1 }]);
+  expect(given.map((args) => JSON.stringify(args))).toEqual([
+    '{"id":9007199254740993,"text":"9007199254740993","n":1}',
+  ]);
   input.end();
   await served;
 });

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { stateHash } from '../../../src/engine/core/rollout.ts';
+import type { SeededFault } from '../../../src/engine/core/seededFault.ts';
 import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
+import { underFaults } from '../../../src/engine/shell/seededFaults.ts';
 import { type Line, task as plain, played, setting, steps } from '../../support/desk.ts';
 import { replay } from '../../support/replay.ts';
 
@@ -82,6 +84,18 @@ test.each(cases)('$name', async ({ fault, results, lines, waits = [] }) => {
   // Replay equals record, and a rollout that goes on from any of its events meets the same faults.
   const state = replay(setting, found.events);
   expect(stateHash(state)).toBe(stateHash(found.all.at(-1)?.state ?? state));
+});
+
+test('the forms of numbers are those of an argument with another name', async () => {
+  const fault = { type: 'changedSchema', arguments: { chair: 'seat/1' }, result: {} } as unknown as SeededFault;
+  const call = { id: 'c', name: 'look', arguments: { 'seat/1': [5, 6], legs: 4 }, floats: ['/seat~11/1', '/legs'] };
+  const given: unknown[] = [];
+  const make = (changed: object) => {
+    given.push(changed);
+    return { content: '', isError: false, writes: [] };
+  };
+  await underFaults([fault], call, make, { timeoutMs: 1000, wait: async () => undefined });
+  expect(given).toEqual([{ ...call, arguments: { chair: [5, 6], legs: 4 }, floats: ['/chair/1', '/legs'] }]);
 });
 
 test('going on from any event gives the same rollout', async () => {

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/event.ts';
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
-import type { ToolCall } from '../../core/message.ts';
+import { numberFormsOf, type ToolCall } from '../../core/message.ts';
 import type { RuleVerdict } from '../../core/rule.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
 import type { GoldAction, Task } from '../../core/task.ts';
@@ -61,8 +61,8 @@ export function playOrder(stage: Stage, { task, actions }: Reordered): Promise<R
   const nextBy = (seat: GoldAction['by']): readonly ToolCall[] => {
     const action = actions[made];
     if (action?.by !== seat) return [];
-    const { tool: name, arguments: values, floats } = action;
-    return [{ id: `audit_${made++}`, name, arguments: values as JsonObject, ...(floats ? { floats } : {}) }];
+    const { tool: name, arguments: values } = action;
+    return [{ id: `audit_${made++}`, name, arguments: values as JsonObject, ...numberFormsOf(action) }];
   };
   const agent = (): AgentReply => {
     const toolCalls = nextBy('agent');

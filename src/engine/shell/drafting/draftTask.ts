@@ -2,7 +2,7 @@ import { leavesOf } from '../../core/dialogue/value.ts';
 import { namesValue } from '../../core/dialogue.ts';
 import type { RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { fieldsOf } from '../../core/message.ts';
+import { fieldsOf, numberFormsOf } from '../../core/message.ts';
 import { type Fact, factOf, type Task, taskHash } from '../../core/task.ts';
 import { isWrite, outsideSource } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
@@ -249,12 +249,12 @@ function startState(original: Task | undefined, events: readonly RolloutEvent[])
   };
 }
 
-function actionOf({ tool, by, arguments: args, floats }: MadeCall): object {
+function actionOf({ tool, by, arguments: args, ...forms }: MadeCall): object {
   return {
     tool,
     ...(by === 'user' ? { by } : {}),
     ...givenArguments(args),
-    ...(floats ? { floats } : {}),
+    ...numberFormsOf(forms),
   };
 }
 

@@ -2,7 +2,7 @@ import { leavesOf } from '../../core/dialogue/value.ts';
 import { namesValue } from '../../core/dialogue.ts';
 import type { RolloutEvent, Writes } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
-import { fieldsOf } from '../../core/message.ts';
+import { fieldsOf, type NumberForms, numberFormsOf } from '../../core/message.ts';
 import type { Rule } from '../../core/rule.ts';
 import { binds } from '../../core/rules/seen.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -16,17 +16,16 @@ export type MadeCall = {
   readonly tool: string;
   readonly by: 'agent' | 'user';
   readonly arguments: JsonObject;
-  readonly floats?: readonly string[] | undefined;
   readonly content: string;
   readonly isError: boolean;
   readonly writes: Writes;
-};
+} & NumberForms;
 
 /** The calls of a recording that have a result, in their order. */
 export function madeCalls(events: readonly RolloutEvent[]): readonly MadeCall[] {
   return events.flatMap((event, n): MadeCall[] => {
     if (event.type !== 'toolCalled') return [];
-    const { id, name, arguments: args, floats } = event.call;
+    const { id, name, arguments: args } = event.call;
     if (typeof args === 'string') return [];
     const later = events.slice(n + 1);
     const result = later.find((each) => each.type === 'toolReturned' && each.callId === id);
@@ -38,7 +37,7 @@ export function madeCalls(events: readonly RolloutEvent[]): readonly MadeCall[] 
         tool: name,
         by: event.by ?? 'agent',
         arguments: args as JsonObject,
-        ...(floats ? { floats } : {}),
+        ...numberFormsOf(event.call),
         content: result.content,
         isError: result.isError,
         writes: written?.type === 'databaseWritten' ? written.writes : [],

@@ -279,11 +279,9 @@ export class LaneHost {
         const observer = this.#options.inspector.isOpen ? null : observerOf(served, tool, values, context);
         return tool.source.type === 'code'
           ? this.#callCode(rollout, tool, values, context, observer)
-          : outside.call(tool, values, context, call.floats);
+          : outside.call(tool, call, context);
       }),
-      callGold: gold
-        ? unlessCancelled((tool, call, context) => gold.call(tool, call.arguments as JsonObject, context, call.floats))
-        : undefined,
+      callGold: gold ? unlessCancelled((tool, call, context) => gold.call(tool, call, context)) : undefined,
       sync: unlessCancelled((context) =>
         this.#hosted?.sync && !this.#options.sync
           ? outside.sync(this.#hosted.name, context.world)

@@ -3,6 +3,7 @@ import type { Domain } from '../../core/domain.ts';
 import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
+import type { NumberForms } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { CustomResult } from '../../core/verify.ts';
@@ -196,8 +197,8 @@ export type Question =
     } & AskedCall)
   | { readonly type: 'source'; readonly source: string };
 
-/** The arguments of a call, and JSON Pointers of the whole numbers in them that are floats. */
-export type GivenArguments = { readonly arguments: JsonObject; readonly floats?: readonly string[] };
+/** The arguments of a call, and the forms of their numbers. */
+export type GivenArguments = { readonly arguments: JsonObject } & NumberForms;
 
 /** A call of a tool that the supervisor makes; `step` is the same for every attempt of it. */
 type AskedCall = { readonly name: string; readonly step: number } & GivenArguments;

@@ -9,9 +9,9 @@ import type { FromLane } from './laneMessage.ts';
 const rollout = z.int().positive();
 const record = z.record(z.string(), z.json());
 const side = z.enum(['agent', 'user']);
-const floats = z.array(z.string()).optional();
+const places = z.array(z.string()).optional();
 const changes = z.array(z.strictObject({ side, path: z.array(z.string()), value: z.json().optional() }));
-const call = { name: z.string(), step: z.int(), arguments: record, floats };
+const call = { name: z.string(), step: z.int(), arguments: record, floats: places, integers: places };
 
 const questionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(['agent', 'user', 'judge']) }),

@@ -2,6 +2,7 @@ import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } 
 import type { World } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
+import { numberFormsOf, type ToolCall } from '../../core/message.ts';
 import { writeProblem } from '../../core/simulatedTool.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
@@ -44,15 +45,14 @@ export class OutsideCalls {
     this.#reads = null;
   }
 
-  /** @param floats places of whole numbers in the arguments that are floats */
-  async call(tool: Tool, args: JsonObject, context: ToolContext, floats: readonly string[] = []): Promise<ToolOutcome> {
-    const given: GivenArguments = { arguments: args, ...(floats.length > 0 ? { floats } : {}) };
+  async call(tool: Tool, { arguments: args, ...forms }: ToolCall, context: ToolContext): Promise<ToolOutcome> {
+    const given: GivenArguments = { arguments: args as JsonObject, ...numberFormsOf(forms) };
     if (tool.source.type === 'python' && tool.source.environment !== undefined)
       return this.#callHosted(tool, tool.source.environment, given, context);
     if (!tool.cache || tool.effect === 'write') return this.#make(tool, given, context);
     const reads = this.#reads?.world === context.world ? this.#reads : { world: context.world, results: new Map() };
     this.#reads = reads;
-    const key = canonicalJson([tool.name, args, floats]);
+    const key = canonicalJson([tool.name, given as JsonObject]);
     const known = reads.results.get(key);
     if (known) return known;
     const outcome = await this.#make(tool, given, context);
@@ -100,7 +100,8 @@ export class OutsideCalls {
     given: GivenArguments,
     { world, earlier = [] }: ToolContext,
   ): Promise<ToolOutcome> {
-    const params = { tool: tool.name, by: tool.owner, ...given, ...(earlier.length > 0 ? { earlier } : {}) };
+    const more = earlier.length > 0 ? { earlier } : {};
+    const params = { tool: tool.name, by: tool.owner, ...given, ...more } as unknown as JsonObject;
     const { answer, writes } = await this.#askHosted(environment, 'call', params, world, tool.timeoutMs);
     const { content = '', isError = false, synced = [] } = answer;
     const before = this.#known ?? world;

@@ -117,7 +117,13 @@ function messageType(names: Type): Type {
     content: eitherOf([textType, { null: true }]),
     reasoning: textType,
     toolCalls: listOf(
-      recordOf('a call of a message', { id: textType, name: names, arguments: anyType, floats: anyType }),
+      recordOf('a call of a message', {
+        id: textType,
+        name: names,
+        arguments: anyType,
+        floats: anyType,
+        integers: anyType,
+      }),
     ),
     messageId: textType,
     tools: anyType,

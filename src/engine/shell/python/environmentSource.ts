@@ -1,6 +1,7 @@
 import type { PythonEnvironment } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { exactArguments } from '../../core/largeIntegers.ts';
+import type { NumberForms } from '../../core/message.ts';
 import type { Tool } from '../../core/tool.ts';
 import { Fault } from '../fault.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from '../toolSource.ts';
@@ -9,7 +10,7 @@ import type { BridgeProcess } from './bridgeProcess.ts';
 type Called = {
   readonly name: string;
   readonly args: JsonObject;
-  readonly floats: readonly string[] | undefined;
+  readonly forms: NumberForms;
   readonly content: string;
 };
 type CallAnswer = SourceResult | { readonly stale: true };
@@ -51,8 +52,8 @@ export class EnvironmentSource implements ToolSource {
     const tool = this.tools.find((each) => each.name === name);
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#declared.timeoutMs;
     const save = this.#declared.state === 'snapshot' && tool?.effect === 'write';
-    const { floats, idempotencyKey: key } = options;
-    const exact = exactArguments(tool?.parameters ?? {}, args);
+    const { floats, integers, idempotencyKey: key } = options;
+    const exact = exactArguments(tool?.parameters ?? {}, args, integers);
     const params = { tool: name, arguments: exact, floats, key, save };
     const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
     let answer = await ask();
@@ -61,7 +62,8 @@ export class EnvironmentSource implements ToolSource {
       answer = await ask();
     }
     if ('stale' in answer) throw this.#lost('its process forgot the rollout');
-    if (tool?.effect === 'write') this.#calls.push({ name, args, floats, content: answer.content });
+    if (tool?.effect === 'write')
+      this.#calls.push({ name, args, forms: { floats, integers }, content: answer.content });
     if (answer.snapshot !== undefined) this.#saved = answer.snapshot;
     return answer.isError ? { ...answer, isUnchanged: true } : answer;
   }
@@ -114,9 +116,10 @@ export class EnvironmentSource implements ToolSource {
       if (this.#saved !== null) await this.restore(this.#saved);
       return;
     }
-    for (const { name, args, floats, content } of this.#calls) {
+    for (const { name, args, forms, content } of this.#calls) {
       const { parameters = {} } = this.tools.find((each) => each.name === name) ?? {};
-      const params = { tool: name, arguments: exactArguments(parameters, args), floats };
+      const { floats, integers } = forms;
+      const params = { tool: name, arguments: exactArguments(parameters, args, integers), floats };
       const again = await this.#request<CallAnswer>('call', params, this.#declared.timeoutMs);
       if ('stale' in again || again.content !== content)
         throw this.#lost(`${name} answered differently when it was made again`);

@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
 import type { Media } from '../../core/media.ts';
-import { offeredNow, type ToolCall } from '../../core/message.ts';
+import { callArguments, offeredNow, type ToolCall } from '../../core/message.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply } from '../../core/seat.ts';
 import { withoutThoughts } from '../../core/thoughts.ts';
@@ -187,13 +187,14 @@ export class AgentSession {
   #called(name: string, args: JsonObject): Promise<Result> {
     if (this.#failure || !this.#turn) return Promise.resolve({ content: notNow, isError: true });
     const { promise, resolve } = Promise.withResolvers<Result>();
-    const wanted = canonicalJson(args);
+    const given = callArguments(JSON.stringify(args));
+    const wanted = canonicalJson(given.arguments);
     const isIt = (call: ToolCall) => call.name === name && canonicalJson(call.arguments) === wanted;
     const message = this.#announced.findLast(({ open }) => open.some(isIt)) ?? null;
     const announced = message?.open.find(isIt);
     if (message) message.open = message.open.filter((each) => each !== announced);
     const id = announced?.id ?? freeId(`mcp_${this.heard}_${this.#arrived.length}`, new Set(this.#takenIds()));
-    this.#arrived.push({ call: { id, name, arguments: args }, message, resolve });
+    this.#arrived.push({ call: { id, name, ...given }, message, resolve });
     this.#settle();
     return promise;
   }

@@ -36,13 +36,15 @@ export function idsOfCalls(messages: readonly Message[]): readonly string[] {
 
 /**
  * Returns calls as they are sent back to the endpoint.
- * @param tools those that the model is offered: where their schemas have numbers, large ones are numbers again
+ * @param tools those that the model is offered: where their schemas or the model had numbers, large ones are numbers again
  */
 export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []): readonly ChatCall[] {
   return calls.map((call) => {
     const { parameters = {} } = tools.find(({ name }) => name === call.name) ?? {};
     const text =
-      typeof call.arguments === 'string' ? call.arguments : JSON.stringify(exactArguments(parameters, call.arguments));
+      typeof call.arguments === 'string'
+        ? call.arguments
+        : JSON.stringify(exactArguments(parameters, call.arguments, call.integers));
     return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
   });
 }

@@ -1,10 +1,9 @@
-import type { JsonObject } from '../../core/json.ts';
-import { exactJson } from '../../core/largeIntegers.ts';
+import { callArguments, type ToolCall } from '../../core/message.ts';
 
 /** What a person typed as a turn: words, or one call. */
 export type Turn =
   | { readonly content: string; readonly call?: never }
-  | { readonly content: null; readonly call: { readonly name: string; readonly arguments: JsonObject } };
+  | { readonly content: null; readonly call: Omit<ToolCall, 'id'> };
 
 /**
  * Reads what a person typed as a turn: words, or `/call NAME {"argument": "value"}`.
@@ -15,13 +14,8 @@ export function parseTurn(text: string): Turn | string {
   if (!call) return { content: text };
   const { name, rest = '' } = call;
   if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
-  try {
-    const value = exactJson(rest === '' ? '{}' : rest);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { content: null, call: { name, arguments: value as JsonObject } };
-  } catch {
-    // The sentence below says what is expected, whatever is wrong with the text.
-  }
+  const given = callArguments(rest);
+  if (typeof given.arguments !== 'string') return { content: null, call: { name, ...given } };
   return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
 }
 

@@ -44,6 +44,28 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { toolCalls: [{ id: 'c', name: 'pay', arguments: { amount: 5 }, floats: ['/amount'] }] },
   ],
   [
+    'a number that is too large, and a text of the same digits',
+    {
+      tool_calls: [
+        {
+          id: 'c',
+          type: 'function',
+          function: { name: 'pay', arguments: '{"to": 9007199254740993, "code": "9007199254740993"}' },
+        },
+      ],
+    },
+    {
+      toolCalls: [
+        {
+          id: 'c',
+          name: 'pay',
+          arguments: { to: '9007199254740993', code: '9007199254740993' },
+          integers: ['/to'],
+        },
+      ],
+    },
+  ],
+  [
     'a text in parts',
     {
       content: [

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { exactJson, exactText, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+
+/** The key of the text in the `_meta` of a request that has all digits of the numbers of its arguments. */
+const exactKey = 'rehearsal/exact';
+
+const requestSchema = z.looseObject({
+  params: z.looseObject({ arguments: z.record(z.string(), z.unknown()), _meta: z.looseObject({}).optional() }),
+});
+
+/**
+ * Parses a request of a client, with a text of digits in place of each number that is too large. The SDK parses requests
+ * itself, so their arguments come along as a text. Throws a SyntaxError.
+ */
+export function exactRequest(text: string): unknown {
+  const value = exactJson(text);
+  const call = losesDigits(text) ? requestSchema.safeParse(value).data : undefined;
+  if (!call) return value;
+  const exact = exactText(
+    text,
+    (request: { readonly params: { readonly arguments: unknown } }) => request.params.arguments,
+  );
+  return { ...call, params: { ...call.params, _meta: { ...call.params._meta, [exactKey]: exact } } };
+}
+
+type CallParams = {
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** Returns the arguments of such a request. `JSON.stringify` writes all digits of their numbers. */
+export function argumentsOf({ arguments: given = {}, _meta: meta }: CallParams): JsonObject {
+  const exact = meta?.[exactKey];
+  const read = typeof exact === 'string' ? (rawJson(exact) as Json) : given;
+  return read as JsonObject;
+}
