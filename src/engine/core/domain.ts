@@ -93,6 +93,11 @@ const serverKeys = {
     .boolean()
     .optional()
     .describe('Whether each progress notification of a call starts its time limit again. Not by default.'),
+  maxTotalTimeoutMs: timeLimitSchema
+    .optional()
+    .describe(
+      'With `resetTimeoutOnProgress`: milliseconds that a call may take in total. By default 10 times its time limit.',
+    ),
   maxResultLength: z
     .int()
     .min(1000)
@@ -100,6 +105,14 @@ const serverKeys = {
     .optional()
     .describe(
       'Characters of the longest result of a call by the agent, with its media: by default 10 MiB (10485760). A longer one is an error that the agent sees.',
+    ),
+  maxMessageSize: z
+    .int()
+    .min(1_000_000)
+    .max(500_000_000)
+    .optional()
+    .describe(
+      'Bytes of the longest answer over HTTP, or characters of the longest line over stdio: by default 64 MB (64000000). A longer result is an error that the agent sees.',
     ),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
@@ -126,7 +139,11 @@ const stdioServerSchema = z.strictObject({
 });
 
 const httpServerSchema = z.strictObject({
-  type: z.literal('http').describe('A server that runs already and speaks Streamable HTTP.'),
+  type: z
+    .enum(['http', 'streamable-http'])
+    .default('http')
+    .transform(() => 'http' as const)
+    .describe('A server that runs already and speaks Streamable HTTP. Not needed beside `url`.'),
   url: z
     .url({ protocol: /^https?$/ })
     .describe(
@@ -138,6 +155,24 @@ const httpServerSchema = z.strictObject({
     .describe('Sent with every request. `${env:NAME}` is the value of an environment variable and is never recorded.'),
   ...serverKeys,
 });
+
+/** Returns how a server with the older transport is reached. */
+export const sseBridge = (url: string): string =>
+  `Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: and url: command: npx, args: [-y, mcp-remote, ${url}, --transport, sse-only]`;
+
+/** Refuses the older transport by its name in other configurations, so that no form of a server is taken for it. */
+const mcpServerSchema = z.preprocess(
+  (given, context) => {
+    const { type, url = 'URL' } = (given ?? {}) as { readonly type?: unknown; readonly url?: unknown };
+    if (type !== 'sse') return given;
+    const message = 'this is the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP';
+    const params = { hint: `${sseBridge(String(url).replace(/[?#].*/, ''))}.` };
+    context.issues.push({ code: 'custom', path: ['type'], input: type, message, params });
+    return z.NEVER;
+  },
+  z.union([stdioServerSchema, httpServerSchema]),
+);
+
 /** What a task sets up in an MCP server: `setUp.NAME` of the task. */
 export const serverSetUpSchema = z.strictObject({
   files: z
@@ -264,7 +299,7 @@ export const domainFileSchema = z.strictObject({
   database: z.string().default('database.json').describe('The rows that every rollout starts from.'),
   userDatabase: z.string().optional().describe("The user's side of the world, where the user has tools of its own."),
   mcpServers: z
-    .record(z.string(), z.union([stdioServerSchema, httpServerSchema]))
+    .record(z.string(), mcpServerSchema)
     .default({})
     .describe('MCP servers whose tools the agent has, by name.'),
   environments: z

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Diagnostic, Fix, Location } from '../diagnostic.ts';
 import { fixOf, quoted, respelt } from './edit.ts';
 import { nearest } from './nearest.ts';
-import { descriptionAt, keysAt, type SchemaName } from './schemas.ts';
+import { type Choice, descriptionAt, formWith, keysAt, type SchemaName } from './schemas.ts';
 import type { FileKind } from './source.ts';
 import type { Places } from './yaml.ts';
 
@@ -23,6 +23,8 @@ export type IssueContext = {
   readonly places: Places;
   /** Path of the value in the file, for an element of a list. */
   readonly prefix: Path;
+  /** Forms that values were meant to have. */
+  readonly choices?: readonly Choice[];
 };
 
 /** What a value does not have of its schema, one finding for each key concerned. */
@@ -41,8 +43,12 @@ export function describeIssues(issues: readonly Issue[], context: IssueContext):
 
 function findings(issue: Issue, path: Path, context: IssueContext): readonly Finding[] {
   switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(key, path, context));
+    case 'unrecognized_keys': {
+      // Zod reports the keys of the only form that a map can have, and not which one that is.
+      const form = formWith(context.schema, path, Object.keys(issue.input ?? {}), issue.keys);
+      const choices = [...(context.choices ?? []), ...(form === undefined ? [] : [{ path, form }])];
+      return issue.keys.map((key) => unknownKey(key, path, { ...context, choices }));
+    }
     case 'invalid_type':
       return [
         issue.input === undefined
@@ -66,13 +72,16 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
     case 'too_small':
     case 'too_big':
       return [wrongSize(issue, path, context)];
-    default:
-      return [wrongValue(issue.input, issue.message, [], path, context)];
+    default: {
+      const { hint } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
+      const found = wrongValue(issue.input, issue.message, [], path, context);
+      return [typeof hint === 'string' ? { ...found, hint } : found];
+    }
   }
 }
 
-function unknownKey(key: string, path: Path, { places, schema }: IssueContext): Finding {
-  const allowed = keysAt(schema, path);
+function unknownKey(key: string, path: Path, { places, schema, choices }: IssueContext): Finding {
+  const allowed = keysAt(schema, path, choices);
   const meant = nearest(key, allowed);
   const hint = meant === undefined ? `Known here: ${allowed.join(', ')}.` : `Did you mean ${meant}?`;
   const at = places.key([...path, key]);
@@ -80,9 +89,9 @@ function unknownKey(key: string, path: Path, { places, schema }: IssueContext): 
   return { code: 'unknown-key', at, message: `The key ${key} is not known here.`, hint, fix };
 }
 
-function missingKey(path: Path, { places, schema }: IssueContext): Finding {
+function missingKey(path: Path, { places, schema, choices }: IssueContext): Finding {
   const name = String(path.at(-1) ?? 'value');
-  const what = descriptionAt(schema, path);
+  const what = descriptionAt(schema, path, choices);
   const hint =
     what === undefined
       ? `Write ${name}: and its value.`
@@ -90,12 +99,17 @@ function missingKey(path: Path, { places, schema }: IssueContext): Finding {
   return { code: 'missing-key', at: firstLine(places.value(path.slice(0, -1))), message: `${name} is missing.`, hint };
 }
 
-function wrongType(input: unknown, expected: readonly string[], path: Path, { places, schema }: IssueContext): Finding {
+function wrongType(
+  input: unknown,
+  expected: readonly string[],
+  path: Path,
+  { places, schema, choices }: IssueContext,
+): Finding {
   const wanted = [...new Set(expected)].join(' or ');
   const at = input === null ? places.key(path) : firstLine(places.value(path));
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
   const fix = typeFix(input, expected, places.value(path));
-  return { code: 'wrong-type', at, message, hint: descriptionAt(schema, path) ?? example(wanted), fix };
+  return { code: 'wrong-type', at, message, hint: descriptionAt(schema, path, choices) ?? example(wanted), fix };
 }
 
 /** A number or a truth value where a text is expected, or the other way round: only the quotes are wrong. */
@@ -116,7 +130,10 @@ function wrongValue(
   context: IssueContext,
 ): Finding {
   const meant = typeof input === 'string' ? nearest(input, values) : undefined;
-  const hint = meant === undefined ? (descriptionAt(context.schema, path) ?? 'Change it.') : `Did you mean ${meant}?`;
+  const hint =
+    meant === undefined
+      ? (descriptionAt(context.schema, path, context.choices) ?? 'Change it.')
+      : `Did you mean ${meant}?`;
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
   const isSentence = values.length === 0;
   return {
@@ -131,7 +148,7 @@ function wrongValue(
 function wrongSize(
   issue: Issue & { code: 'too_small' | 'too_big' },
   path: Path,
-  { places, schema }: IssueContext,
+  { places, schema, choices }: IssueContext,
 ): Finding {
   const bounds = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
   const bound = issue.code === 'too_small' ? `${bounds[0]} ${issue.minimum}` : `${bounds[1]} ${issue.maximum}`;
@@ -143,21 +160,27 @@ function wrongSize(
     code: 'wrong-value',
     at: firstLine(places.value(path)),
     message,
-    hint: descriptionAt(schema, path) ?? 'Change it.',
+    hint: descriptionAt(schema, path, choices) ?? 'Change it.',
   };
 }
 
 /** Of the forms that a value may have, the faults of the one that it was meant to be. */
 function union(issue: Issue & { code: 'invalid_union' }, path: Path, context: IssueContext): readonly Finding[] {
   if (issue.discriminator !== undefined) return [wrongDiscriminator(issue, path, context)];
-  const forms = issue.errors.map((errors) => ({
+  const forms = issue.errors.map((errors, form) => ({
     errors,
+    form,
     isOtherType: errors.some((each) => each.path.length === 0 && each.code === 'invalid_type'),
+    // A key such as `type` says which form is meant, however many other keys are wrong.
+    isOtherKind: errors.some((each) => each.path.length === 1 && each.code === 'invalid_value'),
   }));
   const meant = forms
     .filter(({ isOtherType }) => !isOtherType)
-    .toSorted((a, b) => a.errors.length - b.errors.length)[0];
-  if (meant) return meant.errors.flatMap((each) => findings(each, [...path, ...each.path], context));
+    .toSorted((a, b) => Number(a.isOtherKind) - Number(b.isOtherKind) || a.errors.length - b.errors.length)[0];
+  if (meant) {
+    const choices = [...(context.choices ?? []), { path, form: meant.form }];
+    return meant.errors.flatMap((each) => findings(each, [...path, ...each.path], { ...context, choices }));
+  }
   const expected = issue.errors.flat().flatMap((each) => (each.code === 'invalid_type' ? [expectations(each)] : []));
   return [issue.input === undefined ? missingKey(path, context) : wrongType(issue.input, expected, path, context)];
 }

@@ -48,16 +48,50 @@ export function jsonSchemas(): Readonly<Record<SchemaName, JsonObject>> {
   return made;
 }
 
-/** Keys that are allowed in the map at this path of a file, across all forms that the map may have. */
-export function keysAt(name: SchemaName, path: readonly PropertyKey[]): readonly string[] {
+/** The form of several that the value at a path was meant to have, by its place in the list of forms. */
+export type Choice = { readonly path: readonly PropertyKey[]; readonly form: number };
+
+/** Keys that are allowed in the map at this path of a file, across all forms that the map may have but for those not chosen. */
+export function keysAt(
+  name: SchemaName,
+  path: readonly PropertyKey[],
+  choices: readonly Choice[] = [],
+): readonly string[] {
   return [
-    ...new Set(schemasAt(name, path).flatMap(({ properties }) => Object.keys(isObject(properties) ? properties : {}))),
+    ...new Set(
+      schemasAt(name, path, choices).flatMap(({ properties }) => Object.keys(isObject(properties) ? properties : {})),
+    ),
   ];
 }
 
+/** Returns the form of a map that takes all its keys but those that are unknown, where it has several forms. */
+export function formWith(
+  name: SchemaName,
+  path: readonly PropertyKey[],
+  written: readonly string[],
+  unknown: readonly string[],
+): number | undefined {
+  const known = written.filter((key) => !unknown.includes(key));
+  const takes = (form: Json) => {
+    const { properties, required } = isObject(form) ? form : {};
+    const isTaken = (key: string) => isObject(properties) && Object.hasOwn(properties, key);
+    const isThere = (key: Json) => known.includes(String(key));
+    return known.every(isTaken) && !unknown.some(isTaken) && (!Array.isArray(required) || required.every(isThere));
+  };
+  for (const { anyOf } of schemasAt(name, path, [])) {
+    const form = Array.isArray(anyOf) ? anyOf.findIndex(takes) : -1;
+    if (form >= 0) return form;
+  }
+  return undefined;
+}
+
 /** The sentence that describes the value at this path, or undefined. */
-export function descriptionAt(name: SchemaName, path: readonly PropertyKey[]): string | undefined {
-  return schemasAt(name, path)
+export function descriptionAt(
+  name: SchemaName,
+  path: readonly PropertyKey[],
+  choices: readonly Choice[] = [],
+): string | undefined {
+  return schemasAt(name, path, choices)
     .map(({ description }) => description)
     .find((text) => typeof text === 'string');
 }
@@ -70,13 +104,23 @@ export function descriptionAt(name: SchemaName, path: readonly PropertyKey[]): s
 export function formsAt(name: SchemaName, path: readonly PropertyKey[], root: unknown): readonly JsonObject[] {
   const values = [root];
   for (const part of path) values.push((values.at(-1) as Record<PropertyKey, unknown> | null | undefined)?.[part]);
-  const fits = (schema: JsonObject, value: unknown) =>
-    Object.entries(isObject(schema.properties) ? schema.properties : {}).every(([key, each]) => {
-      const written = (value as Record<string, unknown> | null | undefined)?.[key];
-      return !isObject(each) || each.const === undefined || written === undefined || written === each.const;
+  const propertiesOf = ({ properties }: JsonObject) => Object.entries(isObject(properties) ? properties : {});
+  const isConstant = ([, each]: readonly [string, Json]) => isObject(each) && each.const !== undefined;
+  const fits = (schema: JsonObject, value: unknown, constants: ReadonlySet<string>) =>
+    propertiesOf(schema).every(([key, each]) => {
+      const written = (value as Record<string, Json> | null | undefined)?.[key];
+      if (!isObject(each) || !constants.has(key) || written === undefined) return true;
+      return Array.isArray(each.enum) ? each.enum.includes(written) : [undefined, written].includes(each.const);
     });
   const kept = (schemas: readonly JsonObject[], value: unknown) => {
-    const fitting = schemas.filter((schema) => fits(schema, value));
+    const constants = new Set(
+      schemas.flatMap((schema) =>
+        propertiesOf(schema)
+          .filter(isConstant)
+          .map(([key]) => key),
+      ),
+    );
+    const fitting = schemas.filter((schema) => fits(schema, value, constants));
     return fitting.some(({ properties }) => properties !== undefined) ? fitting : schemas;
   };
   const whole = jsonSchemas()[name];
@@ -101,11 +145,18 @@ function formsOf(schema: Json | undefined, root: JsonObject): readonly JsonObjec
   return inner.length > 0 ? [schema, ...inner] : [schema];
 }
 
-function schemasAt(name: SchemaName, path: readonly PropertyKey[]): readonly JsonObject[] {
+function schemasAt(name: SchemaName, path: readonly PropertyKey[], choices: readonly Choice[]): readonly JsonObject[] {
   const root = jsonSchemas()[name];
+  const chosen = (schema: Json | undefined, depth: number): readonly JsonObject[] => {
+    const choice = choices.find(
+      (each) => each.path.length === depth && each.path.every((part, at) => part === path[at]),
+    );
+    const form = isObject(schema) && Array.isArray(schema.anyOf) && choice ? schema.anyOf[choice.form] : undefined;
+    return formsOf(form ?? schema, root);
+  };
   return path.reduce<readonly JsonObject[]>(
-    (schemas, part) => schemas.flatMap((schema) => formsOf(below(schema, part), root)),
-    formsOf(root, root),
+    (schemas, part, at) => schemas.flatMap((schema) => chosen(below(schema, part), at + 1)),
+    chosen(root, 0),
   );
 }
 

@@ -202,3 +202,37 @@ it('a changed schema of an argument that the tool does not have', () => {
     },
   ]);
 });
+
+/** What a server is declared with, and what is found: its place, its message and its hint. */
+const declarations: readonly (readonly [server: string, ...found: string[]])[] = [
+  ['{ url: "http://h/mcp" }'],
+  ['{ type: streamable-http, url: "http://h/mcp" }'],
+  ['{ type: http, url: "http://h/mcp", headers: { A: b } }'],
+  ['{ command: box }'],
+  [
+    '{ type: sse, url: "http://h/sse?key=1" }',
+    '3:16 mcpServers.box.type is "sse": this is the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: and url: command: npx, args: [-y, mcp-remote, http://h/sse, --transport, sse-only].',
+  ],
+  [
+    '{ type: websocket, url: "http://h" }',
+    '3:16 mcpServers.box.type is "websocket", but one of http, streamable-http is expected. A server that runs already and speaks Streamable HTTP. Not needed beside `url`.',
+  ],
+  ['{ url: "http://h/mcp", hedders: {} }', '3:31 The key hedders is not known here. Did you mean headers?'],
+  [
+    '{ url: "http://h/mcp", args: [x] }',
+    '3:31 The key args is not known here. Known here: type, url, headers, state, snapshot, restore, reader, rename, prefix, writes, volatile, sharedState, idempotent, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, maxResultLength, maxMessageSize, tools.',
+  ],
+  [
+    '{ type: http, command: box }',
+    '3:8 url is missing. Write url: address of the server, for example http://127.0.0.1:8000/mcp. `${env:NAME}` and the other placeholders are filled in after the host, percent-encoded.',
+    '3:22 The key command is not known here. Known here: type, url, headers, state, snapshot, restore, reader, rename, prefix, writes, volatile, sharedState, idempotent, timeoutMs, resetTimeoutOnProgress, maxTotalTimeoutMs, maxResultLength, maxMessageSize, tools.',
+  ],
+  ['{ command: box, argss: [x] }', '3:24 The key argss is not known here. Did you mean args?'],
+];
+
+it.each(declarations)('the MCP server %s', (server, ...found) => {
+  const loaded = load({ 'domain.yaml': `name: desk\nmcpServers:\n  box: ${server}\n` });
+  const own = loaded.diagnostics.filter(({ file }) => file.endsWith('domain.yaml'));
+  expect(own.map(({ line, column, message, hint }) => `${line}:${column} ${message} ${hint}`)).toEqual(found);
+  if (found.length === 0 && server.includes('url')) expect(loaded.file.mcpServers['box']?.type).toBe('http');
+});
