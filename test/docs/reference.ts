@@ -311,8 +311,11 @@ function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly 
 /** What two forms say of one key; of constants each is explained. */
 function merged(known: Key | undefined, more: Key): Key {
   if (known === undefined || known.type === more.type) return known ?? more;
-  const isChoice = /^`[^`]+`$/.test(more.type) && known.about !== more.about;
-  const explained = (key: Key) => (/^`[^`]+`$/.test(key.type) ? `${key.type}: ${key.about}` : key.about);
+  const constants = /^`[^`]+`(?: or `[^`]+`)*$/;
+  const isChoice = constants.test(more.type) && known.about !== more.about;
+  // What was merged before is explained already.
+  const isOpen = ({ type, about }: Key) => constants.test(type) && !about.startsWith('`');
+  const explained = (key: Key) => (isOpen(key) ? `${key.type}: ${key.about}` : key.about);
   return {
     ...known,
     type: [...new Set([...known.type.split(' or '), ...more.type.split(' or ')])].join(' or '),

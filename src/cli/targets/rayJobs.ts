@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import * as z from 'zod';
 import { jsonOf } from '../../engine/core/json.ts';
-import { answerTooLong, longestAnswer } from '../../engine/shell/boundFetch.ts';
+import { AnswerTooLong, longestAnswer } from '../../engine/shell/boundFetch.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
@@ -203,7 +203,7 @@ async function textOf(response: IncomingMessage, origin: string): Promise<string
   let length = 0;
   for await (const part of response as AsyncIterable<Buffer>) {
     length += part.length;
-    if (length > longestAnswer) throw answerTooLong(origin);
+    if (length > longestAnswer) throw new AnswerTooLong(origin);
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

@@ -5,6 +5,7 @@ export const mediaSchema = z.object({
   mimeType: z.string().describe('Such as image/png.'),
   data: z.string().describe('Its bytes, in base64.'),
   uri: z.string().optional().describe('The address that an MCP server gives a file.'),
+  line: z.int().optional().describe('The line of the result that is in its place, from 0.'),
 });
 export type Media = z.infer<typeof mediaSchema>;
 
@@ -33,7 +34,10 @@ export function mediaText({ mimeType, data }: Media): string {
   return `[${mimeType}, ${size}]`;
 }
 
-/** Returns the texts and the media of a result in the order in which its tool gave them. */
+/**
+ * Returns the texts and the media of a result in the order in which its tool gave them. Recordings of earlier versions lack
+ * the lines of media.
+ */
 export function partsOf(content: string, media: readonly Media[] = []): readonly (string | Media)[] {
   const left = [...media];
   const parts: (string | Media)[] = [];
@@ -42,9 +46,9 @@ export function partsOf(content: string, media: readonly Media[] = []): readonly
     if (lines.length > 0) parts.push(lines.join('\n'));
     lines = [];
   };
-  for (const line of content.split('\n')) {
+  for (const [at, line] of content.split('\n').entries()) {
     const [next] = left;
-    if (next && line === mediaText(next)) {
+    if (next && (next.line === undefined ? line === mediaText(next) : at === next.line)) {
       endText();
       parts.push(next);
       left.shift();

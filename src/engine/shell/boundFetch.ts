@@ -3,24 +3,29 @@ import { Fault } from './fault.ts';
 /** The longest body of an answer in bytes, decompressed. The answer of a model or a tool takes much less. */
 export const longestAnswer = 64_000_000;
 
-/** Says that an answer is longer than `longestAnswer`. */
-export function answerTooLong(origin: string): Fault {
-  const message = `${origin} answered with more than ${longestAnswer / 1e6} MB. Rehearsal stopped reading. Check the address, or let the server answer with less`;
-  return new Fault({ who: 'infrastructure', code: 'http/too-long', message });
-}
+/** An answer is longer than it may be. */
+export class AnswerTooLong extends Fault {
+  readonly longest: number;
 
-/** Returns whether an error says that an answer is longer than `longestAnswer`. */
-export const isAnswerTooLong = (error: unknown): boolean =>
-  error instanceof Fault && error.failure.code === 'http/too-long';
+  constructor(origin: string, longest = longestAnswer) {
+    const message = `${origin} answered with more than ${longest / 1e6} MB. Rehearsal stopped reading. Check the address, or let the server answer with less`;
+    super({ who: 'infrastructure', code: 'http/too-long', message });
+    this.longest = longest;
+  }
+}
 
 /** More redirects than any server needs. */
 const mostRedirects = 5;
 
 /**
  * A `fetch` that follows redirects within an origin alone. One to another origin is answered as it is: nothing that was
- * sent, neither a key in a header nor the body, is sent there. Reading a body stops at `longestAnswer` with a `Fault`.
+ * sent, neither a key in a header nor the body, is sent there. Reading a body stops at `longest` bytes with `AnswerTooLong`.
  */
-export async function boundFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+export async function boundFetch(
+  url: string | URL | Request,
+  init?: RequestInit,
+  longest = longestAnswer,
+): Promise<Response> {
   let address = new URL(url instanceof Request ? url.url : url);
   for (let redirects = 0; ; redirects += 1) {
     const response = await fetch(redirects === 0 && url instanceof Request ? url : address, {
@@ -31,18 +36,18 @@ export async function boundFetch(url: string | URL | Request, init?: RequestInit
     const keepsMethod = [307, 308].includes(response.status);
     const isRedirect = keepsMethod || [301, 302, 303].includes(response.status);
     if (!isRedirect || next === null || redirects === mostRedirects || !URL.canParse(next, address))
-      return bounded(response, address.origin);
+      return bounded(response, address.origin, longest);
     const target = new URL(next, address);
     const isRead = init?.method === undefined || init.method.toUpperCase() === 'GET';
     const repeats = isRead || (keepsMethod && (typeof init.body === 'string' || !init.body));
-    if (target.origin !== address.origin || !repeats) return bounded(response, address.origin);
+    if (target.origin !== address.origin || !repeats) return bounded(response, address.origin, longest);
     await response.body?.cancel();
     address = target;
   }
 }
 
 /** The response with a body that fails once it is too long. */
-function bounded(response: Response, origin: string): Response {
+function bounded(response: Response, origin: string, longest: number): Response {
   const { body, status, statusText, headers } = response;
   if (!body) return response;
   let length = 0;
@@ -50,7 +55,7 @@ function bounded(response: Response, origin: string): Response {
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         length += chunk.byteLength;
-        if (length > longestAnswer) controller.error(answerTooLong(origin));
+        if (length > longest) controller.error(new AnswerTooLong(origin, longest));
         else controller.enqueue(chunk);
       },
     }),

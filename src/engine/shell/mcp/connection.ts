@@ -8,8 +8,6 @@ import { messageOf } from '../fault.ts';
 import { version } from '../version.ts';
 import {
   Disconnected,
-  isAboutRights,
-  isTemporary,
   meaningOf,
   ServerError,
   SessionLost,
@@ -18,11 +16,9 @@ import {
   withServerError,
 } from './errors.ts';
 import { ForwardingTransport, type Received } from './forwardingTransport.ts';
+import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
-
-/** How many time limits a call may take that reports progress. */
-const mostExtensions = 10;
 
 const anyResult = z.looseObject({});
 
@@ -34,13 +30,13 @@ const opening = new Set<McpConnection>();
 type CallOptions = {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whether each progress notification of the server starts the time limit again. */
-  readonly resetTimeoutOnProgress?: boolean;
+  /** The time that a call may take whose progress notifications start the time limit again; by default they do not. */
+  readonly maxTotalTimeoutMs?: number | undefined;
 };
 
 /** A connection to an MCP server, from its handshake to the end of its session. */
 export class McpConnection {
-  readonly client: Client = new TolerantClient({ name: 'rehearsal', version });
+  readonly client = new TolerantClient({ name: 'rehearsal', version });
   #hasChangedTools = false;
   /** Whether the server has ended, so that nothing can be sent to it. */
   isClosed = false;
@@ -80,7 +76,7 @@ export class McpConnection {
     // The client has a limit for the first message of the handshake, and none for the one after it.
     const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
     try {
-      await this.unlessCut(this.client.connect(new MarkingTransport(transport), { timeout: timeoutMs }));
+      await this.unlessCut(this.client.connect(new MarkingTransport(transport, this.client), { timeout: timeoutMs }));
     } catch (error) {
       this.#holdSession(server);
       const answer = answerOf(error);
@@ -121,11 +117,11 @@ export class McpConnection {
    * Calls a tool and returns the result as the server sent it. Rejects with a `ServerError` for an error that the server
    * answered with, and with `TimeLimitExceeded`, `Disconnected` or `SessionLost` where there is no answer.
    */
-  callTool(params: object, { timeoutMs, signal, resetTimeoutOnProgress }: CallOptions): Promise<object> {
-    const maxTotalTimeout = mostExtensions * timeoutMs;
-    const progress = resetTimeoutOnProgress
-      ? { resetTimeoutOnProgress, maxTotalTimeout, onprogress: () => undefined }
-      : {};
+  callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions): Promise<object> {
+    const progress =
+      maxTotalTimeout === undefined
+        ? {}
+        : { resetTimeoutOnProgress: true, maxTotalTimeout, onprogress: () => undefined };
     const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
     return this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
   }
@@ -144,8 +140,10 @@ export class McpConnection {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
       const answer = answerOf(error);
-      if (!this.#hasSession || !maySessionBeLost(error)) throw answer;
-      throw (await this.#refusesPing(options)) ? new SessionLost(messageOf(answer)) : answer;
+      const hasSession = this.#transport?.sessionId !== undefined;
+      const gone = hasSession ? new SessionLost(messageOf(answer)) : wrongAddressOf(error);
+      if (!gone || !maySessionBeLost(error)) throw answer;
+      throw (await this.#refusesPing(options)) ? gone : answer;
     }
   }
 
@@ -185,14 +183,16 @@ export class McpConnection {
     await this.#leaveSession();
     await this.client.close().catch(() => undefined);
   }
-
-  get #hasSession(): boolean {
-    return this.#transport?.sessionId !== undefined;
-  }
 }
 
 /** Returns a refusal as the answer to its request, and any other error as it is. */
 const answerOf = (error: unknown) => (error instanceof UnaddressedRefusal ? error.answer : error);
+
+/** Returns the refusal of an address where nothing is, or null. */
+function wrongAddressOf(error: unknown): StreamableHTTPError | null {
+  if (!(error instanceof UnaddressedRefusal) || meaningOfStatus(error.status) !== 'address') return null;
+  return new StreamableHTTPError(error.status, error.message);
+}
 
 const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySessionBeLost(error);
 
@@ -205,7 +205,7 @@ function maySessionBeLost(error: unknown): boolean {
   if (error instanceof ServerError) return sessionLost.test(error.message);
   if (!(error instanceof StreamableHTTPError)) return false;
   const { code = 0, message } = error;
-  return sessionLost.test(message) || (code >= 400 && code < 500 && !isAboutRights(code) && !isTemporary(code));
+  return sessionLost.test(message) || (code < 500 && concernsRequest(code));
 }
 
 const sessionLost =
@@ -213,7 +213,20 @@ const sessionLost =
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
 class MarkingTransport extends ForwardingTransport {
+  readonly #client: TolerantClient;
+
+  constructor(inner: Transport, client: TolerantClient) {
+    super(inner);
+    this.#client = client;
+  }
+
   protected override received(...[message, extra]: Received): void {
     super.received(withServerError(message), extra);
+  }
+
+  override setProtocolVersion(known: string): void {
+    const { unknownVersion = known } = this.#client;
+    // It becomes a header.
+    super.setProtocolVersion(/^[\w.-]+$/.test(unknownVersion) ? unknownVersion : known);
   }
 }

@@ -1,5 +1,6 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { concernsRequest } from './httpStatus.ts';
 
 /** An error that a server answered a request with. Its connection still works. */
 export class ServerError extends Error {
@@ -28,10 +29,12 @@ export class ServerError extends Error {
 export class UnaddressedRefusal extends Error {
   override readonly name = 'UnaddressedRefusal';
   readonly answer: ServerError;
+  readonly status: number;
 
-  constructor(answer: ServerError) {
+  constructor(answer: ServerError, status: number) {
     super(answer.message);
     this.answer = answer;
+    this.status = status;
   }
 }
 
@@ -95,14 +98,8 @@ export function meaningOf(error: unknown): unknown {
   return error;
 }
 
-/** Returns whether a server refuses what is posted to its address, as one with the older transport does. */
-export const isAddressRefused = (error: unknown): boolean =>
-  error instanceof StreamableHTTPError && [400, 404, 405].includes(error.code ?? 0);
-
-/** Statuses about the rights of the client, of the server or of a proxy: a person has to change something. */
-export const isAboutRights = (status: number): boolean => [401, 402, 403, 407, 511].includes(status);
-
-/** Statuses of a server, or of a gateway in front of it, that cannot answer now. */
-export const isTemporary = (status: number): boolean => [408, 429, 502, 503, 504].includes(status);
+/** Returns whether a server refuses a message for what is posted to its address, as one with the older transport does. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof StreamableHTTPError && concernsRequest(error.code ?? 0);
 
 const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

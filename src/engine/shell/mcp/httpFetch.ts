@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
@@ -7,7 +8,8 @@ import { exactText } from '../../core/largeIntegers.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { isAboutRights, isTemporary, ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
+import { ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
+import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
@@ -26,22 +28,26 @@ type StreamEvents = {
  * any other answer. Otherwise a request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, and
  * with an `UnaddressedRefusal` where it is another error, or where the request is a call.
  */
-export function mcpFetch(events: StreamEvents): FetchLike {
+export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLike {
   return async (url, init) => {
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const signal = init?.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init?.signal ?? null);
-    const response = await boundFetch(url, { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit);
+    const request = { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit;
+    const response = await boundFetch(url, request, maxMessageSize);
     const type = response.headers.get('content-type') ?? '';
     const isPost = init?.method === 'POST';
     const isResumed = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
     if (isResumed && !response.ok) events.onCut?.();
     if (!response.body || (!isPost && !response.ok)) return response;
-    if (!response.ok) return refused(response, init ?? {});
+    if (!response.ok) return readRefusal(response, init ?? {});
     if (response.status === 202 && requestOf(init ?? {}).id !== undefined)
       throw new SyntaxError('it accepted the request with 202, which has no answer');
-    if (isPost && type.includes('application/json')) return answered(response, await response.text(), init);
+    if (isPost && type.includes('application/json')) return withAnswer(response, await response.text(), init);
     if (!type.includes('text/event-stream')) return response;
-    return withBody(response, isPost ? watched(response.body, events, requestOf(init).id) : watched(response.body, {}));
+    return withBody(
+      response,
+      isPost ? readStream(response.body, events, requestOf(init).id) : readStream(response.body, {}),
+    );
   };
 }
 
@@ -80,22 +86,21 @@ function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
  * an `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for. A
  * call is always asked about: a server may answer 404 after the tool has done something.
  */
-async function refused(response: Response, init: RequestInit): Promise<Response> {
+async function readRefusal(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
   const text = await response.text();
   const { id, method } = requestOf(init);
   const isCall = method === 'tools/call';
   const refusal = refusalIn(text);
-  // A person has to change something for these, so only an answer to the call itself is for the agent.
-  if (isAboutRights(status) && !(isCall && refusal?.id === id)) return withBody(response, text);
-  if (refusal && id !== undefined && refusal.id === id) return answered(response, text, init);
-  const isUnknown = status === 404 && new Headers(init.headers).has('mcp-session-id');
-  // A tool may answer with 404 too, after it has done something.
-  if (isUnknown && !isCall) throw new SessionLost(text);
-  if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error);
-  if (isCall && (isUnknown || isOfTool(status, text)))
-    throw new UnaddressedRefusal(new ServerError(status, withoutPage(text)));
-  return withBody(response, text);
+  const isAddressed = refusal !== null && id !== undefined && refusal.id === id;
+  // A person has to change something about rights, so only an answer to the call itself is for the agent.
+  if (isAddressed && (isCall || meaningOfStatus(status) !== 'rights')) return withAnswer(response, text, init);
+  if (!isCall && status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
+  if (!concernsRequest(status)) return withBody(response, text);
+  if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error, status);
+  if (!isCall) return withBody(response, text);
+  const words = withoutPage(text).trim() || (STATUS_CODES[status] ?? '');
+  throw new UnaddressedRefusal(new ServerError(status, words), status);
 }
 
 /** Returns the JSON-RPC error that a text is, with the id that it names. */
@@ -107,15 +112,8 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
-/** Statuses of a wrong address. */
-const ofAddress: readonly number[] = [404, 405, 410];
-
-/** Returns whether a refusal is the server's answer to a call. Pages are of gateways. */
-const isOfTool = (status: number, text: string) =>
-  !ofAddress.includes(status) && !isTemporary(status) && text.trim() !== '' && withoutPage(text) === text;
-
 /** Returns the response of a posted request with its one answer as the SDK reads it. */
-function answered(response: Response, text: string, init: RequestInit): Response {
+function withAnswer(response: Response, text: string, init: RequestInit): Response {
   const id = requestOf(init).id;
   if (id === undefined || Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
@@ -142,7 +140,7 @@ function batchOf(text: string): readonly string[] {
 }
 
 /** Returns an event stream with its messages as the SDK reads them. */
-function watched(
+function readStream(
   body: ReadableStream<Uint8Array>,
   { onCut, onInterrupted }: StreamEvents,
   id?: number | string,

@@ -37,7 +37,7 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
     return JSONRPCMessageSchema.parse({
       jsonrpc: '2.0',
       id,
-      result: resultOf(text, isVersioned ? (result ?? null) : result),
+      result: resultOf(text, isVersioned || result === null ? (result ?? null) : result),
     });
   const { code, message, data: rounded } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
   const isExact = typeof rounded === 'string' || !losesDigits(text);
@@ -49,10 +49,11 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   });
 }
 
-/** Returns a request or a notification without the keys that are null, in its parameters too. */
+/** Returns a request or a notification without the keys that are null, in its parameters too. Its version may be missing. */
 function requestOf(message: unknown): unknown {
   if (!isObject(message as Json)) return message;
-  const { params, ...rest } = withoutNulls(message as JsonObject);
+  const { params, ...given } = withoutNulls(message as JsonObject);
+  const rest = { ...given, jsonrpc: '2.0' };
   return params === undefined ? rest : { ...rest, params: isObject(params) ? withoutNulls(params) : params };
 }
 
@@ -88,6 +89,24 @@ const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
 
 /** Returns whether a text is a message of MCP. Gateways and logs write errors of their own as JSON too. */
 export const isMessage = (text: string): boolean => messageSchema.safeParse(jsonOf(text)).success;
+
+/** Methods of what a server sends on its own. */
+const ofServer = /^(?:notifications\/.+|ping|roots\/list|sampling\/createMessage|elicitation\/create)$/;
+
+const unversionedSchema = z.union([
+  z.strictObject({ id: z.union([z.number(), z.string()]), result: z.unknown() }),
+  z.strictObject({ id: z.union([z.number(), z.string()]), error: z.looseObject({ message: z.string() }) }),
+  z.strictObject({ id: z.unknown().optional(), method: z.string().regex(ofServer), params: z.unknown().optional() }),
+]);
+
+/**
+ * Returns whether a text is a message of MCP without its version: what a server sends on its own, or the answer to an open
+ * request. It has no other keys, as a program may log JSON with an id and a result.
+ */
+export function isUnversioned(text: string, open: ReadonlySet<unknown>): boolean {
+  const { data } = unversionedSchema.safeParse(jsonOf(text));
+  return data !== undefined && ('method' in data || open.has(data.id) || open.has(Number(data.id)));
+}
 
 function errorOf(error: unknown): z.infer<typeof errorSchema> {
   const read = errorSchema.safeParse(error);

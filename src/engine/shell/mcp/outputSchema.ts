@@ -1,5 +1,3 @@
-import { isObject } from '../../core/json.ts';
-import { approximated } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
 import type { ReadResult } from './result.ts';
@@ -16,7 +14,8 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   const schema = compileOutputSchema(outputSchema);
   if ('problem' in schema) return undefined;
   if (data === undefined) return 'the tool has an output schema, and its result has no structuredContent';
-  const [error] = schema.errorsOf(isObject(data) ? approximated(outputSchema, data) : data);
+  // The schema is checked with the closest JavaScript numbers.
+  const [error] = schema.errorsOf(JSON.parse(JSON.stringify(data)));
   if (!error) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
   return `structuredContent does not match the output schema: ${text}`.slice(0, longest);

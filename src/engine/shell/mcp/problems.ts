@@ -1,11 +1,12 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import type { McpServer, StdioServer } from '../../core/domain.ts';
-import { issueText } from '../../core/issueText.ts';
-import { isAnswerTooLong, longestAnswer } from '../boundFetch.ts';
+import { type McpServer, type StdioServer, sseBridge } from '../../core/domain.ts';
+import { AnswerTooLong } from '../boundFetch.ts';
 import { messageOf } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { Disconnected, isAboutRights, isTemporary, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
+import { Disconnected, isRefused, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
+import { meaningOfStatus } from './httpStatus.ts';
 
 /** The code of a fault of a server, and what failed, why, and what to do next. */
 export type Problem = readonly [code: string, what: string];
@@ -33,13 +34,10 @@ export const sharedSession: Problem = [
 ];
 
 /** @param url the address without anything secret */
-export function legacyTransport(url: string): Problem {
-  const bridge = `command: npx, args: [-y, mcp-remote, ${url}, --transport, sse-only]`;
-  return [
-    'mcp/legacy-sse',
-    `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. Use the address of its Streamable HTTP endpoint, or declare a bridge in place of type: http and url: ${bridge}`,
-  ];
-}
+export const legacyTransport = (url: string): Problem => [
+  'mcp/legacy-sse',
+  `it has the older transport HTTP+SSE, and Rehearsal speaks Streamable HTTP. ${sseBridge(url)}`,
+];
 
 /** Returns why a server on standard input and output could not be started. */
 export function startProblem(server: StdioServer, error: unknown): Problem {
@@ -60,10 +58,36 @@ export function callProblem(tool: string, error: unknown): Problem {
   return ['mcp/died', `${why}. ${again}`];
 }
 
-export function timeLimitProblem(what: string, timeoutMs: number): Problem {
+export function timeLimitProblem(what: string, { limitMs }: TimeLimitExceeded, timeoutMs: number): Problem {
+  const raise =
+    limitMs === undefined
+      ? 'timeoutMs of the server, or of the tool under tools:,'
+      : 'maxTotalTimeoutMs of the server, which calls with progress have,';
   return [
     'mcp/timeout',
-    `${what} did not answer within ${timeoutMs / 1000} s. Raise timeoutMs of the server, or of the tool under tools:, in domain.yaml`,
+    `${what} did not answer within ${(limitMs ?? timeoutMs) / 1000} s. Raise ${raise} in domain.yaml`,
+  ];
+}
+
+/** Returns the problem of a server whose answers are longer than they may be. */
+export function tooLongProblem({ longest }: AnswerTooLong): Problem {
+  const size = `${longest / 1e6} MB`;
+  return [
+    'mcp/too-long',
+    `it answered with more than ${size}. Let it answer with less, or raise maxMessageSize of the server in domain.yaml`,
+  ];
+}
+
+/** Returns whether a server refuses a request itself, or answers with what cannot be read. */
+export const isMisunderstood = (error: unknown): boolean =>
+  error instanceof ServerError || isRefused(error) || error instanceof z.core.$ZodError;
+
+/** Returns the problem of a server that was not understood, and that named a protocol version which is not known. */
+export function versionProblem(version: string, error: unknown): Problem {
+  const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
+  return [
+    'mcp/version',
+    `it speaks version ${version} of MCP, and Rehearsal speaks ${known} (${wordsOf(error)}). Use a release of the server that speaks one of these`,
   ];
 }
 
@@ -79,7 +103,7 @@ export function httpProblem(
   variables: readonly string[],
 ): Problem {
   const what = tool === null ? '' : `${tool} has no result: `;
-  if (error instanceof TimeLimitExceeded) return timeLimitProblem('it', timeoutMs);
+  if (error instanceof TimeLimitExceeded) return timeLimitProblem('it', error, timeoutMs);
   if (error instanceof ServerError)
     return ['mcp/error', `${what}it answers with ${error.text}. Check the url, and look at the log of the server`];
   if (error instanceof SessionLost && tool !== null)
@@ -97,12 +121,15 @@ export function httpProblem(
 }
 
 function statusProblem(status: number, what: string, error: unknown, variables: readonly string[]): Problem {
-  if (isAboutRights(status)) {
+  const meaning = meaningOfStatus(status);
+  if (meaning === 'rights') {
     const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
     return ['mcp/refused', `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`];
   }
+  if (meaning === 'redirect')
+    return ['mcp/error', `${what}it redirects to another address (${status}). Write that address as the url`];
   const answer = `${what}it answers ${status} (${withoutPage(messageOf(error))})`;
-  return isTemporary(status)
+  return meaning === 'temporary'
     ? ['mcp/unavailable', `${answer}. ${again}`]
     : ['mcp/error', `${answer}. Check the url, and look at the log of the server`];
 }
@@ -110,17 +137,16 @@ function statusProblem(status: number, what: string, error: unknown, variables: 
 /** Returns why an answer could not be read, in one line: the message of a schema has a line for each of its issues. */
 function misreadText(error: unknown): string {
   // The SDK throws the class of zod's core, which is not a `ZodError`.
-  if (!(error instanceof z.core.$ZodError)) return withoutPage(messageOf(error));
-  return error.issues.some(({ path }) => path.length > 0)
-    ? `its answer cannot be read: ${issueText(error, 'the message')}`
-    : 'its answer is not a JSON-RPC message';
+  return error instanceof z.core.$ZodError ? 'its answer is not a JSON-RPC message' : withoutPage(messageOf(error));
 }
 
 /** Returns what the agent reads of an error in place of a result. */
 export function wordsOf(error: unknown): string {
   if (error instanceof ServerError) return error.text;
   if (error instanceof z.core.$ZodError) return misreadText(error);
-  return isAnswerTooLong(error) ? `the result is longer than ${longestAnswer / 1e6} MB` : messageOf(error);
+  return error instanceof AnswerTooLong
+    ? `the result is longer than ${error.longest / 1e6} MB, which is the maxMessageSize of the server`
+    : messageOf(error);
 }
 
 /** Returns whether a connection ended before the answer. One that was refused never existed. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { exactJson, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { exactJson, isExactNumber, rawJson } from '../../core/largeIntegers.ts';
 import { type Media, mediaText } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
@@ -11,11 +11,14 @@ export type ReadResult = {
   readonly isError: boolean;
   /** Pictures, sounds and files; the content has a line in place of each. */
   readonly media?: readonly Media[];
-  /** The structured content, where there is some. */
+  /** The texts of its parts, those of embedded files too; left out where another part is among them. */
+  readonly texts?: readonly string[];
+  /** The structured content, where there is some. `JSON.stringify` writes all digits of its numbers. */
   readonly data?: Json;
-  /** The JSON text of the data, where they have texts of digits in place of numbers. */
-  readonly dataText?: string;
 };
+
+/** What a result has as data. */
+export type Data = Pick<ReadResult, 'content' | 'texts' | 'data'>;
 
 /**
  * Reads a result as a server sent it: what is null counts as absent, and a part of an unknown kind is shown as JSON. Throws
@@ -27,47 +30,62 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   // Some servers return the data itself in place of a result.
   const isBare = (content ?? null) === null && Object.keys(others).length > 0;
   const data = structuredContent ?? toolResult ?? (isBare ? others : undefined);
-  const media = given.flatMap((part) => mediaOf(part) ?? []);
-  const hasText = given.some((part) => textOf(part));
   // Data is shown only where the server does not also write it as a text, as it should.
-  const isNeeded = data !== undefined && !hasText;
-  const parts = isNeeded ? [JSON.stringify(data), ...given] : given;
-  const text = parts.map(shown).join('\n');
+  const isNeeded = data !== undefined && !given.some((part) => textOf(part));
+  const parts = given.map((part) => mediaOf(part) ?? textOf(part) ?? JSON.stringify(part));
+  const { text, media } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
   if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
     throw new ResultTooLong(longest);
+  const texts = given.map((part) => textOf(part) ?? embeddedText(part));
   return {
     content: text,
     isError: isError === true,
+    ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(media.length === 0 ? {} : { media }),
-    ...(data === undefined ? {} : dataFrom(JSON.stringify(data))),
+    ...(data === undefined ? {} : { data }),
   };
 }
 
-function dataFrom(text: string): Pick<ReadResult, 'data' | 'dataText'> {
-  return { data: exactJson(text), ...(losesDigits(text) ? { dataText: text } : {}) };
-}
-
-/** Returns the JSON text of a result as `dataOf` returns it, with a number in place of each text of digits. */
-export function dataTextOf(
-  { content, data, dataText = JSON.stringify(data) }: Pick<ReadResult, 'content' | 'data' | 'dataText'>,
-  outputSchema: JsonObject = {},
-): string {
-  if (data === undefined) return content;
-  const value = unwrapped(rawJson(dataText) as Json, content, outputSchema);
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** Returns the parts of a result as one text, and the media with the line that is in their place. */
+function joinParts(parts: readonly (string | Media)[]): { readonly text: string; readonly media: readonly Media[] } {
+  const texts: string[] = [];
+  const media: Media[] = [];
+  let line = 0;
+  for (const part of parts) {
+    const text = typeof part === 'string' ? part : mediaText(part);
+    if (typeof part !== 'string') media.push({ ...part, line });
+    texts.push(text);
+    line += text.split('\n').length;
+  }
+  return { text: texts.join('\n'), media };
 }
 
 /**
- * Returns a result as data: the structured content if there is some, otherwise the text. A text that is JSON is parsed.
+ * Returns a result as data: the structured content if there is some, otherwise the text. A text that is JSON is parsed, and
+ * several texts that are all objects or lists are the rows of a list. `JSON.stringify` writes all digits of its numbers.
  * @param outputSchema the schema that the tool declares
  */
-export function dataOf({ content, data }: Pick<ReadResult, 'content' | 'data'>, outputSchema: JsonObject = {}): Json {
-  const value = data === undefined ? content : unwrapped(data, content, outputSchema);
-  if (typeof value !== 'string') return value;
+export function exactDataOf({ content, texts = [content], data }: Data, outputSchema: JsonObject = {}): Json {
+  const value = data === undefined ? (rowsIn(texts) ?? texts.join('\n')) : unwrap(data, content, outputSchema);
+  return typeof value === 'string' ? (rawJsonOf(value) ?? value) : value;
+}
+
+/** Returns a result as data, as recordings and states have it. */
+export const dataOf = (result: Data, outputSchema?: JsonObject): Json =>
+  exactJson(JSON.stringify(exactDataOf(result, outputSchema)));
+
+/** Returns the objects or lists that several texts are as JSON, or undefined. */
+function rowsIn(texts: readonly string[]): Json | undefined {
+  if (texts.length < 2 || !texts.every((text) => /^\s*[[{]/.test(text))) return undefined;
+  const rows = texts.map(rawJsonOf);
+  return rows.includes(undefined) ? undefined : (rows as Json);
+}
+
+function rawJsonOf(text: string): Json | undefined {
   try {
-    return exactJson(value);
+    return rawJson(text) as Json;
   } catch {
-    return value;
+    return undefined;
   }
 }
 
@@ -75,7 +93,7 @@ export function dataOf({ content, data }: Pick<ReadResult, 'content' | 'data'>, 
  * Structured content is an object, so servers put other values under a key of one. The SDK for Python does that for
  * lists, whose items are separate texts. Others repeat the text.
  */
-function unwrapped(data: Json, content: string, { title, properties, ...schema }: JsonObject): Json {
+function unwrap(data: Json, content: string, { title, properties, ...schema }: JsonObject): Json {
   if (!isObject(data) || isExactNumber(data)) return data;
   const [[key, value] = ['', null], ...others] = Object.entries(data);
   if (others.length > 0) return data;
@@ -85,24 +103,18 @@ function unwrapped(data: Json, content: string, { title, properties, ...schema }
   return value === content || (key === 'result' && isPythons) ? value : data;
 }
 
-/** Returns a part as the agent sees it. */
-function shown(part: Json): string {
-  const media = mediaOf(part);
-  return media ? mediaText(media) : (textOf(part) ?? JSON.stringify(part));
-}
-
 /** Returns the picture, sound or file of a part; undefined for a part of another kind. */
 function mediaOf(part: Json): Media | undefined {
   if (!isObject(part)) return undefined;
-  if (part['type'] === 'image' || part['type'] === 'audio') return mediaFrom(part['data'], part['mimeType']);
+  if (part['type'] === 'image' || part['type'] === 'audio') return readMedia(part['data'], part['mimeType']);
   if (part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
   const { blob, mimeType, uri } = part['resource'];
-  const file = mediaFrom(blob, mimeType);
+  const file = readMedia(blob, mimeType);
   return file && typeof uri === 'string' ? { ...file, uri } : file;
 }
 
 /** Neither a type nor data can end the line that the content has in place of the media. */
-function mediaFrom(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
+function readMedia(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
   const bytes = typeof data === 'string' ? base64Of(data) : undefined;
   return bytes === undefined ? undefined : { mimeType: typeOf(mimeType), data: bytes };
 }
@@ -142,4 +154,11 @@ function textOf(part: Json): string | undefined {
   if (!isObject(part) || part['type'] !== 'text') return undefined;
   const text = part['text'] ?? '';
   return typeof text === 'string' ? text : JSON.stringify(text);
+}
+
+/** Returns the text of a file that a part embeds; undefined for a part of another kind. */
+function embeddedText(part: Json): string | undefined {
+  if (!isObject(part) || part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
+  const { text } = part['resource'];
+  return typeof text === 'string' ? text : undefined;
 }

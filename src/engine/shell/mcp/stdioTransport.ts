@@ -1,16 +1,16 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import { readLines } from '../boundedLines.ts';
-import { answerTooLong } from '../boundFetch.ts';
+import { longestLine, readLines } from '../boundedLines.ts';
+import { AnswerTooLong } from '../boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
 import { NotSent } from './errors.ts';
-import { isMessage, readMessage } from './message.ts';
+import { isMessage, isUnversioned, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
-type Program = Parameters<typeof startGroup>[0];
+export type Program = Parameters<typeof startGroup>[0];
 
-type StdioEvents = {
+export type StdioEvents = {
   readonly onStderr: (text: string) => void;
   /** Called for a line that is not an MCP message. */
   readonly onNoise: () => void;
@@ -25,6 +25,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: Message) => void;
   readonly #program: Program;
   readonly #events: StdioEvents;
+  readonly #maxMessageSize: number;
   #group: ProcessGroup | null = null;
   /** The id of the last request, which an error without an id answers. */
   #lastRequest: number | string | undefined;
@@ -32,9 +33,11 @@ export class StdioTransport implements Transport {
   readonly #open = new Set<unknown>();
   #closed: Promise<void> | null = null;
 
-  constructor(program: Program, events: StdioEvents) {
+  /** @param maxMessageSize characters of the longest line */
+  constructor(program: Program, events: StdioEvents, maxMessageSize: number = longestLine) {
     this.#program = program;
     this.#events = events;
+    this.#maxMessageSize = maxMessageSize;
   }
 
   start(): Promise<void> {
@@ -47,7 +50,7 @@ export class StdioTransport implements Transport {
       this.#events.onTooLong();
       group.kill();
     };
-    readLines(child.stdout, (line) => this.#receive(line), { onTooLong });
+    readLines(child.stdout, (line) => this.#receive(line), { onTooLong, longest: this.#maxMessageSize });
     // A server that closes its input reads no call any more.
     child.stdin.on('error', () => void this.close());
     for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
@@ -94,10 +97,15 @@ export class StdioTransport implements Transport {
     const [id, ...others] = this.#open;
     if (!start.startsWith('{') || id === undefined || others.length > 0) return false;
     this.#open.clear();
-    const data = answerTooLong('the server');
+    const data = new AnswerTooLong('the server', this.#maxMessageSize);
     const error = { code: ErrorCode.InternalError, message: data.message, data };
     this.onmessage?.({ jsonrpc: '2.0', id: id as number | string, error });
     return true;
+  }
+
+  /** Some servers write the id of a request as a text. */
+  #settle(id: unknown): void {
+    if (!this.#open.delete(id)) this.#open.delete(Number(id));
   }
 
   #receive(written: string): void {
@@ -105,9 +113,9 @@ export class StdioTransport implements Transport {
     const line = written.replace(/^\uFEFF/, '');
     try {
       // A program that logs JSON may write an id and a result too.
-      if (!isMessage(line)) throw new SyntaxError('not a message');
+      if (!isMessage(line) && !isUnversioned(line, this.#open)) throw new SyntaxError('not a message');
       const message = readMessage(line);
-      if (!('method' in message)) this.#open.delete(message.id ?? this.#lastRequest);
+      if (!('method' in message)) this.#settle(message.id ?? this.#lastRequest);
       const isWithoutId = 'error' in message && message.id === undefined;
       this.onmessage?.(isWithoutId ? { ...message, id: this.#lastRequest } : message);
     } catch {

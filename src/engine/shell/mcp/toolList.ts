@@ -5,17 +5,14 @@ import { issueText } from '../../core/issueText.ts';
 import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
-import type { Fault } from '../fault.ts';
 import type { McpConnection } from './connection.ts';
+import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
 
 /** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
 
 type ListedServer = { readonly name: string; readonly declared: McpServer };
-
-/** Makes the fault of a server from a code and the rest of its message. */
-type FaultOf = (code: string, what: string) => Fault;
 
 /** More pages of tools than any server has. */
 const mostPages = 1000;
@@ -56,7 +53,7 @@ export async function listTools(
     if (!page.success)
       throw faultOf('mcp/list', `its answer to tools/list cannot be read (${issueText(page.error, 'the list')})`);
     const before = found.length;
-    found.push(...(page.data.tools ?? []).map((tool, at) => listed(server, tool, before + at + 1)));
+    found.push(...(page.data.tools ?? []).map((tool, at) => readTool(server, tool, before + at + 1)));
     // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
     cursor = page.data.nextCursor || undefined;
     if (cursor !== undefined && seen.has(cursor)) break;
@@ -104,14 +101,14 @@ async function pageOf(connection: McpConnection, cursor: string | undefined, tim
 }
 
 /** @param place the place of the tool in the list, from 1: the name of a tool that has none */
-function listed(server: ListedServer, written: unknown, place: number): ListedTool {
+function readTool(server: ListedServer, written: unknown, place: number): ListedTool {
   const read = toolSchema.safeParse(written);
-  if (!read.success) return { tool: leftOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
+  if (!read.success) return { tool: leaveOut(server, `tool ${place}`, 'it has no name'), isReadOnly: undefined };
   const { name, inputSchema, annotations } = read.data;
   const parameters = problemOf(read.data) ?? parametersOf(inputSchema);
   const tool =
-    typeof parameters === 'string' ? leftOut(server, name, parameters) : described(server, read.data, parameters);
-  return { tool, isReadOnly: saidReadOnly(annotations) };
+    typeof parameters === 'string' ? leaveOut(server, name, parameters) : describeTool(server, read.data, parameters);
+  return { tool, isReadOnly: readOnlyHintOf(annotations) };
 }
 
 /** Returns why a tool cannot be used whatever its arguments are, or null. */
@@ -152,14 +149,14 @@ function parametersOf(written: unknown): JsonObject | string {
 }
 
 /** Returns what a server says of a tool's effect. `destructiveHint` is about a tool that changes something. */
-function saidReadOnly(said: WrittenTool['annotations']): boolean | undefined {
+function readOnlyHintOf(said: WrittenTool['annotations']): boolean | undefined {
   return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
 }
 
-function described({ name: server, declared }: ListedServer, tool: WrittenTool, parameters: JsonObject): Tool {
+function describeTool({ name: server, declared }: ListedServer, tool: WrittenTool, parameters: JsonObject): Tool {
   const name = serverToolName(tool.name, declared);
   const limits = (Object.hasOwn(declared.tools, name) ? declared.tools[name] : undefined) ?? {};
-  const isWrite = declared.writes.includes(name) || saidReadOnly(tool.annotations) === false;
+  const isWrite = declared.writes.includes(name) || readOnlyHintOf(tool.annotations) === false;
   const isIdempotent = declared.idempotent.includes(name) || tool.annotations?.idempotentHint === true;
   return {
     name,
@@ -175,7 +172,7 @@ function described({ name: server, declared }: ListedServer, tool: WrittenTool, 
   };
 }
 
-function leftOut({ name: server, declared }: ListedServer, name: string, reason: string): Tool {
+function leaveOut({ name: server, declared }: ListedServer, name: string, reason: string): Tool {
   return {
     name,
     description: '',

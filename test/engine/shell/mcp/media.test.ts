@@ -68,7 +68,9 @@ it.each<[string, object, string, readonly Media[] | undefined]>([
 ])('a result with %s is recorded with a line in its place', async (_, result, content, media) => {
   const returned = await looked(result);
   expect(returned).toMatchObject({ content, isError: false });
-  expect(returned && 'media' in returned ? returned.media : undefined).toEqual(media);
+  const found = returned && 'media' in returned ? returned.media : undefined;
+  if (media === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatchObject(media);
 });
 
 it.each<[string, string, Media | string]>([
@@ -85,7 +87,16 @@ it.each<[string, string, Media | string]>([
 ])('%s with the data %j is kept in the form that clients and models take', (mimeType, data, expected) => {
   const { content, media } = readResult({ content: [{ type: 'image', mimeType, data }] });
   if (typeof expected === 'string') expect([content, media]).toEqual([expected, undefined]);
-  else expect(media).toEqual([expected]);
+  else expect(media).toMatchObject([expected]);
+});
+
+it('a picture has its place also after a text like its line', () => {
+  const line = '[image/png, 1 kB]';
+  const sent = { content: [text(`a\n${line}`), { type: 'image', ...png }, text('b'), { type: 'audio', ...wav }] };
+  const { content, media } = readResult(sent);
+  expect(content).toBe(`a\n${line}\n${line}\nb\n[audio/wav, 1 kB]`);
+  expect(partsOf(content, media)).toMatchObject([`a\n${line}`, png, 'b', wav]);
+  expect(partsOf(`a\n${line}`, [png]), 'of a recording without lines').toEqual(['a', png]);
 });
 
 const returned = (step: number, media?: readonly Media[]): Message => ({

@@ -110,6 +110,39 @@ test.each(
   if (parent) expect(replayed(folder, parent).problems).toBe(0);
 });
 
+test('a number that is too large stays one, and a text of digits a text: in the call, the recording and a fork', async () => {
+  const sent: string[] = [];
+  const server = await rawMcpServer({
+    reply: ({ id, method, text }) => {
+      if (method === 'tools/list')
+        return { body: resultBody(id, '{"tools":[{"name":"write","inputSchema":{"type":"object"}}]}') };
+      if (method === 'tools/call') sent.push(/"arguments":(\{.*?\})[,}]/.exec(text)?.[1] ?? text);
+      return undefined;
+    },
+  });
+  const write = `{ tool: write, arguments: { id: "${large}", code: "${large}" }, integers: [/id] }`;
+  const folder = mcpDomain(
+    'bank',
+    `  bank: { type: http, url: "${server.url}", writes: [write], state: replay }`,
+    `user: { goal: Go., known: {} }
+script: [[${write}], Done.]
+evaluate: [communicate]
+train: [communicate]
+communicate: [Done]
+`,
+  );
+  const [parent] = await rehearse(folder, ['a']);
+  const events = parent?.events ?? [];
+  const returned = events.findIndex(({ type }) => type === 'toolReturned');
+  expect(events.find(({ type }) => type === 'toolCalled')).toMatchObject({
+    call: { arguments: { id: large, code: large }, integers: ['/id'] },
+  });
+  await rehearse(folder, ['a'], { from: events.slice(0, returned + 1) });
+  const exact = `{"id":${large},"code":"${large}"}`;
+  expect(sent).toEqual([exact, exact]);
+  if (parent) expect(replayed(folder, parent).problems).toBe(0);
+});
+
 test('a rollout that closes while its server starts leaves no session', async () => {
   const asked = Promise.withResolvers<void>();
   const server = await rawMcpServer({

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { isAlive } from '../../../../src/engine/shell/isAlive.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
@@ -79,7 +80,6 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],
   ['a page of a login', page('<html><title>Log in</title></html>'), 'mcp/protocol'],
   ['JSON that is not a message', { body: '{"ok":true}' }, 'mcp/protocol'],
-  ['a page with status 400', { status: 400, body: '<html><title>Bad Request</title></html>' }, 'mcp/error'],
   ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/unavailable'],
   [
     'a JSON error of a gateway with a message',
@@ -108,11 +108,15 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });`;
 
 /** Starts that server for one test. */
-async function startStdio(line: string): Promise<ToolSource> {
-  const { type: _, url: __, headers: ___, ...more } = declaredHttp('');
+async function startStdio(
+  line: string,
+  declared: Partial<HttpServer> = {},
+  log?: (text: string) => void,
+): Promise<ToolSource> {
+  const { type: _, url: __, headers: ___, ...more } = declaredHttp('', declared);
   const args = ['-e', stdioProgram, line];
   const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
-  const source = await startMcpServer('raw', server, process.cwd());
+  const source = await startMcpServer('raw', server, process.cwd(), log ? { log } : {});
   onTestFinished(() => source.close());
   return source;
 }
@@ -134,6 +138,32 @@ test('a log line that is JSON does not answer a call', async () => {
   expect(await source.call('look', {})).toEqual({ content: 'seen', isError: false });
 });
 
+test.each([
+  ['a result', `{"id":ID,"result":${textResult('seen')}}`, 'seen'],
+  ['a result with a text as its id', `{"id":"ID","result":${textResult('seen')}}`, 'seen'],
+  ['a result that is null', '{"id":ID,"result":null}', ''],
+  ['an error', '{"id":ID,"error":{"code":7,"message":"no"}}', 'Error: MCP error 7: no'],
+  [
+    'a log line with the id of another request',
+    `{"id":9999,"result":1}\n{"id":ID,"result":${textResult('seen')}}`,
+    'seen',
+  ],
+])('%s without jsonrpc is read over stdio', async (_, line, content) => {
+  const source = await startStdio(line);
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toMatchObject({ content });
+});
+
+test('a notification without jsonrpc counts', async () => {
+  const logged: string[] = [];
+  const source = await startStdio(
+    `{"method":"notifications/tools/list_changed"}\n{"id":ID,"result":${textResult('seen')}}`,
+    {},
+    (text) => logged.push(text),
+  );
+  await source.call('look', {}, { timeoutMs: 5000 });
+  expect(logged).toEqual([expect.stringContaining('the list of its tools has changed')]);
+});
+
 test('a server that has ended between two calls is started again where nothing can be lost', async () => {
   const source = await startStdio(`${answer(7, `"result":${textResult('PID')}`).replace('"id":7', '"id":ID')}END`);
   const first = await source.call('look', {});
@@ -145,9 +175,18 @@ test('a server that has ended between two calls is started again where nothing c
 
 test('a result of more than 64 MB over stdio is an error for the agent, and the server remains', async () => {
   const source = await startStdio('{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}');
-  const error = { content: 'Error: the result is longer than 64 MB', isError: true };
+  const content = 'Error: the result is longer than 64 MB, which is the maxMessageSize of the server';
+  const error = { content, isError: true };
   expect(await source.call('look', {})).toEqual(error);
   expect(await source.call('look', {})).toEqual(error);
+});
+
+test('the longest line of a server over stdio is declared', async () => {
+  const source = await startStdio('{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}', {
+    maxMessageSize: 1_200_000,
+  });
+  const content = 'Error: the result is longer than 1.2 MB, which is the maxMessageSize of the server';
+  expect(await source.call('look', {})).toEqual({ content, isError: true });
 });
 
 test('a result that is null is an empty result', async () => {

@@ -252,6 +252,17 @@ test('progress extends the time limit up to 10 times of it', async () => {
   expect(count.sent).toBeGreaterThan(10);
 });
 
+test('progress extends the time limit up to the total that is declared', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, params }) =>
+      method === 'tools/call' ? slow(id, params._meta?.progressToken, 10_000) : undefined,
+  });
+  const source = await connectTo(url, { resetTimeoutOnProgress: true, maxTotalTimeoutMs: 900 });
+  await expect(source.call('look', {}, { timeoutMs: 400 })).rejects.toThrow(
+    /did not answer within 0\.9 s\. Raise maxTotalTimeoutMs of the server/,
+  );
+});
+
 test.each([
   { resetTimeoutOnProgress: true, result: { content: 'done' } },
   { resetTimeoutOnProgress: false, result: { failure: { code: 'mcp/timeout' } } },
@@ -406,9 +417,39 @@ test.each(
   });
   const source = await connectTo(server.url);
   expect(await source.call('look', {})).toEqual({
-    content: 'Error: the result is longer than 64 MB',
+    content: 'Error: the result is longer than 64 MB, which is the maxMessageSize of the server',
     isError: true,
   });
   expect(await source.call('write', {})).toEqual({ content: 'write', isError: false });
   expect(server.sessions.size).toBe(1);
+});
+
+const long = textResult('x'.repeat(1_500_000));
+const tooLong = {
+  content: 'Error: the result is longer than 1.2 MB, which is the maxMessageSize of the server',
+  isError: true,
+};
+
+test.each<[number | undefined, object]>([
+  [1_200_000, tooLong],
+  [2_000_000, { isError: false }],
+  [undefined, { isError: false }],
+])('the longest answer of a server is declared: %s bytes', async (maxMessageSize, result) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/call' ? { body: resultBody(id, long) } : undefined),
+  });
+  const source = await connectTo(url, maxMessageSize === undefined ? {} : { maxMessageSize });
+  expect(await source.call('look', {})).toMatchObject(result);
+});
+
+test('a list of tools that is too long names the limit', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/list'
+        ? { body: resultBody(id, JSON.stringify({ tools: [{ name: 'a', description: 'x'.repeat(1_500_000) }] })) }
+        : undefined,
+  });
+  await expect(connectTo(url, { maxMessageSize: 1_200_000 })).rejects.toMatchObject({
+    failure: { code: 'mcp/too-long', message: expect.stringContaining('raise maxMessageSize of the server') },
+  });
 });

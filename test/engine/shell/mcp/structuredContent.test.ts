@@ -8,6 +8,8 @@ const pythons: JsonObject = {
   properties: { result: { title: 'Result', type: 'array' } },
 };
 const own: JsonObject = { type: 'object', properties: { result: { type: 'array' } } };
+const text = (words: string) => ({ type: 'text', text: words });
+const file = (words: string) => ({ type: 'resource', resource: { uri: 'a:b', text: words } });
 const row = (id: number) => ({ type: 'text', text: `{"id": ${id}}` });
 
 /** What a server sends, the schema that its tool declares, and what a reader makes of it. */
@@ -33,6 +35,18 @@ const cases: readonly (readonly [what: string, sent: object, schema: JsonObject 
   ['an object with the key result', { content: [row(1)], structuredContent: { result: [1] } }, own, { result: [1] }],
   ['words about data', { content: [{ type: 'text', text: 'One.' }], structuredContent: { n: 1 } }, undefined, { n: 1 }],
   ['JSON without structured content', { content: [row(1)] }, undefined, { id: 1 }],
+  ['rows as separate texts', { content: [row(1), row(2)] }, undefined, [{ id: 1 }, { id: 2 }]],
+  [
+    'rows with numbers that are too large',
+    { content: [{ type: 'text', text: '{"id":9007199254740993}' }, row(2)] },
+    undefined,
+    [{ id: '9007199254740993' }, { id: 2 }],
+  ],
+  ['two texts of which one is not data', { content: [row(1), text('One.')] }, undefined, '{"id": 1}\nOne.'],
+  ['two numbers', { content: [text('1'), text('2')] }, undefined, '1\n2'],
+  ['an embedded file in JSON', { content: [file('{"id": 1}')] }, undefined, { id: 1 }],
+  ['an embedded file in words', { content: [file('One.')] }, undefined, 'One.'],
+  ['rows in embedded files', { content: [file('{"id": 1}'), file('[2]')] }, undefined, [{ id: 1 }, [2]]],
   ['a text without structured content', { content: [{ type: 'text', text: 'None.' }] }, undefined, 'None.'],
 ];
 

@@ -1,0 +1,17 @@
+import type { Location } from '../diagnostic.ts';
+import type { Fault } from '../fault.ts';
+import type { Filled } from '../placeholders.ts';
+
+/** Makes the fault of a server from a code and the rest of its message. */
+export type FaultOf = (code: string, what: string) => Fault;
+
+/** A server as a domain declares it, for what is made of its declaration. */
+export type Declared = {
+  readonly name: string;
+  /** The folder of the domain. */
+  readonly folder: string;
+  /** Where the server is declared. */
+  readonly at: Location | undefined;
+  readonly filled: Filled;
+  readonly faultOf: FaultOf;
+};

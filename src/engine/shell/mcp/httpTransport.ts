@@ -1,0 +1,42 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { HttpServer } from '../../core/domain.ts';
+import type { McpConnection } from './connection.ts';
+import type { Declared } from './declared.ts';
+import { mcpFetch } from './httpFetch.ts';
+
+/** Where an HTTP server is, with the keys that are sent there. */
+export type Address = { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+
+/** Returns the address of a server with its placeholders filled in. */
+export function addressOf(server: HttpServer, { name, at, filled: { fill, fillUrl }, faultOf }: Declared): Address {
+  const place = at ? `${at.file}:${at.line}` : 'domain.yaml';
+  const sentIn = (part: string) => ({ url: server.url, namedBy: `${place}: ${part} of the MCP server "${name}"` });
+  const url = new URL(fillUrl(server.url, sentIn('the url')));
+  if (url.username !== '' || url.password !== '')
+    throw faultOf(
+      'mcp/url',
+      'its url has a user name or a password, which cannot be sent. Write headers: { Authorization: "Basic ${env:NAME}" } in domain.yaml, where NAME holds both in base64',
+    );
+  const headers = Object.entries(server.headers).map(([key, value]) => [key, fill(value, sentIn('a header'))]);
+  return { url, headers: Object.fromEntries(headers) };
+}
+
+/** Makes the transport to a server over HTTP. What breaks a stream ends the requests of the connection. */
+export function httpTransport(
+  { url, headers }: Address,
+  connection: McpConnection,
+  maxMessageSize: number | undefined,
+): Transport {
+  const onInterrupted = () => {
+    connection.isInterrupted = true;
+  };
+  const fetch = mcpFetch({ onCut: (error) => connection.cut(error), onInterrupted }, maxMessageSize);
+  return new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch }) as Transport;
+}
+
+/** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
+export function withoutQuery(url: string): string {
+  const shown = new URL(url);
+  return `${shown.origin}${shown.pathname}`;
+}

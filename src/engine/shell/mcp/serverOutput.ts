@@ -1,0 +1,32 @@
+import { longestLine } from '../boundedLines.ts';
+import { withLastOutput } from '../lastOutput.ts';
+import type { StdioEvents } from './stdioTransport.ts';
+
+/** Keeps what a program printed last, and what is wrong with its output, for the messages of its faults. */
+export class ServerOutput implements StdioEvents {
+  #last = '';
+  #problem = '';
+  readonly #maxMessageSize: number;
+
+  constructor(maxMessageSize: number = longestLine) {
+    this.#maxMessageSize = maxMessageSize;
+  }
+
+  onStderr(text: string): void {
+    this.#last = (this.#last + text).slice(-400);
+  }
+
+  onNoise(): void {
+    this.#problem =
+      '. It writes lines to standard output that are not MCP messages. Let it write its log to standard error';
+  }
+
+  onTooLong(): void {
+    this.#problem = `. It printed more than ${this.#maxMessageSize} characters without a line feed`;
+  }
+
+  /** Adds what is known of the output to a message. */
+  describe(message: string): string {
+    return withLastOutput(`${message}${this.#problem}`, this.#last);
+  }
+}

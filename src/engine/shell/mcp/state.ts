@@ -1,0 +1,39 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import { exactJson, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { linearPattern } from '../../core/linearPattern.ts';
+import { pythonLiteral } from '../../core/pythonLiteral.ts';
+import type { Tool } from '../../core/tool.ts';
+import { type Data, exactDataOf } from './result.ts';
+
+/** Returns what a reader's result is as a state. A text is a list of Python, or rows where the reader has a pattern. */
+export function stateIn(data: Json, lines: string | undefined): Json {
+  if (typeof data !== 'string') return data;
+  return lines === undefined ? (pythonLiteral(data) ?? data) : rowsIn(data, lines);
+}
+
+/** The rows of a state in text: the named groups of each line that the pattern matches. */
+function rowsIn(text: string, lines: string): Json {
+  const pattern = linearPattern(lines);
+  return text.split(/\r?\n/).flatMap((line) => {
+    const row = pattern.groups(line);
+    return row ? [row] : [];
+  });
+}
+
+/**
+ * Returns the result of a snapshot's tool as recordings have it. It goes back to the server, so it is a text where a number
+ * would change: that of the server, if it gave one.
+ */
+export function snapshotOf(result: Data, outputSchema: JsonObject | undefined): Json {
+  const text = JSON.stringify(exactDataOf(result, outputSchema));
+  if (!losesDigits(text)) return exactJson(text);
+  return result.data === undefined && losesDigits(result.content) ? result.content : text;
+}
+
+/** Returns a snapshot as the argument of a tool that takes it back. */
+export function snapshotArgument(saved: Json, tool: Tool | undefined, argument: string): Json {
+  const { properties } = tool?.parameters ?? {};
+  const schema = (properties as JsonObject | undefined)?.[argument] as JsonObject | undefined;
+  if (schema?.type === 'string') return typeof saved === 'string' ? saved : JSON.stringify(saved);
+  return typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
+}

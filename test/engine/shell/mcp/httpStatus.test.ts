@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { meaningOfStatus } from '../../../../src/engine/shell/mcp/httpStatus.ts';
+import { connectTo, type Raw, rawMcpServer } from '../../../support/rawMcpServer.ts';
+
+/** What each status means, and the code of the failure where a call that it answers ends the rollout. */
+const rows: readonly (readonly [status: number, meaning: string, code?: string])[] = [
+  [302, 'redirect', 'mcp/error'],
+  [400, 'answer'],
+  [401, 'rights', 'mcp/refused'],
+  [402, 'rights', 'mcp/refused'],
+  [403, 'rights', 'mcp/refused'],
+  [404, 'address'],
+  [405, 'address'],
+  [406, 'answer'],
+  [408, 'temporary', 'mcp/unavailable'],
+  [409, 'answer'],
+  [410, 'address'],
+  [413, 'answer'],
+  [415, 'answer'],
+  [422, 'answer'],
+  [429, 'temporary', 'mcp/unavailable'],
+  [431, 'answer'],
+  [451, 'answer'],
+  [500, 'answer'],
+  [501, 'answer'],
+  [502, 'temporary', 'mcp/unavailable'],
+  [503, 'temporary', 'mcp/unavailable'],
+  [504, 'temporary', 'mcp/unavailable'],
+  [511, 'rights', 'mcp/refused'],
+  [521, 'temporary', 'mcp/unavailable'],
+];
+
+const bodies = [
+  'no luck',
+  '<!doctype html><html><title>Sorry</title></html>',
+  '{"error":"no luck"}',
+  '',
+  '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no luck"}}',
+];
+
+/** Returns what an agent reads, or the code of the failure, where a server answers a call with a status. */
+async function outcome(status: number, body: string, raw: Raw = {}): Promise<unknown> {
+  const { url } = await rawMcpServer({
+    ...raw,
+    reply: (request, server) => (request.method === 'tools/call' ? { status, body } : raw.reply?.(request, server)),
+  });
+  const source = await connectTo(url);
+  try {
+    return await source.call('look', {});
+  } catch (error) {
+    return (error as { readonly failure: { readonly code: string } }).failure.code;
+  }
+}
+
+test('407 is about rights, too', () => {
+  // Node takes it for the end of the connection.
+  expect(meaningOfStatus(407)).toBe('rights');
+});
+
+test.each(rows)('a call that answers %i has one outcome, whatever its body is: %s', async (status, meaning, code) => {
+  expect(meaningOfStatus(status)).toBe(meaning);
+  for (const body of bodies)
+    expect(await outcome(status, body), body).toEqual(
+      code ?? { content: expect.stringMatching(/^Error: MCP error -?\d+: ./), isError: true },
+    );
+});
+
+test.each<[number, string, RegExp]>([
+  [413, '<html><title>Request Entity Too Large</title></html>', /MCP error 413: an HTML page \("Request Entity/],
+  [500, '', /MCP error 500: Internal Server Error/],
+])('the agent reads what %i means', async (status, body, text) => {
+  expect(await outcome(status, body)).toEqual({ content: expect.stringMatching(text), isError: true });
+});
+
+/** A server without sessions. */
+const stateless: Raw = {
+  reply: ({ id, method }) =>
+    method === 'initialize'
+      ? (response) =>
+          void response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}`)
+      : undefined,
+};
+
+test('a call that answers 404 without a session is for the agent where the server still answers a ping', async () => {
+  expect(await outcome(404, 'no parcel P9', stateless)).toEqual({
+    content: 'Error: MCP error 404: no parcel P9',
+    isError: true,
+  });
+  const moved: Raw = {
+    reply: (request, server) =>
+      request.method === 'ping' ? { status: 404, body: 'not found' } : stateless.reply?.(request, server),
+  };
+  expect(await outcome(404, 'not found', moved)).toBe('mcp/error');
+});
