@@ -70,14 +70,18 @@ test('a report counts what the guard refused of a model that plays the user', as
   expect(JSON.parse(out)).toMatchObject({ metrics: { simulator: { flaws: { 'role-flip': 2 }, broken: 1 } } });
 });
 
-test('a report counts answers that were cut off, and the reason of the rollout names them', async () => {
-  const { url } = await modelServer((_, nth) => ({ content: 'I am look', finish_reason: nth < 3 ? 'length' : 'stop' }));
+test.each([
+  ['length', 'cut off at the token limit'],
+  ['MALFORMED_FUNCTION_CALL', 'ended by a call that cannot be read'],
+])('a report counts answers that ended with %s, and the reason of the rollout names them', async (reason, what) => {
+  const { url } = await modelServer((_, nth) => ({ content: 'I am look', finish_reason: nth < 3 ? reason : 'OTHER' }));
   const run = folder();
   await evaluated(run, '--agent', `openai:m@${url}`, '--tasks', 'lamp-variant', '--turn-cap', '3');
   const { out } = await rehearsal('report', run);
-  expect(out).toContain('agent: 2 of 3 answers were cut off at the token limit\n');
+  expect(out).toContain(`agent: 2 of 3 answers were ${what}\n`);
+  expect(out).toContain('agent: 1 of 3 answers ended with an unknown finish_reason: OTHER\n');
   expect(out).toMatch(
-    /lamp-variant: reward 0, .*; 2 answers of the agent were cut off at the token limit \(steps \d+, \d+\)\n/,
+    new RegExp(`lamp-variant: reward 0, .*; 2 answers of the agent were ${what} \\(steps \\d+, \\d+\\)\n`),
   );
 });
 

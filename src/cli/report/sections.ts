@@ -1,6 +1,6 @@
 import { brokenEnds } from '../../engine/core/answerEnd.ts';
 import { brokenEndText, endReasonText } from '../../engine/core/displayText.ts';
-import { modelRoles } from '../../engine/core/measure.ts';
+import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
@@ -152,15 +152,21 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
 
 /** Answers of models that were cut off, withheld or refused, where there are any. */
 function brokenAnswers({ answers }: RunMetrics): Section {
-  const broken = modelRoles.filter((role) => brokenEnds.some((end) => answers[role][end] > 0));
+  const unknown = (role: ModelRole) => Object.entries(answers[role].unknownEnds);
+  const broken = modelRoles.filter(
+    (role) => brokenEnds.some((end) => answers[role][end] > 0) || unknown(role).length > 0,
+  );
   return {
     id: 'answers',
     title: 'Answers that are not whole',
-    columns: ['of the', 'answers', ...brokenEnds.map((end) => brokenEndText[end])],
+    columns: ['of the', 'answers', ...brokenEnds.map((end) => brokenEndText[end]), 'another finish_reason'],
     rows: broken.map((role) => [
       role,
       String(answers[role].all),
       ...brokenEnds.map((end) => String(answers[role][end])),
+      unknown(role)
+        .map(([reason, count]) => `${reason}: ${count}`)
+        .join(', '),
     ]),
   };
 }
@@ -174,11 +180,16 @@ export function adaptedLines({ adapted }: RunMetrics): readonly string[] {
 
 /** Returns a sentence for each kind of answers that are not whole, such as "agent: 7 of 120 answers were ...". */
 export function brokenAnswerLines({ answers }: RunMetrics): readonly string[] {
-  return modelRoles.flatMap((role) =>
-    brokenEnds
-      .filter((end) => answers[role][end] > 0)
-      .map((end) => `${role}: ${answers[role][end]} of ${answers[role].all} answers were ${brokenEndText[end]}`),
-  );
+  return modelRoles.flatMap((role) => {
+    const counts = answers[role];
+    const of = (count: number) => `${role}: ${count} of ${counts.all} answers`;
+    return [
+      ...brokenEnds.filter((end) => counts[end] > 0).map((end) => `${of(counts[end])} were ${brokenEndText[end]}`),
+      ...Object.entries(counts.unknownEnds).map(
+        ([reason, count]) => `${of(count)} ended with an unknown finish_reason: ${reason}`,
+      ),
+    ];
+  });
 }
 
 function providers({ providers: counts }: RunMetrics): Section {

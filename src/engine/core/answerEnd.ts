@@ -1,13 +1,14 @@
 /**
  * How a model's answer ended where it is not whole: cut off at the limit of tokens, withheld by a filter of the
- * provider, or refused in place of an answer.
+ * provider, refused in place of an answer, or with a call that the provider could not read.
  */
-export const brokenEnds = ['length', 'filter', 'refusal'] as const;
+export const brokenEnds = ['length', 'filter', 'refusal', 'call'] as const;
 export type BrokenEnd = (typeof brokenEnds)[number];
 
 const names: readonly (readonly [RegExp, BrokenEnd])[] = [
   [/^(?:length|max_tokens|max_output_tokens|model_length|model_context_window_exceeded)$/i, 'length'],
   [/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii|refusal|sensitive)$/i, 'filter'],
+  [/^(?:malformed_function_call|unexpected_tool_call|malformed_tool_call|too_many_tool_calls)$/i, 'call'],
 ];
 
 /**
@@ -17,6 +18,18 @@ const names: readonly (readonly [RegExp, BrokenEnd])[] = [
 export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined {
   const words = (finishReason ?? '').split(/\W+/);
   return names.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
+}
+
+/** How answers end that are whole, by provider. */
+const wholeEnd =
+  /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed|tool_calls?|tool_use|function_call)?$/i;
+/** Characters of a `finish_reason` in a count: it is the provider's text. */
+const longestEnd = 60;
+
+/** Returns the `finish_reason` of an answer if it is not known how such an answer ended. */
+export function unknownEndOf(finishReason: string): string | undefined {
+  const isKnown = wholeEnd.test(finishReason) || brokenEndOf(finishReason) !== undefined;
+  return isKnown ? undefined : finishReason.slice(0, longestEnd);
 }
 
 /** Whether a text ends with a whole JSON object, alone or in a block of code. An answer that was cut off may not. */

@@ -24,4 +24,5 @@ export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   length: 'cut off at the token limit',
   filter: 'withheld by a filter',
   refusal: 'refused',
+  call: 'ended by a call that cannot be read',
 };

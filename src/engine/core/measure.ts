@@ -1,4 +1,4 @@
-import { type BrokenEnd, brokenEndOf, brokenEnds } from './answerEnd.ts';
+import { type BrokenEnd, brokenEndOf, brokenEnds, unknownEndOf } from './answerEnd.ts';
 import { leavesOf } from './dialogue/value.ts';
 import { namesValue } from './dialogue.ts';
 import type { Failure, RolloutEvent } from './event.ts';
@@ -40,8 +40,14 @@ export function byRole<T>(of: (role: ModelRole) => T): Record<ModelRole, T> {
   return Object.fromEntries(modelRoles.map((role) => [role, of(role)])) as Record<ModelRole, T>;
 }
 
-/** How many answers a provider described, and how many of them are not whole. */
-export type AnswerCounts = Readonly<Record<BrokenEnd, number>> & { readonly all: number };
+/**
+ * How many answers a provider described, how many of them are not whole, and how many ended with each `finish_reason` that
+ * is not known.
+ */
+export type AnswerCounts = Readonly<Record<BrokenEnd, number>> & {
+  readonly all: number;
+  readonly unknownEnds: Readonly<Record<string, number>>;
+};
 
 export type Tokens = { readonly input: number; readonly output: number };
 
@@ -267,7 +273,8 @@ function answerCounts(timings: readonly Timing[]): AnswerCounts {
     refusal === undefined ? brokenEndOf(finishReason ?? null) : 'refusal',
   );
   const counts = brokenEnds.map((end) => [end, ends.filter((each) => each === end).length]);
-  return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>) };
+  const unknownEnds = countedBy(described.flatMap(({ finishReason = '' }) => unknownEndOf(finishReason) ?? []));
+  return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>), unknownEnds };
 }
 
 function timesOf(

@@ -1,3 +1,4 @@
+import { type BrokenEnd, brokenEnds } from './answerEnd.ts';
 import { counted } from './counted.ts';
 import {
   type AnswerCounts,
@@ -171,7 +172,7 @@ export function metricsOf(
     tokens: { ...tokens, total: sum(Object.values(tokens).flatMap(({ input, output }) => [input, output])) },
     answers: byRole((role) => answersOf(measures, role)),
     adapted: byRole((role) => [...new Set(measures.flatMap(({ adapted }) => adapted[role]))]),
-    providers: providersOf(measures),
+    providers: addedUp(measures.map(({ providers }) => providers)),
     money: moneyOf(tokens, prices),
     failedBy: failedByOf(measures),
     endReasons: Object.fromEntries(
@@ -182,15 +183,15 @@ export function metricsOf(
 }
 
 function answersOf(measures: readonly Measure[], role: ModelRole): AnswerCounts {
-  const total = (of: keyof AnswerCounts) => sum(measures.map(({ answers }) => answers[role][of]));
-  return { all: total('all'), length: total('length'), filter: total('filter'), refusal: total('refusal') };
+  const all = measures.map(({ answers }) => answers[role]);
+  const total = (of: 'all' | BrokenEnd) => sum(all.map((counts) => counts[of]));
+  const broken = Object.fromEntries(brokenEnds.map((end) => [end, total(end)])) as Record<BrokenEnd, number>;
+  return { all: total('all'), ...broken, unknownEnds: addedUp(all.map(({ unknownEnds }) => unknownEnds)) };
 }
 
-function providersOf(measures: readonly Measure[]): Readonly<Record<string, number>> {
-  const counts = Map.groupBy(
-    measures.flatMap(({ providers }) => Object.entries(providers)),
-    ([name]) => name,
-  );
+/** Adds up counts by name. */
+function addedUp(all: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const counts = Map.groupBy(all.flatMap(Object.entries<number>), ([name]) => name);
   return Object.fromEntries([...counts].map(([name, each]) => [name, sum(each.map(([, count]) => count))]));
 }
 
