@@ -4,17 +4,26 @@ import { expect, onTestFinished, test } from 'vitest';
 import { endpointSupport } from '../../src/cli/doctor/endpointSupport.ts';
 
 type Request = Readonly<Record<string, unknown>>;
-type Answer = { readonly status?: number; readonly type?: string; readonly message?: object; readonly usage?: object };
+type Answer = {
+  readonly status?: number;
+  readonly type?: string;
+  readonly message?: object;
+  readonly usage?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** What an endpoint with these answers is found to support, by name. */
-async function supports(answer: (request: Request) => Answer, headers: Readonly<Record<string, string>> = {}) {
+async function supports(answer: (request: Request) => Answer) {
   const server = createServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Request;
     expect(body).toMatchObject({ top_k: 20 });
-    const { status = 200, type = 'application/json', message = {}, usage } = answer(body);
+    const { status = 200, type = 'application/json', message = {}, usage, headers = {} } = answer(body);
     response.writeHead(status, { 'content-type': type, ...headers });
-    const text = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Hello', ...message } }], usage });
-    response.end(type === 'text/event-stream' ? 'data: {}\n\n' : text);
+    const said = { role: 'assistant', content: 'Hello', ...message };
+    const isStream = type === 'text/event-stream';
+    const choice = isStream ? { delta: said, finish_reason: 'stop' } : { message: said };
+    const text = JSON.stringify({ choices: [choice], usage });
+    response.end(isStream ? `data: ${text}\n\n` : text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -22,7 +31,8 @@ async function supports(answer: (request: Request) => Answer, headers: Readonly<
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const signal = new AbortController().signal;
-  const seat = { type: 'openai', model: 'm', baseUrl, keyName: null, maxTokens: 64, extraBody: { top_k: 20 } } as const;
+  const asked = { maxTokens: 64, extraBody: { top_k: 20 }, rateLimitMs: 60_000 };
+  const seat = { type: 'openai', model: 'm', baseUrl, keyName: null, ...asked } as const;
   const found = await endpointSupport({ seat, key: 'sk-planted', timeoutMs: 60_000, signal });
   expect(JSON.stringify(found)).not.toContain('sk-planted');
   return new Map(found.map(({ name, ...rest }) => [name, rest]));
@@ -32,14 +42,13 @@ const call = (id: string) => ({ id, type: 'function', function: { name: 'look_up
 const usage = { prompt_tokens: 1, completion_tokens: 1 };
 
 test('an endpoint that supports everything', async () => {
-  const found = await supports(
-    ({ tools, response_format, stream }) => {
-      if (stream) return { type: 'text/event-stream' };
-      if (response_format) return { usage, message: { content: '{"holds":true}' } };
-      return { usage, message: tools ? { tool_calls: [call('P1'), call('P2')] } : { reasoning: 'They greet me.' } };
-    },
-    { 'x-ratelimit-reset-requests': '1s' },
-  );
+  const found = await supports(({ tools, response_format, stream }) => {
+    const headers = { 'x-ratelimit-reset-requests': '1s' };
+    if (stream) return { headers, type: 'text/event-stream' };
+    if (response_format) return { headers, usage, message: { content: '{"holds":true}' } };
+    const message = tools ? { tool_calls: [call('P1'), call('P2')] } : { reasoning: 'They greet me.' };
+    return { headers, usage, message };
+  });
   expect([...found].filter(([, { status }]) => status !== 'ok')).toEqual([]);
   expect(found.get('rate limits')?.found).toBe('x-ratelimit-reset-requests');
 });
@@ -79,4 +88,53 @@ test('every request has the limit of tokens, unless the endpoint refuses it', as
   });
   expect(found.get('calls')).toMatchObject({ status: 'ok' });
   expect(found.get('parameters')?.found).toBe('does not accept max_tokens');
+});
+
+/** What is asked for, by the field that only this request has. */
+const fieldOf = (request: Request) =>
+  ['temperature', 'seed', 'stream', 'response_format', 'tools', 'reasoning_effort'].find((name) => name in request);
+
+test.each([429, 503, 500])('a request that is answered %d once is sent again', async (status) => {
+  const seen = new Set<string | undefined>();
+  const found = await supports((request) => {
+    const field = fieldOf(request);
+    if (seen.has(field)) return field === 'stream' ? { type: 'text/event-stream' } : {};
+    seen.add(field);
+    return { status, headers: { 'retry-after-ms': '1' } };
+  });
+  expect(found.get('parameters')).toMatchObject({ status: 'ok' });
+  expect(found.get('streaming')).toMatchObject({ status: 'ok' });
+});
+
+test.each([
+  ['endpoint', undefined, 'not tried (429)'],
+  ['calls', 'tools', 'not tried (429)'],
+  ['structured output', 'response_format', 'not tried (429)'],
+  ['streaming', 'stream', 'not tried (429)'],
+  ['parameters', 'stream', /^not tried: temperature \(429\), max_tokens \(429\),/],
+  ['parameters', 'seed', /^accepts temperature, max_tokens, max_completion_tokens; not tried: seed \(429\), /],
+])('%s, where requests with %s stay limited', async (name, field, words) => {
+  let limited = 0;
+  const found = await supports((request) => {
+    if (fieldOf(request) !== field) return {};
+    limited += 1;
+    return { status: 429, headers: { 'retry-after': '3600' } };
+  });
+  const what = typeof words === 'string' ? words : expect.stringMatching(words);
+  expect(found.get(name)).toMatchObject({ status: 'warning', found: what });
+  expect(limited).toBe(1);
+});
+
+test.each([
+  [500, /not tried: seed \(500\)/],
+  [404, /^does not accept seed$/],
+])('a parameter that is answered with %d', async (status, words) => {
+  const headers = { 'x-should-retry': 'false' };
+  const found = await supports(({ seed }) => (seed === undefined ? {} : { status, headers }));
+  expect(found.get('parameters')?.found).toMatch(words);
+});
+
+test('an endpoint that answers with a page is quoted', async () => {
+  const found = await supports(() => ({ message: { content: 7 }, headers: { 'x-should-retry': 'false' } }));
+  expect(found.get('endpoint')?.found).toMatch(/the content of the message is neither/);
 });

@@ -2,8 +2,15 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What an endpoint answers to every request; `null` never answers. */
-export type Answer = { readonly status: number; readonly body: unknown } | null;
+/** What an endpoint answers to every request; `null` never answers. A header that is null is left out. */
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string | null>>;
+} | null;
+
+/** Lets an endpoint be asked again at once. */
+export const askedAtOnce = { 'x-should-retry': null, 'retry-after-ms': '1' };
 
 /** A model endpoint on loopback that lives as long as the test. Returns its base URL. */
 export async function endpoint(
@@ -14,9 +21,10 @@ export async function endpoint(
     const asked = Buffer.concat(await Array.fromAsync(request)).toString();
     const answer = answerOf(requests++, asked, request.headers);
     if (!answer) return;
-    const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
-    const { status, body } = answer;
-    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status, body, headers } = answer;
+    const all = { 'content-type': 'application/json', 'x-should-retry': 'false', ...headers };
+    const sent = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+    response.writeHead(status, Object.fromEntries(sent)).end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {

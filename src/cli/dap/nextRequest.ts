@@ -1,7 +1,7 @@
 import type { Json } from '../../engine/core/json.ts';
 import { type Step, viewOf } from '../../engine/shell/driver.ts';
 import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
-import { adapted } from '../../engine/shell/seats/refusedFields.ts';
+import { adapt } from '../../engine/shell/seats/refusedFields.ts';
 import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -39,7 +39,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
   switch (spec.type) {
     case 'openai': {
       const body = seat === 'agent' ? agentBody(view, spec) : userBody(view, spec);
-      const { request } = adapted(spec, requestTo(spec, body));
+      const { request } = adapt(spec, requestTo(spec, body));
       const text = JSON.stringify(withoutMedia(request));
       return [row('to', `${seatName(spec)} at ${spec.baseUrl}, in ${whose}`), ...bodyRows(JSON.parse(text), text)];
     }

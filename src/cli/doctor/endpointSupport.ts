@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { jsonOf } from '../../engine/core/json.ts';
-import { boundFetch } from '../../engine/shell/boundFetch.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
-import { type ChatAnswer, readCompletion } from '../../engine/shell/seats/chatAnswer.ts';
+import type { ChatAnswer } from '../../engine/shell/seats/chatAnswer.ts';
+import { prepareAttempts } from '../../engine/shell/seats/endpointAttempts.ts';
+import { limiterOf } from '../../engine/shell/seats/endpointLimiter.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { structured } from '../../engine/shell/seats/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
@@ -18,10 +19,13 @@ export type Endpoint = {
 
 /** An answer of an endpoint; `answer` is null where it is not a chat completion. */
 type Tried = {
+  /** 0 where it did not answer. */
   readonly status: number;
   readonly headers: Headers;
-  readonly body: string;
+  /** Why there is no answer, where the status does not say it. */
+  readonly problem: string | null;
   readonly answer: ChatAnswer | null;
+  readonly isStreamed: boolean;
 };
 
 const lookUp = {
@@ -48,11 +52,20 @@ const parameters = {
   reasoning_effort: 'low',
 } as const;
 
-/** Sends small requests to an endpoint and reports what it supports. A request that fails counts as not supported. */
+/**
+ * Sends small requests to an endpoint and reports what it supports. A request that fails counts as not supported, and one
+ * that the endpoint limits as not tried; no further one is sent then.
+ */
 export async function endpointSupport(endpoint: Endpoint): Promise<readonly Condition[]> {
   const { seat } = endpoint;
-  const ask = (content: string, more: object = {}) =>
-    tried(endpoint, { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more });
+  let refusal: Tried | undefined;
+  const ask = async (content: string, more: object = {}) => {
+    if (refusal) return refusal;
+    const body = { model: seat.model, ...seat.extraBody, messages: [{ role: 'user', content }], ...more };
+    const answered = await post(endpoint, body);
+    if (answered.status === 429) refusal = answered;
+    return answered;
+  };
   // A model without an end writes until its context is full.
   const limited = seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens };
   const first = await ask('Say hello.', limited);
@@ -67,71 +80,80 @@ export async function endpointSupport(endpoint: Endpoint): Promise<readonly Cond
   const streamed = await ask('Say hello.', { ...limit, stream: true });
   // An endpoint without tools does not accept their parameter either.
   const asked = Object.entries(parameters).filter(([name]) => name !== 'parallel_tool_calls' || one.status === 200);
-  const refused: string[] = [];
+  const named: (readonly [name: string, tried: Tried])[] = [];
   for (const [name, value] of asked) {
     const more = name === 'parallel_tool_calls' ? tools : {};
     // An endpoint may refuse two limits in one request.
     const tried = await ask('Say hello.', { ...(name.startsWith('max_') ? {} : limit), ...more, [name]: value });
-    if (isRefused(tried)) refused.push(name);
+    named.push([name, tried]);
   }
   const all = [plain, one, two, judged];
   return [
-    found('calls', callsIn(one) > 0, ['makes tool calls', 'made no tool call'], callAdvice(one)),
+    found('calls', one, callsIn(one) > 0, ['makes tool calls', 'made no tool call'], callAdvice(one)),
     found(
       'parallel calls',
+      two,
       callsIn(two) > 1,
       ['makes several calls in one answer', 'made no two calls in one answer'],
       'Nothing to do: rollouts work with one call in each answer',
     ),
     found(
       'structured output',
+      judged,
       verdictSchema.safeParse(jsonOf(judged.answer?.content ?? '')).success,
       ['keeps to a JSON schema', 'did not keep to a JSON schema'],
       'Judges and simulated tools read JSON in prose instead. Use a model that follows instructions well there',
     ),
     found(
       'streaming',
-      streamed.headers.get('content-type')?.includes('text/event-stream') === true && streamed.body.includes('data:'),
+      streamed,
+      streamed.isStreamed,
       ['streams answers', 'did not stream an answer'],
       'Nothing to do: Rehearsal asks for whole answers. A custom agent must not stream',
     ),
     found(
       'reasoning',
+      plain,
       all.some(({ answer }) => answer?.thoughts),
       ['sends its reasoning', 'sent no reasoning'],
       'Nothing to do. If the model reasons, start the server with its reasoning parser',
     ),
     found(
       'token counts',
+      plain,
       all.every(({ answer }) => !answer || answer.usage !== null),
       ['counts the tokens of its answers', 'did not count the tokens of an answer'],
       'Leave out --budget-tokens and --budget-money: they cannot be kept without counts',
     ),
-    parametersFound(
-      asked.map(([name]) => name),
-      refused,
-    ),
+    parametersFound(named),
     limitsFound(all),
   ];
 }
 
-function unreached({ status, body }: Tried): Condition {
-  const why = status === 0 ? body : `it answered ${status}`;
+function unreached({ status, problem }: Tried): Condition {
+  if (status === 429) return lacking('endpoint', 'not tried (429)', limitAdvice);
   const advice = 'Check the base URL, the name of the model and the key in OPENAI_API_KEY';
-  return lacking('endpoint', `does not answer a plain question (${why})`, advice);
+  return lacking('endpoint', `does not answer a plain question (${problem ?? `it answered ${status}`})`, advice);
 }
 
-/** @param seen what an endpoint does that supports it, and what this one did otherwise */
+const limitAdvice = 'The endpoint limits the rate of requests, also after waiting. Run this again later';
+
+/**
+ * @param tried the request that shows it
+ * @param seen what an endpoint does that supports it, and what this one did otherwise
+ */
 function found(
   name: string,
+  { status }: Tried,
   isSupported: boolean,
   [seen, missed]: readonly [string, string],
   advice: string,
 ): Condition {
+  if (status === 429) return lacking(name, 'not tried (429)', limitAdvice);
   return isSupported ? fine(name, seen) : lacking(name, missed, advice);
 }
 
-const isRefused = ({ status }: Tried) => status === 400 || status === 422;
+const isRefused = ({ status }: Tried) => [400, 404, 422].includes(status);
 
 const callsIn = ({ answer }: Tried) => answer?.toolCalls.length ?? 0;
 
@@ -142,10 +164,22 @@ function callAdvice({ status }: Tried): string {
     : `The endpoint answered ${status} to a request with tools. Turn tool calls on in the server, or use another model`;
 }
 
-function parametersFound(asked: readonly string[], refused: readonly string[]): Condition {
-  if (refused.length === 0) return fine('parameters', `accepts ${asked.join(', ')}`);
-  const names = refused.join(', ');
-  return lacking('parameters', `does not accept ${names}`, `Do not set ${names} for this endpoint`);
+function parametersFound(asked: readonly (readonly [name: string, tried: Tried])[]): Condition {
+  const names = (fits: (tried: Tried) => boolean) =>
+    asked.flatMap(([name, tried]) => (fits(tried) ? [name] : [])).join(', ');
+  const accepted = names(({ answer }) => answer !== null);
+  const refused = names(isRefused);
+  const untried = asked
+    .filter(([, tried]) => tried.answer === null && !isRefused(tried))
+    .map(([name, { status }]) => `${name} (${status === 0 ? 'no answer' : status})`)
+    .join(', ');
+  const what = [
+    refused === '' ? accepted && `accepts ${accepted}` : `does not accept ${refused}`,
+    untried && `not tried: ${untried}`,
+  ].filter(Boolean);
+  if (refused === '' && untried === '') return fine('parameters', what.join('; '));
+  const advice = refused === '' ? 'Run this again later' : `Do not set ${refused} for this endpoint`;
+  return lacking('parameters', what.join('; '), advice);
 }
 
 /** Names the headers only: their values are of this moment. */
@@ -160,20 +194,22 @@ function limitsFound(all: readonly Tried[]): Condition {
   };
 }
 
-async function tried({ seat, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
+/** Asks an endpoint as rollouts do: at the pace that it allows, and again where it fails. */
+async function post({ seat, key, timeoutMs, signal }: Endpoint, body: object): Promise<Tried> {
   const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
+  const attempts = prepareAttempts({ ...seat, timeoutMs }, limiterOf(seat, key));
   try {
-    const response = await boundFetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
+    const { status, headers } = await attempts.fetch(`${seat.baseUrl.replace(/\/$/, '')}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...authorization, ...seat.headers },
       body: JSON.stringify(body),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, attempts.over]),
     });
-    const text = await response.text();
-    const read = response.ok ? readCompletion(jsonOf(text)) : null;
-    const answer = read && !('problem' in read) ? read : null;
-    return { status: response.status, headers: response.headers, body: text, answer };
+    const read = attempts.read();
+    const problem = read?.type === 'unreadable' ? read.problem : read?.type === 'error' ? read.error.message : null;
+    const answer = read?.type === 'answer' ? read.answer : null;
+    return { status, headers, problem, answer, isStreamed: answer !== null && read?.isStreamed === true };
   } catch (error) {
-    return { status: 0, headers: new Headers(), body: messageOf(error), answer: null };
+    return { status: 0, headers: new Headers(), problem: messageOf(error), answer: null, isStreamed: false };
   }
 }

@@ -30,6 +30,12 @@ const anyTag = new RegExp(
   'gi',
 );
 
+/** Returns a text without the tags that some families of models write around what they say after a thought. */
+export function withoutAnswerTags(text: string): string {
+  const [, said] = /^\s*<answer>(.*)$/is.exec(text) ?? [];
+  return said === undefined ? text : said.replace(/<\/answer>/i, '').trim();
+}
+
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, a text that begins with a thought is all thought: the answer was cut
@@ -68,7 +74,7 @@ export function withoutThoughts(text: string): Spoken {
   const before = said.filter(Boolean);
   if (before.length > 0)
     return { content: [...before, rest.trim()].filter(Boolean).join(' '), thoughts: joined(thoughts) };
-  return { content: from > 0 ? rest.trimStart() : rest, thoughts: joined(thoughts) };
+  return { content: from > 0 ? withoutAnswerTags(rest.trimStart()) : rest, thoughts: joined(thoughts) };
 }
 
 const joined = (thoughts: readonly string[]) => thoughts.filter(Boolean).join('\n\n') || null;

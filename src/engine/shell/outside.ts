@@ -8,10 +8,10 @@ import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
 import type { AgentSession } from './seats/agentSession.ts';
+import type { OnRetry, Retry } from './seats/endpointAttempts.ts';
 import type { AskLentModel } from './seats/lentModel.ts';
 import type { ModelCall } from './seats/modelCall.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './seats/modelSettings.ts';
-import type { OnRetry, Retry } from './seats/openai.ts';
 import {
   type AgentSeat,
   type AskedSettings,

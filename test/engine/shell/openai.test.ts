@@ -122,7 +122,7 @@ const failures: readonly {
     handler: json(200, '{"choices": [{'),
     message: /the answer is not JSON/,
   },
-  { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /not a chat completion/ },
+  { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /the answer has no choices/ },
   {
     name: 'an answer whose message is no text',
     handler: json(200, { choices: [{ message: { role: 'assistant', content: 7 } }] }),

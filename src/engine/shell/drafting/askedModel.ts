@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { issueText } from '../../core/issueText.ts';
 import { objectsInText } from '../../core/jsonInText.ts';
 import { Fault } from '../fault.ts';
-import type { OnRetry } from '../seats/openai.ts';
+import type { OnRetry } from '../seats/endpointAttempts.ts';
 import type { ModelSeat } from '../seats/seatSpec.ts';
 
 /** A model that writes data, and how it is reached. */

@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { type BrokenEnd, brokenEndOf } from '../../core/answerEnd.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
-import { withoutThoughts } from '../../core/thoughts.ts';
+import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
+import { withoutPage } from '../htmlPage.ts';
+import { errorIn, errorOf, isBlank, type ProviderError } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
 /** What a provider says of an answer, for the sidecar. */
@@ -40,11 +42,21 @@ const optional = <Value extends z.ZodType>(value: Value) => value.nullish().tran
 const partSchema = z.looseObject({
   type: optional(z.string()),
   text: optional(z.string()),
+  refusal: optional(z.string()),
   thinking: z.unknown().optional(),
   summary: z.unknown().optional(),
 });
 type Part = z.infer<typeof partSchema>;
-const contentSchema = z.union([z.string(), z.array(partSchema)]);
+const partsSchema = z.preprocess(
+  (parts) =>
+    Array.isArray(parts)
+      ? parts
+          .filter((part) => part !== null)
+          .map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part))
+      : parts,
+  z.array(partSchema),
+);
+const contentSchema = z.union([z.string(), partsSchema]);
 
 /** A field that is only told, so one of another type counts as absent. */
 const lenient = <Value extends z.ZodType>(value: Value) => optional(value).catch(undefined);
@@ -81,52 +93,136 @@ const usageSchema = z.looseObject({
   total_tokens: optional(countSchema),
 });
 
-const completionSchema = z.looseObject({
-  choices: z.array(z.looseObject({ message: optional(messageSchema), finish_reason: lenient(z.string()) })).min(1),
-  provider: lenient(z.string()),
-  usage: z.unknown().optional(),
+const choiceSchema = z.looseObject({
+  message: optional(messageSchema),
+  finish_reason: lenient(z.string()),
+  error: z.unknown().optional(),
 });
 
-/** A chat completion that can be read, as an endpoint sends it. */
+const completionSchema = z.looseObject({
+  choices: z.array(choiceSchema).min(1),
+  provider: lenient(z.string()),
+  usage: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+
+type Message = z.infer<typeof messageSchema>;
+type Choice = z.infer<typeof choiceSchema>;
+
+/** A chat completion that can be read, with every field that its endpoint sent. */
 export type Completion = z.input<typeof completionSchema>;
 
-/** What does not fit: a path with what is expected there. */
-export type Misfit = { readonly problem: string };
+/** What an endpoint answered: a completion, an error in the provider's words, or something else, which is quoted. */
+export type ReadAnswer =
+  | { readonly type: 'answer'; readonly answer: ChatAnswer }
+  | { readonly type: 'error'; readonly error: ProviderError }
+  | { readonly type: 'unreadable'; readonly problem: string };
 
-/** Reads a chat completion, whichever server sent it. */
-export function readCompletion(completion: unknown): ChatAnswer | Misfit {
-  const { data, error } = completionSchema.safeParse(completion);
-  if (!data) return { problem: problemOf(error) };
-  const choice = wholeChoice(data.choices);
-  const brokenEnd = brokenEndOf(choice?.finish_reason ?? null);
+/** How an answer ends that the provider could not finish. */
+const failedEnds: readonly string[] = ['error', 'abort', 'network_error', 'insufficient_system_resource'];
+
+/** Reads the body of an answer, whichever server sent it. */
+export function readAnswer(body: string): ReadAnswer {
+  if (body.trim() === '') return { type: 'unreadable', problem: 'the answer is empty' };
+  const unreadable = (problem: string): ReadAnswer => ({ type: 'unreadable', problem: `${problem}: ${quote(body)}` });
+  const value = jsonOf(body);
+  if (value === undefined) return unreadable('the answer is not JSON');
+  const completion = inForm(value);
+  const { data, error: misfit } = completionSchema.safeParse(completion);
+  const choice = data && wholeChoice(data.choices);
+  const error = choice ? (errorOf(data.error) ?? errorOf(choice.error)) : errorIn(value);
+  if (error) return { type: 'error', error };
+  if (!choice) return unreadable(misfit ? problemOf(misfit) : 'the answer has no choices');
+  if (failedEnds.includes(choice.finish_reason ?? '')) {
+    const message = `the answer ended with finish_reason "${choice.finish_reason}"`;
+    return { type: 'error', error: { message, status: null, fields: {} } };
+  }
+  const end = brokenEndOf(choice.finish_reason ?? null);
   // Gemini leaves the message out where its filter withheld it.
-  const message: Message | undefined = choice?.message ?? (brokenEnd && messageSchema.parse({}));
-  if (!choice || !message) return { problem: 'the answer has no message' };
-  const { text, thoughts: inParts } = contentOf(message.content);
+  const message = choice.message ?? (end && messageSchema.parse({}));
+  if (!message) return unreadable('the answer has no message');
+  return { type: 'answer', answer: answerOf(data, choice, message, completion as Completion) };
+}
+
+const fieldsSchema = z.record(z.string(), z.unknown());
+type Fields = z.infer<typeof fieldsSchema>;
+
+/** Returns a completion in OpenAI's form, whose calls are in a list. Some gateways wrap it in `data`. */
+function inForm(value: unknown): unknown {
+  const { data: outer } = fieldsSchema.safeParse(value);
+  const inner = outer?.['choices'] ? undefined : fieldsSchema.safeParse(outer?.['data']).data;
+  const completion = inner?.['choices'] ? inner : outer;
+  const choices = completion?.['choices'];
+  return Array.isArray(choices) ? { ...completion, choices: choices.map(choiceInForm) } : value;
+}
+
+/** Some gateways send the message of a whole answer under the name that it has in streams. */
+function choiceInForm(choice: unknown): unknown {
+  const { data } = fieldsSchema.safeParse(choice);
+  // Without a `finish_reason`, it is a part.
+  const { data: message } = fieldsSchema.safeParse(
+    data?.['message'] ?? (data?.['finish_reason'] ? data['delta'] : null),
+  );
+  if (!message) return choice;
+  const { tool_calls: calls, function_call: legacy } = message;
+  const own: Fields = { ...message };
+  if (calls !== undefined) own['tool_calls'] = callsInForm(calls);
+  if (isBlank(legacy)) delete own['function_call'];
+  return { ...data, message: own };
+}
+
+/** Whether a call says more than its place and its type. */
+function isCall(call: unknown): boolean {
+  const { data } = fieldsSchema.safeParse(call);
+  return !isBlank(data ? { ...data, type: null, index: null } : call);
+}
+
+/** Returns calls as a list of those that say something. */
+export function callsInForm(calls: unknown): unknown {
+  return calls === undefined || calls === null ? calls : [calls].flat().filter(isCall).map(callInForm);
+}
+
+/** Returns a call with its name and its arguments in `function`, where OpenAI has them. */
+function callInForm(call: unknown): unknown {
+  const { data } = fieldsSchema.safeParse(call);
+  if (typeof data?.['name'] !== 'string' || !isBlank(data['function'])) return call;
+  const { name, arguments: given, ...rest } = data;
+  return { ...rest, function: { name, arguments: given } };
+}
+
+function answerOf(
+  completion: z.infer<typeof completionSchema>,
+  choice: Choice,
+  message: Message,
+  raw: Completion,
+): ChatAnswer {
+  const { text, thoughts: inParts, refusal: refusedPart } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
   const toolCalls = [
     ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
     ...(message.function_call ? [callOf(message.function_call, '')] : []),
   ];
-  const all = [message.reasoning_content || message.reasoning, inParts, spoken.thoughts].filter(Boolean);
-  const refusal = message.refusal || undefined;
+  const inFields = message.reasoning_content || message.reasoning;
+  const all = [inFields, inParts, spoken.thoughts].filter(Boolean);
+  const refusal = message.refusal || refusedPart || undefined;
   const isRefused = refusal !== undefined && !text && toolCalls.length === 0;
   const thoughts = all.length > 0 ? all.join('\n\n') : null;
+  const content = inFields || inParts ? withoutAnswerTags(spoken.content) : spoken.content;
+  // Some parsers of servers lose a call that they announce.
+  const isLost = choice.finish_reason === 'tool_calls' && toolCalls.length === 0 && content === '';
+  const end = isRefused ? 'refusal' : isLost ? 'call' : brokenEndOf(choice.finish_reason ?? null);
   return {
-    content: isRefused ? refusal : text === null && toolCalls.length > 0 ? null : spoken.content,
+    content: isRefused ? refusal : text === null && toolCalls.length > 0 ? null : content,
     thoughts,
     toolCalls,
     messageId: message.rehearsal_id ?? null,
     cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
-    usage: tokensIn(data.usage),
-    note: noteOf({ finishReason: choice.finish_reason, refusal, provider: data.provider }),
-    brokenEnd: isRefused ? 'refusal' : (brokenEnd ?? null),
-    // The schema has read it, so it has the schema's input type.
-    raw: completion as Completion,
+    usage: tokensIn(completion.usage),
+    note: noteOf({ finishReason: choice.finish_reason, refusal, provider: completion.provider }),
+    brokenEnd: end ?? null,
+    raw,
   };
 }
-
-type Choice = z.infer<typeof completionSchema>['choices'][number];
 
 /** The first choice; with the calls of another one where it ended with calls and has none, as GitHub Copilot sends them. */
 function wholeChoice(choices: readonly Choice[]): Choice | undefined {
@@ -141,8 +237,6 @@ function wholeChoice(choices: readonly Choice[]): Choice | undefined {
 function noteOf(fields: { readonly [Name in keyof AnswerNote]: AnswerNote[Name] | undefined }): AnswerNote {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
-
-type Message = z.infer<typeof messageSchema>;
 
 /**
  * The fields that go back. Thoughts that are recorded as they came need only the name of their field; those in the
@@ -171,16 +265,27 @@ export function textOf(content: unknown): string {
   return contentOf(contentSchema.safeParse(content).data).text ?? '';
 }
 
-/** The text of a message, also where an endpoint gives it in parts, and the thoughts among its parts. */
-function contentOf(content: Message['content']): { readonly text: string | null; readonly thoughts: string | null } {
-  if (content === undefined || typeof content === 'string') return { text: content ?? null, thoughts: null };
+type Content = {
+  readonly text: string | null;
+  readonly thoughts: string | null;
+  readonly refusal: string | null;
+};
+
+/** The text of a message, also where an endpoint gives it in parts, and the thoughts and the refusal among its parts. */
+function contentOf(content: Message['content']): Content {
+  if (content === undefined || typeof content === 'string')
+    return { text: content ?? null, thoughts: null, refusal: null };
   const isThought = ({ type }: Part) => /think|thought|reason/i.test(type ?? '');
   const thoughts = content
     .filter(isThought)
     .map(({ text, thinking, summary }) => text ?? textIn(thinking ?? summary))
     .filter(Boolean);
   const spoken = content.filter((part) => !isThought(part));
-  return { text: spoken.map(({ text }) => text ?? '').join(''), thoughts: thoughts.join('\n\n') || null };
+  return {
+    text: spoken.map(({ text }) => text ?? '').join(''),
+    thoughts: thoughts.join('\n\n') || null,
+    refusal: spoken.map(({ refusal }) => refusal ?? '').join('') || null,
+  };
 }
 
 /** Mistral's thoughts and OpenAI's summaries are lists of parts of their own. */
@@ -192,10 +297,16 @@ function textIn(given: unknown): string {
 
 function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: string): ToolCall {
   if (given === undefined || given === null) return { id, name, arguments: {} };
-  if (typeof given === 'string') return { id, name, ...callArguments(given) };
+  if (typeof given === 'string') return { id, name, ...callArguments(decodedOnce(given)) };
   if (isTooDeep(given)) return { id, name, arguments: 'nested too deeply to be read' };
   const isPlain = typeof given === 'object' && !Array.isArray(given);
   return { id, name, arguments: isPlain ? (given as JsonObject) : JSON.stringify(given as Json) };
+}
+
+/** Returns the text in a JSON text that is a string: some models encode their arguments twice. */
+function decodedOnce(text: string): string {
+  const inner = text.startsWith('"') ? jsonOf(text) : undefined;
+  return typeof inner === 'string' ? inner : text;
 }
 
 /**
@@ -215,7 +326,16 @@ function tokensIn(usage: unknown): ChatAnswer['usage'] {
 function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   const [place, ...message] = [issue?.path.join('.') ?? '', issue?.message ?? ''];
-  if (place === '' || place === 'choices') return 'the answer is not a chat completion';
+  if (place === '' || place === 'choices') return 'the answer has no choices';
   if (/\.content$/.test(place)) return 'the content of the message is neither a text nor a list of parts';
   return `${place}: ${message.join()}`;
+}
+
+/** Characters of an answer that are quoted, and those that are looked at for it. */
+const longestQuote = 300;
+const longestLook = 20_000;
+
+/** Returns the beginning of a text of a provider, for a message. */
+export function quote(text: string): string {
+  return withoutPage(text.slice(0, longestLook)).replaceAll(/\s+/g, ' ').trim().slice(0, longestQuote);
 }

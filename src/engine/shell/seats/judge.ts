@@ -1,7 +1,8 @@
 import { endsWithObject } from '../../core/answerEnd.ts';
 import { brokenEndText } from '../../core/displayText.ts';
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
-import { type Answered, completeWhole, type OnRetry } from './openai.ts';
+import type { OnRetry } from './endpointAttempts.ts';
+import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { structured } from './structuredOutput.ts';
 

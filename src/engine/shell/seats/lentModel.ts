@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { Fault } from '../fault.ts';
 import { type ChatAnswer, type Completion, textOf } from './chatAnswer.ts';
 import { type SentMessage, sentMessageSchema } from './chatMessage.ts';
+import type { OnRetry } from './endpointAttempts.ts';
 import type { ModelCall } from './modelCall.ts';
-import { completeWhole, type OnRetry } from './openai.ts';
+import { completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(sentMessageSchema).min(1) });

@@ -6,18 +6,21 @@ export type Adaptation =
   | { readonly type: 'without'; readonly field: string }
   | { readonly type: 'renamed'; readonly field: string; readonly to: string }
   /** Messages of the model go back without a field that came with them. */
-  | { readonly type: 'messagesWithout'; readonly field: string };
+  | { readonly type: 'messagesWithout'; readonly field: string }
+  /** The answer comes as a stream. */
+  | { readonly type: 'streamed'; readonly field: 'stream' };
 
 /** An answer with an error, as the border reads it. */
 export type RefusedRequest = {
   readonly status: number | undefined;
   readonly message: string;
+  readonly code?: string | null | undefined;
   /** The field that the endpoint names. */
   readonly param?: string | null | undefined;
 };
 
 /** Fields without which a request says something else. */
-const needed = ['model', 'messages', 'tools', 'tool_choice'];
+const needed = ['model', 'messages', 'tools', 'tool_choice', 'stream'];
 const neededInMessages = ['role', 'content', 'tool_calls', 'rehearsal_id'];
 const neededInCalls = ['id', 'type', 'function'];
 
@@ -52,14 +55,22 @@ export function describeAdaptation(adaptation: Adaptation): string {
       return `with ${adaptation.to} in place of ${adaptation.field}`;
     case 'messagesWithout':
       return `without ${adaptation.field} in messages`;
+    case 'streamed':
+      return 'to stream its answers';
   }
+}
+
+/** Reports an adaptation in a sentence. */
+export function reportAdaptation(adaptation: Adaptation): string {
+  const refused = adaptation.type === 'streamed' ? 'requests for a whole answer' : adaptation.field;
+  return `the endpoint does not accept ${refused} and is asked ${describeAdaptation(adaptation)} from now on`;
 }
 
 /**
  * Returns a request without what its endpoint is known to refuse, and the adaptations that changed it.
  * @param fixed fields that stay as they are
  */
-export function adapted(
+export function adapt(
   seat: ModelSeat,
   request: ChatRequest,
   fixed: readonly string[] = [],
@@ -68,7 +79,7 @@ export function adapted(
   let fields = request;
   for (const each of adaptationsOf(seat)) {
     if (fixed.includes(each.type === 'messagesWithout' ? 'messages' : each.field)) continue;
-    const next = changed(fields, each);
+    const next = change(fields, each);
     if (next === fields) continue;
     applied.push(each);
     fields = next;
@@ -76,12 +87,15 @@ export function adapted(
   return { request: fields, applied };
 }
 
-function changed(request: ChatRequest, adaptation: Adaptation): ChatRequest {
+function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   const { field } = adaptation;
   if (adaptation.type === 'messagesWithout') {
     const messages = request.messages.map((message) => withoutField(message, field));
     return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
   }
+  if (adaptation.type === 'streamed')
+    // Without this option, some servers count no tokens in a stream.
+    return { stream_options: { include_usage: true }, ...request, stream: true };
   if (!Object.hasOwn(request, field)) return request;
   const to = adaptation.type === 'renamed' ? [adaptation.to] : [];
   const entries = Object.entries(request).flatMap(([name, value]) =>
@@ -105,11 +119,17 @@ function withoutField(message: SentMessage, field: string): SentMessage {
 }
 
 const refusal =
-  /unsupported|(?:schema conversion|parse grammar) failed|failed to parse grammar|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated/i;
+  /unsupported|(?:schema conversion|parse grammar) failed|failed to parse grammar|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated|不支持/i;
+/** A refusal where the endpoint names the field apart from its words. */
+const invalidField = /invalid (?:parameter|argument|field|property)/i;
 /** A value that is too large is a mistake of a person, and a field that must be there is not refused. */
 const otherFault =
   /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
 const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?output|grammar|guided/i;
+
+/** How servers write that they only stream; Qwen's thinks only in streams. */
+const onlyStreams =
+  /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
 
 /**
  * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be
@@ -117,15 +137,21 @@ const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?o
  * @param fixed fields that stay as they are
  */
 export function adaptationFor(
-  { status, message, param }: RefusedRequest,
+  { status, message, code, param }: RefusedRequest,
   request: ChatRequest,
   fixed: readonly string[] = [],
 ): Adaptation | null {
   if (![400, 404, 422].includes(status ?? 0)) return null;
-  if (!refusal.test(message) || otherFault.test(message)) return null;
+  if (onlyStreams.test(message))
+    return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
+  const said = `${message} ${code ?? ''}`;
+  if (!(refusal.test(said) || (param && invalidField.test(said))) || otherFault.test(message)) return null;
+  // Such as body.temperature, response_format.type or messages[1].reasoning.
+  const place = (param ?? '').split(/[^\w]+/);
+  const isInNeeded = place.some((part) => needed.includes(part));
   const names = Object.keys(request).filter((field) => !needed.includes(field) && !fixed.includes(field));
   const field =
-    names.find((name) => name === param) ??
+    (isInNeeded ? undefined : names.find((name) => place.includes(name))) ??
     bySize(names).find((name) => mentions(message, name)) ??
     names.find((name) => name === 'response_format' && structuredOutput.test(message));
   if (field !== undefined) {
@@ -133,7 +159,9 @@ export function adaptationFor(
     return to === undefined ? { type: 'without', field } : { type: 'renamed', field, to };
   }
   if (fixed.includes('messages')) return null;
-  const inMessages = bySize(fieldsOfMessages(request)).find((name) => mentions(message, name));
+  const inMessages = bySize(fieldsOfMessages(request)).find(
+    (name) => mentions(message, name) || (place.includes('messages') && place.includes(name)),
+  );
   return inMessages === undefined ? null : { type: 'messagesWithout', field: inMessages };
 }
 

@@ -5,8 +5,9 @@ import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
 import { idsOfCalls, named } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
+import type { OnRetry } from './endpointAttempts.ts';
 import { joined } from './modelCall.ts';
-import { type Answered, completeWhole, type OnRetry } from './openai.ts';
+import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 

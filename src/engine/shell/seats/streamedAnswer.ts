@@ -1,29 +1,44 @@
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
+import { callsInForm } from './chatAnswer.ts';
+import { errorIn, errorOf } from './providerError.ts';
 
+/** Some servers send numbers as texts. */
+const indexSchema = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number),
+  ])
+  .nullish();
 const callSchema = z.looseObject({
-  index: z.number().nullish(),
+  index: indexSchema,
   id: z.union([z.string(), z.number()]).nullish(),
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() }).nullish(),
 });
 type CallDelta = z.infer<typeof callSchema>;
 const deltaSchema = z.looseObject({
-  tool_calls: z.array(callSchema).nullish(),
+  tool_calls: z.preprocess(callsInForm, z.array(callSchema).nullish()),
   /** OpenAI's form before `tool_calls`. */
   function_call: callSchema.shape.function,
 });
-const choiceSchema = z.looseObject({ index: z.number().nullish(), delta: deltaSchema.nullish() });
-const chunkSchema = z.looseObject({ error: z.null().optional(), choices: z.array(choiceSchema).nullish() });
+const choiceSchema = z.looseObject({ index: indexSchema, delta: deltaSchema.nullish(), error: z.unknown().optional() });
+const chunkSchema = z.looseObject({ error: z.unknown().optional(), choices: z.array(choiceSchema).nullish() });
 
-/** Keys by which servers report an error that is not under `error`. */
-const errorKeys: readonly string[] = ['message', 'detail', 'errors'];
+/** How some servers write the `finish_reason` of an answer that is not finished. */
+const unfinished: readonly unknown[] = ['', 'null'];
 
 type Fields = Record<string, unknown>;
 type Choice = { readonly fields: Fields; readonly message: Fields; readonly calls: CallDelta[] };
 
 /** Fields of a message that come in parts. In any other field the last value counts. */
 const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'refusal'];
+
+/** Whether the body of an answer is a stream of events: servers also send one under another content type, or under none. */
+export const isStream = (body: string) => /^\s*(?:data|event|id|retry)?:/.test(body) && /^data:/m.test(body);
 
 /**
  * Returns the chat completion in the events of a stream, as JSON. Some servers stream although the request does not ask
@@ -42,16 +57,19 @@ export function completionIn(stream: string): string | null {
     const value = jsonOf(data);
     if (value === undefined) return null;
     const chunk = chunkSchema.safeParse(value).data;
-    if (!chunk || (!chunk.choices && errorKeys.some((key) => Object.hasOwn(chunk, key)))) return data;
+    // It must not be read as a whole answer.
+    if (!chunk) return errorIn(value) ? data : `{"event":${data}}`;
+    if (errorOf(chunk.error) || (!chunk.choices && errorIn(chunk))) return data;
     // An event without choices has the counts, or keeps the connection open.
     const { choices: parts, ...rest } = chunk;
     assign(head, rest);
     for (const { index, delta, ...fields } of parts ?? []) {
+      if (unfinished.includes(fields['finish_reason'])) fields['finish_reason'] = null;
       const at = index ?? 0;
       const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [] };
       choices.set(at, choice);
       assign(choice.fields, fields);
-      isWhole ||= typeof fields['finish_reason'] === 'string' && fields['finish_reason'] !== '';
+      isWhole ||= typeof fields['finish_reason'] === 'string';
       const { tool_calls: calls, function_call: legacy, ...more } = delta ?? {};
       for (const [name, part] of Object.entries(more)) addPart(choice.message, name, part);
       if (legacy) addCall(choice.calls, { index: 0, function: legacy });
@@ -91,22 +109,42 @@ const partsOf = (content: unknown): readonly unknown[] =>
   Array.isArray(content) ? content : [{ type: 'text', text: content }];
 
 /**
- * Adds a part of a call. Some servers leave the index out, or give all calls of an answer the same one. A name after
- * whole arguments begins another call.
+ * Adds a part of a call. Some servers leave the index out, give all calls of an answer the same one, or give the parts of
+ * a call different ones. A name after whole arguments begins another call.
  */
 function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): void {
   const isSame = ({ index, id }: CallDelta) =>
-    (given.index ?? index) === index && (!given.id || !id || given.id === id);
-  const last = calls.findLast(isSame);
-  const isWhole = typeof last?.function?.arguments === 'string' && jsonOf(last.function.arguments) !== undefined;
-  const known = part?.name && part.arguments && isWhole ? undefined : last;
-  const call = known ?? { function: { arguments: undefined } };
-  if (!known) calls.push(call);
-  assign(call, given.id === '' ? { ...given, id: null } : given);
-  const { function: before } = call;
-  const { arguments: more, ...fields } = part ?? { arguments: undefined };
-  const args = before?.arguments;
-  const joined = typeof args === 'string' && typeof more === 'string' ? args + more : (more ?? args);
-  call.function = { ...before, arguments: joined };
-  assign(call.function, fields.name === '' ? { ...fields, name: null } : fields);
+    (!given.id || !id || given.id === id) &&
+    ((given.index ?? index) === index || (Boolean(given.id) && given.id === id && !part?.name));
+  // A part that names nothing belongs to the call that is not whole yet, whatever its index is.
+  const isTail = (last: CallDelta | undefined) => !given.id && !part?.name && last !== undefined && !isWhole(last);
+  const known = calls.findLast(isSame) ?? (isTail(calls.at(-1)) ? calls.at(-1) : undefined);
+  const begins =
+    known !== undefined &&
+    Boolean(part?.name) &&
+    (Boolean(part?.arguments) || part?.name !== known.function?.name) &&
+    isWhole(known);
+  const call = begins || !known ? {} : known;
+  if (call !== known) calls.push(call);
+  const { index, id, ...fields } = given;
+  assign(call, { ...fields, id: id === '' ? null : id, index: call.index ?? index });
+  call.function = functionWith(call.function, part);
+}
+
+const isWhole = ({ function: given }: CallDelta) =>
+  typeof given?.arguments === 'string' && jsonOf(given.arguments) !== undefined;
+
+type FunctionDelta = CallDelta['function'];
+
+/** Returns a function with a further part. A name can come in parts before the arguments, or again with each part. */
+function functionWith(before: FunctionDelta, part: FunctionDelta): FunctionDelta {
+  const { name: more, arguments: given, ...fields } = part ?? {};
+  const { name, arguments: args } = before ?? {};
+  const whole = {
+    ...before,
+    arguments: typeof args === 'string' && typeof given === 'string' ? args + given : (given ?? args),
+  };
+  assign(whole, fields);
+  const isPart = name && more && name !== more && !args;
+  return { ...whole, name: isPart ? name + more : name || more };
 }

@@ -10,7 +10,8 @@ import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
-import { type Answered, completeWhole, type OnRetry } from './openai.ts';
+import type { OnRetry } from './endpointAttempts.ts';
+import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { structured } from './structuredOutput.ts';
 

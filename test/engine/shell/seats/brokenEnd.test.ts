@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { ModelSettings } from '../../../../src/engine/core/modelSettings.ts';
 import { openMeter } from '../../../../src/engine/shell/meter.ts';
 import type { Outside } from '../../../../src/engine/shell/outside.ts';
-import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import type { Retry } from '../../../../src/engine/shell/seats/endpointAttempts.ts';
 import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
 import { joined } from '../../../../src/engine/shell/seats/modelCall.ts';
-import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
+import { askAgentModel } from '../../../../src/engine/shell/seats/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
 import { modelServer } from '../../../support/modelServer.ts';
 import { modelView } from '../../../support/modelView.ts';
+import { answerOf } from '../../../support/readAnswer.ts';
 import { viewAfter } from '../../core/simulator/view.ts';
 
 type OnTruncation = ModelSettings['onTruncation'];
@@ -42,12 +43,12 @@ describe('how an answer ended', () => {
     ['stop', { refusal: 'I cannot.' }, { brokenEnd: 'refusal', content: 'I cannot.', note: { refusal: 'I cannot.' } }],
     ['stop', { ...text, refusal: null }, { brokenEnd: null, content: 'It is on' }],
   ])('finish_reason %j with %j', (finish_reason, message, expected) => {
-    expect(readCompletion({ choices: [{ finish_reason, message }] })).toMatchObject(expected);
+    expect(answerOf({ choices: [{ finish_reason, message }] })).toMatchObject(expected);
   });
 
   test('the provider that a router names is noted', () => {
     const completion = { provider: 'Together', choices: [{ finish_reason: 'stop', message: { content: 'Yes.' } }] };
-    expect(readCompletion(completion)).toMatchObject({ note: { finishReason: 'stop', provider: 'Together' } });
+    expect(answerOf(completion)).toMatchObject({ note: { finishReason: 'stop', provider: 'Together' } });
   });
 });
 

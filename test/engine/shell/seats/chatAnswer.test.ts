@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import { readAnswer } from '../../../../src/engine/shell/seats/chatAnswer.ts';
 import { named } from '../../../../src/engine/shell/seats/chatCalls.ts';
+import { answerOf } from '../../../support/readAnswer.ts';
 
-const answered = (message: object, usage?: unknown) => readCompletion({ choices: [{ message }], usage });
+const answered = (message: object, usage?: unknown) => answerOf({ choices: [{ message }], usage });
 const spoken = { content: 'It is on its way.', thoughts: null, toolCalls: [] };
 const call = { id: '', name: 'find_parcel', arguments: {} };
 
@@ -184,9 +185,10 @@ test('a hostile answer is read in time: a million thoughts, and arguments nested
   expect(answered({ content: `${'[THINK][/THINK]'.repeat(1_000_000)}Yes.` })).toMatchObject({ content: 'Yes.' });
   expect(answered({ content: `Yes.${'[THINK][/THINK]'.repeat(1_000_000)}` })).toMatchObject({ content: 'Yes.' });
   expect(answered({ content: `<|channel|>${'a'.repeat(1_000_000)}` })).toMatchObject({ content: '' });
-  const deep = JSON.parse(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`);
-  const call = { function: { name: 'find_parcel', arguments: deep } };
-  expect(answered({ tool_calls: [call] })).toMatchObject({ toolCalls: [{ arguments: expect.any(String) }] });
+  const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+  const call = `{"function":{"name":"find_parcel","arguments":${deep}}}`;
+  const calls = answerOf(`{"choices":[{"message":{"tool_calls":[${call}]}}]}`);
+  expect(calls).toMatchObject({ toolCalls: [{ arguments: expect.any(String) }] });
 });
 
 test('calls in another choice belong to a first one that ended with calls', () => {
@@ -194,17 +196,17 @@ test('calls in another choice belong to a first one that ended with calls', () =
     { message: { content: 'I look.' }, finish_reason: 'tool_calls' },
     { message: { tool_calls: [{ id: 'a', function: { name: 'find_parcel', arguments: '{}' } }] } },
   ];
-  expect(readCompletion({ choices })).toMatchObject({ content: 'I look.', toolCalls: [{ ...call, id: 'a' }] });
+  expect(answerOf({ choices })).toMatchObject({ content: 'I look.', toolCalls: [{ ...call, id: 'a' }] });
   const alternatives = choices.map((each) => ({ ...each, finish_reason: 'stop' }));
-  expect(readCompletion({ choices: alternatives })).toMatchObject({ content: 'I look.', toolCalls: [] });
+  expect(answerOf({ choices: alternatives })).toMatchObject({ content: 'I look.', toolCalls: [] });
 });
 
 test('a choice without a message is an answer only where a filter withheld it', () => {
-  expect(readCompletion({ choices: [{ finish_reason: 'content_filter: PROHIBITED_CONTENT' }] })).toMatchObject({
+  expect(answerOf({ choices: [{ finish_reason: 'content_filter: PROHIBITED_CONTENT' }] })).toMatchObject({
     content: '',
     brokenEnd: 'filter',
   });
-  expect(readCompletion({ choices: [{ finish_reason: 'stop' }] })).toEqual({ problem: 'the answer has no message' });
+  expect(readAnswer('{"choices":[{"finish_reason":"stop"}]}')).toMatchObject({ type: 'unreadable' });
 });
 
 test('a call without an id gets one, and a repeated id is made unique', () => {
@@ -243,12 +245,13 @@ describe('tokens', () => {
 });
 
 test.each([
-  [{ hello: 1 }, 'the answer is not a chat completion'],
-  ['text', 'the answer is not a chat completion'],
-  [{ choices: [{ message: { content: 7 } }] }, 'the content of the message is neither a text nor a list of parts'],
+  [{ hello: 1 }, 'the answer has no choices: {"hello":1}'],
+  ['text', 'the answer has no choices: "text"'],
+  [{ choices: [{ message: { content: 7 } }] }, /^the content of the message is neither a text nor a list of parts: /],
   [{ choices: [{ message: { tool_calls: [{ id: 'c' }] } }] }, /^choices\.0\.message\.tool_calls\.0\.function: /],
 ])('%j is not an answer', (completion, problem) => {
-  expect(readCompletion(completion)).toEqual({
+  expect(readAnswer(JSON.stringify(completion))).toEqual({
+    type: 'unreadable',
     problem: typeof problem === 'string' ? problem : expect.stringMatching(problem),
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
 import { LentModel, streamed } from '../../../../src/engine/shell/seats/lentModel.ts';
 import { completion, endpoint } from '../../../support/endpoint.ts';
+import { answerOf } from '../../../support/readAnswer.ts';
 
 const never = new AbortController().signal;
 
@@ -30,7 +30,25 @@ test.each([
 });
 
 test('an answer that a filter withheld is streamed too', () => {
-  const answer = readCompletion({ id: 'c', choices: [{ finish_reason: 'content_filter' }] });
-  if ('problem' in answer) throw new Error(answer.problem);
-  expect(streamed(answer.raw)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');
+  const { raw } = answerOf({ id: 'c', choices: [{ finish_reason: 'content_filter' }] });
+  expect(streamed(raw)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');
+});
+
+test('a custom agent gets an answer of another form in the form of OpenAI', async () => {
+  const tool_calls = [null, { id: 'c', name: 'look', arguments: '{}' }];
+  const delta = { role: 'assistant', content: null, tool_calls, annotations: [] };
+  const url = await endpoint(() => ({
+    status: 200,
+    body: { data: { id: 'x', choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] } },
+  }));
+  const lent = new LentModel(
+    { type: 'openai', model: 'm', baseUrl: url, keyName: null },
+    (make) => make('', () => undefined),
+    () => undefined,
+  );
+  const calls = [{ id: 'c', function: { name: 'look', arguments: '{}' } }];
+  const message = { role: 'assistant', content: null, tool_calls: calls, annotations: [] };
+  expect(await lent.answer({ messages: [{ role: 'user', content: 'Hi' }] }, never)).toMatchObject({
+    body: { id: 'x', choices: [{ index: 0, message }] },
+  });
 });

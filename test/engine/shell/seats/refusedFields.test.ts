@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Retry } from '../../../../src/engine/shell/seats/endpointAttempts.ts';
 import { LentModel } from '../../../../src/engine/shell/seats/lentModel.ts';
-import { askAgentModel, type Retry } from '../../../../src/engine/shell/seats/openai.ts';
+import { askAgentModel } from '../../../../src/engine/shell/seats/openai.ts';
 import type { ModelSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
 import { completion, endpoint } from '../../../support/endpoint.ts';
 import { modelView } from '../../../support/modelView.ts';
@@ -16,7 +17,9 @@ async function strictEndpoint(refuses: (body: Body) => Refusal | null) {
   const url = await endpoint((_, text) => {
     const body = JSON.parse(text) as Body;
     bodies.push(body);
-    return refuses(body) ?? completion({ content: 'Yes.' });
+    const events = [{ choices: [{ delta: { content: 'Yes.' }, finish_reason: 'stop' }] }];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    return refuses(body) ?? (body['stream'] ? { status: 200, body: stream } : completion({ content: 'Yes.' }));
   });
   return { url, bodies };
 }
@@ -35,6 +38,8 @@ const error = (message: string, more = {}, status = 400): Refusal => ({
 });
 const named = (field: string, status: number, body: unknown) => (request: Body) =>
   field in request ? { status, body } : null;
+
+const streamedRequest = { stream: true, stream_options: { include_usage: true } };
 
 /** How servers say that they refuse a field, and how they are asked instead. */
 const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Body) => Refusal | null, object])[] = [
@@ -82,6 +87,41 @@ const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Bo
     (body) => ('reasoning_effort' in body ? error(refusals[6]?.[0] ?? '') : null),
     {},
   ],
+  ...[
+    { message: 'Unsupported value.', param: 'reasoning_effort' },
+    { message: 'Unsupported value.', param: 'body.reasoning_effort' },
+    { message: 'Invalid parameter', param: 'reasoning_effort' },
+    { message: '不支持该参数', param: 'reasoning_effort' },
+    { message: 'Bad request', param: 'reasoning_effort.effort', code: 'unsupported_parameter' },
+  ].map(
+    ({ message, ...more }) =>
+      [
+        `${message} (the field is in ${more.param} alone)`,
+        { reasoningEffort: 'low' as const },
+        (body: Body) => ('reasoning_effort' in body ? error(message, more) : null),
+        {},
+      ] as const,
+  ),
+  ...[
+    'This model only support stream mode, please enable the stream parameter to access the model.',
+    'parameter.enable_thinking must be set to false for non-streaming calls',
+    'Non-streaming requests are not supported for this model',
+    'stream must be set to true',
+    'This endpoint only supports streaming.',
+  ].map(
+    (words) => [words, {}, (body: Body) => (body['stream'] === true ? null : error(words)), streamedRequest] as const,
+  ),
+  [
+    'stream_options is not supported',
+    {},
+    (body) =>
+      body['stream'] === true
+        ? 'stream_options' in body
+          ? error('stream_options is not supported')
+          : null
+        : error('This model only supports streaming'),
+    { stream: true },
+  ],
 ];
 
 test.each(refusals)('%s', async (_, settings, refuses, expected) => {
@@ -90,8 +130,13 @@ test.each(refusals)('%s', async (_, settings, refuses, expected) => {
   expect(reply.content).toBe('Yes.');
   const sent = { ...bodies.at(-1), messages: [], tools: [] };
   expect(sent).toEqual({ model: 'm', messages: [], tools: [], ...expected });
-  expect(call).toMatchObject({ request: bodies.at(-1), adapted: [expect.stringMatching(/^with/)] });
-  expect(retries).toEqual([{ attempt: 1, of: 1, reason: expect.stringContaining('the endpoint does not accept ') }]);
+  const adapted = call.adapted ?? [];
+  expect(call).toMatchObject({
+    request: bodies.at(-1),
+    adapted: adapted.map(() => expect.stringMatching(/^with|^to stream/)),
+  });
+  const report = { attempt: 1, of: 1, reason: expect.stringContaining('the endpoint does not accept ') };
+  expect(retries).toEqual(bodies.slice(1).map(() => report));
 });
 
 test('what is refused is left out from then on, and reported once', async () => {
@@ -130,6 +175,19 @@ test('a field of messages that an endpoint refuses does not go back to it', asyn
   await ask();
 });
 
+test('a field of messages that only the parameter names does not go back', async () => {
+  const own = { role: 'agent' as const, step: 3, content: 'Red.', toolCalls: [] };
+  const { ask, bodies, seat } = await asked(
+    {},
+    ({ messages }) =>
+      messages.some((each) => 'mark' in each) ? error('Unsupported.', { param: 'messages[1].mark' }) : null,
+    { ...modelView(), messages: [{ role: 'user', step: 2, content: 'Hello' }, own] },
+  );
+  Object.assign(own, { providerFields: { from: `m@${new URL(seat.baseUrl).origin}`, message: { mark: 1 } } });
+  expect((await ask()).reply.content).toBe('Yes.');
+  expect(bodies).toHaveLength(2);
+});
+
 test.each([
   ['a value that is too large', { maxTokens: 9 }, 'max_tokens is too large: this model supports at most 5 tokens'],
   [
@@ -140,6 +198,7 @@ test.each([
   ['tools', {}, 'tools is not supported'],
   ['a field of other letters', { extraBody: { __: 1, 数: 2 } }, 'Unsupported request'],
   ['nothing by name', { temperature: 1 }, 'Unsupported request'],
+  ['a stream that is refused', { extraBody: { stream: true } }, 'Only streaming is supported, stream must be true'],
 ])('%s is not left out', async (_, settings, message) => {
   const { ask, bodies } = await asked(settings, () => error(message));
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/refused' } });

@@ -1,5 +1,5 @@
 /** What is looked at in the answers of a server. */
-export const behaviours = ['a call', 'thoughts', 'a cut answer', 'no room', 'an error'] as const;
+export const behaviours = ['a call', 'a lost call', 'thoughts', 'a cut answer', 'no room', 'an error'] as const;
 
 /** An answer as a family of servers sends it, and what becomes of it. */
 export type Shape = {
@@ -56,6 +56,12 @@ export const families: readonly Family[] = [
           { stop_reason: null, token_ids: null },
         ),
         reply: callReply,
+      },
+      {
+        behaviour: 'a lost call',
+        sends: '`tool_calls` is empty, and `finish_reason` names it',
+        body: message({ content: '', reasoning: null, tool_calls: [] }, 'tool_calls'),
+        reply: { content: '', brokenEnd: 'call' },
       },
       {
         behaviour: 'thoughts',
@@ -231,6 +237,22 @@ export const families: readonly Family[] = [
         reply: thoughtReply,
       },
       {
+        behaviour: 'no room',
+        sends: '400 with the words of the provider in `metadata.raw`',
+        status: 400,
+        body: {
+          error: {
+            message: 'Provider returned error',
+            code: 400,
+            metadata: {
+              raw: '{"error":{"message":"This model\'s maximum context length is 8192 tokens.","code":400}}',
+              provider_name: 'Together',
+            },
+          },
+        },
+        failure: noRoom,
+      },
+      {
         behaviour: 'an error',
         sends: '200 with `error` in place of the answer, or in the choice',
         body: { error: { message: 'Provider returned error', code: 502, metadata: { raw: 'upstream' } } },
@@ -251,6 +273,12 @@ export const families: readonly Family[] = [
           ...callReply,
           providerFields: { calls: [{ extra_content: { google: { thought_signature: 'c2ln' } } }] },
         },
+      },
+      {
+        behaviour: 'a lost call',
+        sends: '`…: MALFORMED_FUNCTION_CALL`',
+        body: completion({ finish_reason: 'function_call_filter: MALFORMED_FUNCTION_CALL' }),
+        reply: { content: '', brokenEnd: 'call' },
       },
       {
         behaviour: 'a cut answer',
@@ -401,6 +429,56 @@ export const families: readonly Family[] = [
           error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' },
         },
         failure: failed(/has no quota left/),
+      },
+    ],
+  },
+  {
+    name: 'Groq',
+    shapes: [
+      {
+        behaviour: 'a lost call',
+        sends: '400 `tool_use_failed` is asked again',
+        status: 400,
+        body: {
+          error: {
+            message: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+            type: 'invalid_request_error',
+            code: 'tool_use_failed',
+            failed_generation: '<function=look{"chair"',
+          },
+        },
+        failure: failed(/Failed to call a function/),
+      },
+    ],
+  },
+  {
+    name: 'MiniMax',
+    shapes: [
+      {
+        behaviour: 'an error',
+        sends: '200 with `base_resp` and without choices',
+        body: { id: '', choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit exceeded' } },
+        failure: failed(/rate limit exceeded/),
+      },
+    ],
+  },
+  {
+    name: 'DashScope',
+    shapes: [
+      {
+        behaviour: 'an error',
+        sends: '400 where a model only streams: it is asked to stream',
+        status: 400,
+        body: {
+          error: {
+            code: 'invalid_parameter_error',
+            param: null,
+            message: 'This model only support stream mode, please enable the stream parameter to access the model. ',
+            type: 'invalid_request_error',
+          },
+          id: 'chatcmpl-1',
+        },
+        failure: failed(/only support stream mode/),
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { readCompletion } from '../../../../src/engine/shell/seats/chatAnswer.ts';
+import { readAnswer } from '../../../../src/engine/shell/seats/chatAnswer.ts';
 import { completionIn } from '../../../../src/engine/shell/seats/streamedAnswer.ts';
+import { answerOf } from '../../../support/readAnswer.ts';
 
 const delta = (given: object, more: object = {}) => ({ id: 'c', choices: [{ index: 0, delta: given, ...more }] });
 const end = (finish_reason = 'stop') => delta({}, { finish_reason });
@@ -9,7 +10,7 @@ const streamOf = (events: readonly (object | string)[]) =>
   events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
 const read = (events: readonly (object | string)[]) => {
   const completion = completionIn(streamOf(events));
-  return completion && readCompletion(JSON.parse(completion));
+  return completion && answerOf(completion);
 };
 
 const spoken = { content: 'It comes on Thursday.', toolCalls: [] };
@@ -124,6 +125,101 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     { ...spoken, usage: { input: 7, output: 3 } },
   ],
   [
+    'a name, and then arguments alone',
+    [call({ id: 'a' }, { name: 'find' }), call({}, { arguments: '{"id": "P1"}' }), end()],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a name in parts, and then again',
+    [
+      call({ id: 'a' }, { name: 'fi', arguments: '' }),
+      call({}, { name: 'nd', arguments: '' }),
+      call({}, { name: 'find', arguments: '{"id": ' }),
+      call({}, { name: 'find', arguments: '"P1"}' }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'two calls, whose indices are texts',
+    [
+      {
+        choices: [
+          {
+            index: '0',
+            delta: { tool_calls: [{ index: '0', id: 'a', function: { name: 'find', arguments: '{"id": ' } }] },
+          },
+        ],
+      },
+      call({ index: '1', id: 'b' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ index: '0' }, { arguments: '"P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'a second call that ends under another index',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ id: 'b' }, { name: 'find', arguments: '' }),
+      call({ index: 1 }, { arguments: '{"id": ' }),
+      call({ index: 1, id: 'b' }, { arguments: '"P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'two calls with one id',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ index: 1, id: 'a' }, { name: 'find', arguments: '' }),
+      call({ index: 1, id: 'a' }, { arguments: '{"id": "P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'a', ...find },
+      ],
+    },
+  ],
+  [
+    'null and flat calls',
+    [
+      delta({ tool_calls: [null] }),
+      delta({ tool_calls: [{ index: 0, id: 'a', ...find }] }),
+      delta({ function_call: {} }),
+      end(),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'empty errors',
+    [
+      { ...delta({ content: 'It comes ', error: '' }), error: '' },
+      { ...delta({ content: 'on Thursday.' }, { error: {} }), error: {} },
+      { error: {}, message: '', detail: [] },
+      { ...end(), error: { message: '' } },
+      { choices: [], base_resp: { status_code: 0, status_msg: '' } },
+    ],
+    spoken,
+  ],
+  [
+    'the text "null" as finish_reason',
+    [delta({ content: 'It comes ' }, { finish_reason: 'null' }), delta({ content: 'on Thursday.' }), end()],
+    { ...spoken, note: { finishReason: 'stop' } },
+  ],
+  [
     'a whole completion as one event',
     [{ choices: [{ message: { content: 'It comes on Thursday.' } }] }, '[DONE]'],
     spoken,
@@ -136,7 +232,7 @@ test.each(streams)('%s', (_, events, expected) => {
 
 test('comments are ignored, and carriage returns end lines', () => {
   const stream = `: at work\r\n\r\n${streamOf([delta({ content: 'Yes.' }), '[DONE]']).replaceAll('\n', '\r\n')}`;
-  expect(readCompletion(JSON.parse(completionIn(stream) ?? ''))).toMatchObject({ content: 'Yes.' });
+  expect(answerOf(completionIn(stream) ?? '')).toMatchObject({ content: 'Yes.' });
 });
 
 test.each([
@@ -144,15 +240,29 @@ test.each([
   ['a text that is cut', [delta({ content: 'It comes ' })]],
   ['a call that is cut', [call({ id: 'a' }, { name: 'find', arguments: '{"id": ' })]],
   ['a text that is cut, with an empty finish_reason', [delta({ content: 'It comes ' }, { finish_reason: '' })]],
+  [
+    'a text that is cut, with the text "null" as finish_reason',
+    [delta({ content: 'It comes ' }, { finish_reason: 'null' })],
+  ],
   ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del', '[DONE]']],
 ])('%s is not an answer', (_, events) => {
   expect(completionIn(streamOf(events))).toBeNull();
+});
+
+test('an event that cannot be read is not the answer', () => {
+  const odd = { choices: [{ index: 0, delta: { content: 'Yes.', tool_calls: 'find' }, finish_reason: 'stop' }] };
+  expect(readAnswer(completionIn(streamOf([delta({ content: 'No.' }), odd])) ?? '')).toMatchObject({
+    type: 'unreadable',
+    problem: expect.stringContaining('"tool_calls":"find"'),
+  });
 });
 
 test.each([
   { error: { message: 'upstream is away', code: 502 } },
   { object: 'error', message: 'upstream is away', code: 502 },
   { detail: 'upstream is away' },
+  { choices: null, base_resp: { status_code: 1000, status_msg: 'upstream is away' } },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'error' }], error: 'upstream is away' },
 ])('an error in the middle is in place of the answer: %j', (error) => {
   expect(completionIn(streamOf([delta({ content: 'It ' }), error, end(), '[DONE]']))).toBe(JSON.stringify(error));
 });

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { type JsonObject, jsonOf } from '../../core/json.ts';
+import { isTooDeep } from '../../core/nesting.ts';
+
+/** An error in the body of an answer. */
+export type ProviderError = {
+  /** The provider's own words. */
+  readonly message: string;
+  /** The status that the body names, for an answer whose own status is a success. */
+  readonly status: number | null;
+  /** All fields of the error. */
+  readonly fields: JsonObject;
+};
+
+/** Where servers write an error that is not under `error`, and what they write there. */
+const places = ['errors', 'detail', 'base_resp', 'message', 'msg', 'error_msg'] as const;
+/** The fields of an error with words in them, the clearest first. */
+const wordFields = ['message', 'msg', 'detail', 'error_msg', 'status_msg', 'error', 'reason', 'type'] as const;
+
+const fieldsSchema = z.record(z.string(), z.unknown());
+/** Pydantic names the place of a problem. */
+const placedSchema = z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() });
+/** A router has the words of the provider behind it there, often as JSON. */
+const routedSchema = z.looseObject({ metadata: z.looseObject({ raw: z.unknown() }) });
+
+/** Levels in which words are looked for, and items of a list that are quoted. */
+const deepestWords = 4;
+const mostItems = 5;
+
+/** Whether a value says nothing: several servers write an empty one in place of null. */
+export function isBlank(value: unknown, levels = deepestWords): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value !== 'object' || value === null) return !value;
+  return levels > 0 && Object.values(value).every((each) => isBlank(each, levels - 1));
+}
+
+/** Returns the error under a field `error`; null for one that is absent or says nothing. */
+export function errorOf(given: unknown): ProviderError | null {
+  if (isBlank(given)) return null;
+  const words = wordsIn(given);
+  if (words === '') return null;
+  const { data = {} } = fieldsSchema.safeParse(given);
+  const code = Number(data['code']);
+  const status = code >= 400 && code < 600 ? code : null;
+  return { message: words, status, fields: isTooDeep(data) ? {} : (data as JsonObject) };
+}
+
+/** Returns the error that a body has in place of an answer; null where it has none. Gemini sends it in a list. */
+export function errorIn(body: unknown): ProviderError | null {
+  const { data } = fieldsSchema.safeParse(Array.isArray(body) ? body[0] : body);
+  if (!data) return null;
+  const own = errorOf(data['error']);
+  if (own) return own;
+  const place = places.find((name) => !isBlank(data[name]) && wordsIn(data[name]) !== '');
+  // vLLM and SGLang write the fields of an error without one around them.
+  const error = place && errorOf(typeof data[place] === 'string' ? data : { ...data, message: wordsIn(data[place]) });
+  return error || null;
+}
+
+/** Returns the words in an error of any form. */
+function wordsIn(value: unknown, levels = deepestWords): string {
+  if (typeof value === 'string') return value.trim();
+  if (typeof value !== 'object' || value === null || levels === 0) return '';
+  const below = (each: unknown) => wordsIn(each, levels - 1);
+  if (Array.isArray(value)) return value.slice(0, mostItems).map(below).filter(Boolean).join('; ');
+  const { data: placed } = placedSchema.safeParse(value);
+  if (placed) return `${placed.loc.join('.')}: ${placed.msg}`;
+  const own = wordFields.map((name) => below((value as Readonly<Record<string, unknown>>)[name])).find(Boolean);
+  if (own === undefined) return isBlank(value) || isTooDeep(value) ? '' : JSON.stringify(value);
+  const raw = routedSchema.safeParse(value).data?.metadata.raw;
+  const routed = typeof raw === 'string' ? below(jsonOf(raw)) || raw.trim() : below(raw);
+  return routed === '' || own.includes(routed) ? own : `${own}: ${routed}`;
+}
