@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { jsonOf } from '../../engine/core/json.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/fault.ts';
 import type { ChatAnswer } from '../../engine/shell/seats/chatAnswer.ts';
 import { prepareAttempts } from '../../engine/shell/seats/endpointAttempts.ts';
+import { faultOf } from '../../engine/shell/seats/endpointFaults.ts';
 import { limiterOf } from '../../engine/shell/seats/endpointLimiter.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { structured } from '../../engine/shell/seats/structuredOutput.ts';
@@ -209,7 +210,9 @@ async function post({ seat, key, timeoutMs, signal }: Endpoint, body: object): P
     const problem = read?.type === 'unreadable' ? read.problem : read?.type === 'error' ? read.error.message : null;
     const answer = read?.type === 'answer' ? read.answer : null;
     return { status, headers, problem, answer, isStreamed: answer !== null && read?.isStreamed === true };
-  } catch (error) {
-    return { status: 0, headers: new Headers(), problem: messageOf(error), answer: null, isStreamed: false };
+  } catch {
+    const failure = attempts.failure() ?? { type: 'unreachable' };
+    const { message } = failure instanceof Fault ? failure : faultOf(failure, { ...seat, timeoutMs }, 'agent');
+    return { status: 0, headers: new Headers(), problem: message, answer: null, isStreamed: false };
   }
 }

@@ -13,7 +13,7 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
-import { isModelCall, joined } from './seats/modelCall.ts';
+import { isModelCall, joinCalls } from './seats/modelCall.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** More than these should not wait to be written. */
@@ -86,7 +86,7 @@ export class RolloutRecord {
   /** What the sidecar says of the next answer that arrives. Questions on the way to one answer are kept together. */
   note(note: SideNote | null): void {
     const calls = [this.#note, note].filter(isModelCall);
-    this.#note = calls.length > 1 ? { ...note, ...joined(calls) } : (note ?? this.#note);
+    this.#note = calls.length > 1 ? { ...note, ...joinCalls(calls) } : (note ?? this.#note);
   }
 
   /** What the sidecar says that the call read whose result arrives next. */

@@ -12,7 +12,7 @@ import { freeId, idsOfCalls } from './chatCalls.ts';
 import { chatOf } from './chatRequest.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
 import { type AskLentModel, LentModel, type ModelAnswer } from './lentModel.ts';
-import { isModelCall, joined, type ModelCall } from './modelCall.ts';
+import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { replyOf } from './openai.ts';
 import type { AgentSeat } from './seatSpec.ts';
 
@@ -257,7 +257,7 @@ export class AgentSession {
   }
 
   #answer(reply: AgentReply): void {
-    const call = joined(this.#modelCalls);
+    const call = joinCalls(this.#modelCalls);
     this.#modelCalls = [];
     this.#answered = { reply, ...(call ? { call } : {}) };
     this.#asked?.resolve(this.#answered);
@@ -267,7 +267,7 @@ export class AgentSession {
   #fail(error: unknown): void {
     if (error instanceof Fault) {
       const calls = [...this.#modelCalls, error.note].filter(isModelCall);
-      this.#failure ??= new Fault(error.failure, { reason: error.reason, note: joined(calls) ?? error.note });
+      this.#failure ??= new Fault(error.failure, { reason: error.reason, note: joinCalls(calls) ?? error.note });
     }
     this.#asked?.reject(this.#failure ?? error);
     this.#asked = null;

@@ -5,7 +5,7 @@ import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { errorIn, errorOf, isBlank, type ProviderError } from './providerError.ts';
+import { errorIn, errorOf, type Fields, fieldsOf, isBlank, type ProviderError } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
 /** What a provider says of an answer, for the sidecar. */
@@ -144,13 +144,10 @@ export function readAnswer(body: string): ReadAnswer {
   return { type: 'answer', answer: answerOf(data, choice, message, completion as Completion) };
 }
 
-const fieldsSchema = z.record(z.string(), z.unknown());
-type Fields = z.infer<typeof fieldsSchema>;
-
 /** Returns a completion in OpenAI's form, whose calls are in a list. Some gateways wrap it in `data`. */
 function inForm(value: unknown): unknown {
-  const { data: outer } = fieldsSchema.safeParse(value);
-  const inner = outer?.['choices'] ? undefined : fieldsSchema.safeParse(outer?.['data']).data;
+  const outer = fieldsOf(value);
+  const inner = outer?.['choices'] ? undefined : fieldsOf(outer?.['data']);
   const completion = inner?.['choices'] ? inner : outer;
   const choices = completion?.['choices'];
   return Array.isArray(choices) ? { ...completion, choices: choices.map(choiceInForm) } : value;
@@ -158,22 +155,22 @@ function inForm(value: unknown): unknown {
 
 /** Some gateways send the message of a whole answer under the name that it has in streams. */
 function choiceInForm(choice: unknown): unknown {
-  const { data } = fieldsSchema.safeParse(choice);
+  const data = fieldsOf(choice);
   // Without a `finish_reason`, it is a part.
-  const { data: message } = fieldsSchema.safeParse(
-    data?.['message'] ?? (data?.['finish_reason'] ? data['delta'] : null),
-  );
+  const message = fieldsOf(data?.['message'] ?? (data?.['finish_reason'] ? data['delta'] : null));
   if (!message) return choice;
   const { tool_calls: calls, function_call: legacy } = message;
-  const own: Fields = { ...message };
-  if (calls !== undefined) own['tool_calls'] = callsInForm(calls);
-  if (isBlank(legacy)) delete own['function_call'];
+  const own: Fields = {
+    ...message,
+    ...(calls === undefined ? {} : { tool_calls: callsInForm(calls) }),
+    ...(isBlank(legacy) && legacy !== undefined ? { function_call: null } : {}),
+  };
   return { ...data, message: own };
 }
 
 /** Whether a call says more than its place and its type. */
 function isCall(call: unknown): boolean {
-  const { data } = fieldsSchema.safeParse(call);
+  const data = fieldsOf(call);
   return !isBlank(data ? { ...data, type: null, index: null } : call);
 }
 
@@ -184,7 +181,7 @@ export function callsInForm(calls: unknown): unknown {
 
 /** Returns a call with its name and its arguments in `function`, where OpenAI has them. */
 function callInForm(call: unknown): unknown {
-  const { data } = fieldsSchema.safeParse(call);
+  const data = fieldsOf(call);
   if (typeof data?.['name'] !== 'string' || !isBlank(data['function'])) return call;
   const { name, arguments: given, ...rest } = data;
   return { ...rest, function: { name, arguments: given } };

@@ -13,7 +13,7 @@ export function offered(tools: readonly Offered[]) {
  * @param id what a made-up id begins with
  * @param taken ids of earlier calls of the rollout
  */
-export function named(calls: readonly ToolCall[], id: string, taken: readonly string[]): readonly ToolCall[] {
+export function nameCalls(calls: readonly ToolCall[], id: string, taken: readonly string[]): readonly ToolCall[] {
   const used = new Set(taken);
   return calls.map((call, index) => {
     const own = freeId(call.id || `${id}_${index}`, used);

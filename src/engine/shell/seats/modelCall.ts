@@ -12,7 +12,7 @@ export function isModelCall(note: SideNote | null): note is ModelCall {
  * Returns several calls for one answer as one: times and tokens add up, and every body and how each answer ended are kept.
  * Where one does not say what it used, the sum does not either.
  */
-export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
+export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
   const last = calls.at(-1);
   if (!last || calls.length === 1) return last;
   const sum = (of: (call: ModelCall) => number | undefined) =>

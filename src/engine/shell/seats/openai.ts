@@ -5,13 +5,13 @@ import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import type { ChatAnswer } from './chatAnswer.ts';
-import { idsOfCalls, named } from './chatCalls.ts';
+import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import type { ChatBody } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
 import { type OnRetry, prepareAttempts } from './endpointAttempts.ts';
 import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
-import { isModelCall, joined, type ModelCall } from './modelCall.ts';
+import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
 import { adapt, adaptationFor, describeAdaptation, learn, reportAdaptation } from './refusedFields.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
@@ -52,7 +52,7 @@ export function replyOf(
 ): AgentReply {
   return {
     content,
-    toolCalls: named(toolCalls, `call_${at}`, taken),
+    toolCalls: nameCalls(toolCalls, `call_${at}`, taken),
     ...(thoughts === null ? {} : { reasoning: thoughts }),
     ...(messageId === null ? {} : { messageId }),
     ...(brokenEnd === null ? {} : { brokenEnd }),
@@ -85,13 +85,13 @@ export async function completeWhole(
   const second = await complete(seat, key, who, signal, body, onRetry, fixed).catch((error: unknown) => {
     throw error instanceof Fault ? afterCall(first.call, error) : error;
   });
-  return { ...second, call: joined([first.call, second.call]) ?? second.call };
+  return { ...second, call: joinCalls([first.call, second.call]) ?? second.call };
 }
 
 /** A fault whose note also has the call that was answered before. */
 function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
   const used = call.usage ? { usage: call.usage } : {};
-  return new Fault(failure, { reason, note: isModelCall(note) ? { ...joined([call, note]), ...used } : call });
+  return new Fault(failure, { reason, note: isModelCall(note) ? { ...joinCalls([call, note]), ...used } : call });
 }
 
 function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {

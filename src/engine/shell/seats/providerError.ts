@@ -17,11 +17,17 @@ const places = ['errors', 'detail', 'base_resp', 'message', 'msg', 'error_msg'] 
 /** The fields of an error with words in them, the clearest first. */
 const wordFields = ['message', 'msg', 'detail', 'error_msg', 'status_msg', 'error', 'reason', 'type'] as const;
 
-const fieldsSchema = z.record(z.string(), z.unknown());
 /** Pydantic names the place of a problem. */
 const placedSchema = z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() });
 /** A router has the words of the provider behind it there, often as JSON. */
 const routedSchema = z.looseObject({ metadata: z.looseObject({ raw: z.unknown() }) });
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the fields of an object; undefined for any other value. */
+export function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
 
 /** Levels in which words are looked for, and items of a list that are quoted. */
 const deepestWords = 4;
@@ -39,7 +45,7 @@ export function errorOf(given: unknown): ProviderError | null {
   if (isBlank(given)) return null;
   const words = wordsIn(given);
   if (words === '') return null;
-  const { data = {} } = fieldsSchema.safeParse(given);
+  const data = fieldsOf(given) ?? {};
   const code = Number(data['code']);
   const status = code >= 400 && code < 600 ? code : null;
   return { message: words, status, fields: isTooDeep(data) ? {} : (data as JsonObject) };
@@ -47,7 +53,7 @@ export function errorOf(given: unknown): ProviderError | null {
 
 /** Returns the error that a body has in place of an answer; null where it has none. Gemini sends it in a list. */
 export function errorIn(body: unknown): ProviderError | null {
-  const { data } = fieldsSchema.safeParse(Array.isArray(body) ? body[0] : body);
+  const data = fieldsOf(Array.isArray(body) ? body[0] : body);
   if (!data) return null;
   const own = errorOf(data['error']);
   if (own) return own;
@@ -65,7 +71,7 @@ function wordsIn(value: unknown, levels = deepestWords): string {
   if (Array.isArray(value)) return value.slice(0, mostItems).map(below).filter(Boolean).join('; ');
   const { data: placed } = placedSchema.safeParse(value);
   if (placed) return `${placed.loc.join('.')}: ${placed.msg}`;
-  const own = wordFields.map((name) => below((value as Readonly<Record<string, unknown>>)[name])).find(Boolean);
+  const own = wordFields.map((name) => below((value as Fields)[name])).find(Boolean);
   if (own === undefined) return isBlank(value) || isTooDeep(value) ? '' : JSON.stringify(value);
   const raw = routedSchema.safeParse(value).data?.metadata.raw;
   const routed = typeof raw === 'string' ? below(jsonOf(raw)) || raw.trim() : below(raw);

@@ -3,10 +3,10 @@ import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
-import { idsOfCalls, named } from './chatCalls.ts';
+import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import type { OnRetry } from './endpointAttempts.ts';
-import { joined } from './modelCall.ts';
+import { joinCalls } from './modelCall.ts';
 import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
@@ -27,7 +27,7 @@ export async function askUserModel(
   if (!first.flaw) return { reply: first.reply, call: first.call };
   const second = await ask(first.flaw.message);
   const refused = [first, second].flatMap(({ flaw, text }) => (flaw ? [{ ...flaw, content: text }] : []));
-  const call = { ...second.call, ...joined([first.call, second.call]), flaws: refused };
+  const call = { ...second.call, ...joinCalls([first.call, second.call]), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };
   const { code, message } = second.flaw;
   throw new Fault(
@@ -59,7 +59,7 @@ async function answered(
   });
   const hasTools = (view.started.userTools ?? []).length > 0;
   const toolCalls = hasTools
-    ? named(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
+    ? nameCalls(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
     : [];
   // What is said beside a call is said to nobody.
   if (toolCalls.length > 0)

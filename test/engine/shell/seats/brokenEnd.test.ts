@@ -4,7 +4,7 @@ import { openMeter } from '../../../../src/engine/shell/meter.ts';
 import type { Outside } from '../../../../src/engine/shell/outside.ts';
 import type { Retry } from '../../../../src/engine/shell/seats/endpointAttempts.ts';
 import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
-import { joined } from '../../../../src/engine/shell/seats/modelCall.ts';
+import { joinCalls } from '../../../../src/engine/shell/seats/modelCall.ts';
 import { askAgentModel } from '../../../../src/engine/shell/seats/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
 import { modelServer } from '../../../support/modelServer.ts';
@@ -110,7 +110,7 @@ test.each([
 test('two answers as one keep how the first one ended, and count tokens only where both do', () => {
   const cut = { ms: 1, request: {}, finishReason: 'length' };
   const whole = { ms: 2, request: {}, finishReason: 'stop', usage: { input: 7, output: 3 } };
-  const call = joined([cut, whole]);
+  const call = joinCalls([cut, whole]);
   expect(call).toMatchObject({ ms: 3, finishReason: 'stop', earlierEnds: [{ finishReason: 'length' }] });
   expect(call).not.toHaveProperty('usage');
 });

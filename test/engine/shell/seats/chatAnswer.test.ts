@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAnswer } from '../../../../src/engine/shell/seats/chatAnswer.ts';
-import { named } from '../../../../src/engine/shell/seats/chatCalls.ts';
+import { nameCalls } from '../../../../src/engine/shell/seats/chatCalls.ts';
 import { answerOf } from '../../../support/readAnswer.ts';
 
 const answered = (message: object, usage?: unknown) => answerOf({ choices: [{ message }], usage });
@@ -211,7 +211,7 @@ test('a choice without a message is an answer only where a filter withheld it', 
 
 test('a call without an id gets one, and a repeated id is made unique', () => {
   const ids = ['', 'c', '0', '0', 'old'].map((id) => ({ ...call, id }));
-  expect(named(ids, 'call_3', ['old', '0']).map(({ id }) => id)).toEqual(['call_3_0', 'c', '0_2', '0_3', 'old_2']);
+  expect(nameCalls(ids, 'call_3', ['old', '0']).map(({ id }) => id)).toEqual(['call_3_0', 'c', '0_2', '0_3', 'old_2']);
 });
 
 describe('tokens', () => {
