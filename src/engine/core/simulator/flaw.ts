@@ -39,7 +39,7 @@ export function flawOf(view: UserView, reply: UserReply): Flaw | null {
 
 const problems: readonly (readonly [FlawCode, (view: UserView, reply: UserReply) => string | null])[] = [
   ['role-flip', (view, { content }) => roleFlip(view, content)],
-  ['leaked-instructions', (view, { content }) => leakedInstructions(view, content)],
+  ['leaked-instructions', leakedInstructions],
   ['repeated', (view, { content }) => repetition(view, content)],
   ['early-stop', earlyStop],
   ['invented-goal', (view, { content }) => inventedGoal(view, content)],

@@ -28,8 +28,8 @@ export function inventedGoal(view: UserView, content: string): string | null {
     : null;
 }
 
-/** Everything that the user may speak of: its task, its persona, what was said, and what its own tools showed. */
-function givenTo({ task, persona, messages, started }: UserView): string {
+/** Returns everything that the user may speak of: its task, its persona, what was said, and what its own tools showed. */
+export function givenTo({ task, persona, messages, started }: UserView): string {
   const { goal, opening, known, change, insist } = task.user;
   const facts = [...Object.values(known), ...Object.values(change?.known ?? {})].map(factOf);
   return [

@@ -1,7 +1,8 @@
 import { plain, wordsOf } from '../dialogue/text.ts';
 import { containsWords } from '../dialogue/value.ts';
-import type { UserView } from '../seat.ts';
+import type { UserReply, UserView } from '../seat.ts';
 import { standingOf } from './direction.ts';
+import { givenTo } from './inventedGoal.ts';
 import { fixedLines } from './prompt.ts';
 import { excerpt } from './roleFlip.ts';
 import { spokenThoughts } from './spokenThoughts.ts';
@@ -9,32 +10,33 @@ import { spokenThoughts } from './spokenThoughts.ts';
 /** So many words in a row are no coincidence. */
 const shared = { instructions: 7, goal: 5, namedGoal: 3 } as const;
 
-const confessions =
-  /\b(?:as|per|following) my instructions\b|\bmy (?:system )?prompt\b|\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play|change my mind|insist)\b|\b(?:simulated|fictional) (?:user|customer|person)\b|\bmy (?:persona|character|role)\b(?= (?:is|says|wants|would))|\bi (?:am|was) (?:only )?(?:playing|role.?playing|pretending)\b|\bstop (?:word|token)\b|\bsupport agent\. write only\b/;
-
 const runs = fixedLines.map((line) => wordsOf(line));
 
 /** Whether the user tells what only its instructions say: their words, or its goal as they put it. */
-export function leakedInstructions(view: UserView, content: string): string | null {
+export function leakedInstructions(view: UserView, reply: UserReply): string | null {
+  const { content } = reply;
   if (/#{2,}/.test(content)) return `it shows a stop word or a mark of its instructions: "${excerpt(content)}"`;
   const own = wordsOf(content);
   const line = runs.find((words) => sharesRun(own, words, shared.instructions));
   if (line) return `it tells its instructions: "${excerpt(content)}"`;
   // An attack may speak of instructions, of roles and of the agent.
   const isAttacker = view.persona.attacks.length > 0;
-  const confession = isAttacker ? null : (confessions.exec(plain(content))?.[0] ?? spokenThoughts(content));
+  const confession = isAttacker ? null : spokenThoughts(reply, givenTo(view));
   if (confession) return `it speaks about its instructions: "${excerpt(confession)}"`;
   if (!isAttacker && speaksOfGoal(view.task.user.goal, content))
     return `it speaks about its goal: "${excerpt(content)}"`;
-  const told = [view.task.user.goal, ...aims(view)].some((text) => isToldAsWritten(text, content));
+  const told = [view.task.user.goal, view.persona.description, ...aims(view)].some((text) =>
+    isToldAsWritten(text, content),
+  );
   return told ? `it tells its goal as its instructions put it: "${excerpt(content)}"` : null;
 }
 
+const namedGoal =
+  /\b(?:my|the|user's|customer's) (?:goal|objective|task|mission)\b|\bthe (?:user|customer|client) (?:wants|needs|would like)\b|\bmein(?:e)? (?:ziel|aufgabe)\b|\bmon (?:objectif|but)\b|\bmi (?:objetivo|meta)\b/;
+
 /** "My goal is to have chair A1 painted": a person has no goal in the words of its task. */
 function speaksOfGoal(goal: string, content: string): boolean {
-  const named = /\b(?:my|the) (?:goal|objective|task|mission)\b/.exec(plain(content));
-  if (!named) return false;
-  return sharesRun(wordsOf(content), wordsOf(goal), shared.namedGoal);
+  return namedGoal.test(plain(content)) && sharesRun(wordsOf(content), wordsOf(goal), shared.namedGoal);
 }
 
 function aims(view: UserView): readonly string[] {

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
+import { understood } from '../../../../src/engine/core/simulator/stop.ts';
+import { viewAfter } from './view.ts';
+
+type Labelled = { readonly text: string; readonly language: string; readonly leaks: boolean };
+
+const read = (file: string): Labelled[] =>
+  JSON.parse(readFileSync(new URL(`../dialogue/${file}.json`, import.meta.url), 'utf8')).utterances;
+
+const view = viewAfter(['Please paint chair A1 red.', 'Which colour do you want?']);
+
+/** Whether the guard takes a text for something else than a customer's message. */
+function isRefused({ text }: Labelled): boolean {
+  const code = flawOf(view, understood(text, view).reply)?.code;
+  return code === 'leaked-instructions' || code === 'role-flip';
+}
+
+describe.each([{ file: 'leaks', leaks: 36, ordinary: 36, recall: 1, precision: 1 }])(
+  'messages that speak about instructions, in $file',
+  ({ file, leaks, ordinary, recall, precision }) => {
+    const all = read(file);
+    const leaked = all.filter((each) => each.leaks);
+    const refused = all.filter(isRefused);
+    const found = refused.filter((each) => each.leaks);
+
+    test('the set has both kinds in five languages', () => {
+      expect([leaked.length, all.length - leaked.length]).toEqual([leaks, ordinary]);
+      expect(new Set(leaked.map(({ language }) => language)).size).toBeGreaterThanOrEqual(5);
+    });
+
+    test(`at least ${100 * recall} % of the leaks are refused`, () => {
+      const missed = leaked.filter((each) => !refused.includes(each)).map(({ text }) => text);
+      expect(found.length / leaked.length, missed.join('\n')).toBeGreaterThanOrEqual(recall);
+    });
+
+    test(`at least ${100 * precision} % of the refused messages are leaks`, () => {
+      const wrong = refused.filter((each) => !each.leaks).map(({ text }) => text);
+      expect(found.length / refused.length, wrong.join('\n')).toBeGreaterThanOrEqual(precision);
+    });
+  },
+);
