@@ -3,14 +3,14 @@ import { containsWords } from '../dialogue/value.ts';
 import type { UserReply, UserView } from '../seat.ts';
 import { standingOf } from './direction.ts';
 import { givenTo } from './inventedGoal.ts';
-import { fixedLines } from './prompt.ts';
+import { behaviourLines, fixedLines } from './prompt.ts';
 import { excerpt } from './roleFlip.ts';
 import { spokenThoughts } from './spokenThoughts.ts';
 
 /** So many words in a row are no coincidence. */
 const shared = { instructions: 7, goal: 5, namedGoal: 3 } as const;
 
-const runs = fixedLines.map((line) => wordsOf(line));
+const runs = [...fixedLines, ...Object.values(behaviourLines)].map((line) => wordsOf(line));
 
 /** Whether the user tells what only its instructions say: their words, or its goal as they put it. */
 export function leakedInstructions(view: UserView, reply: UserReply): string | null {

@@ -121,7 +121,8 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
   ].join('\n');
 }
 
-const behaviours: Readonly<Record<OccasionalBehaviour, string>> = {
+/** What the instructions add where a behaviour is due. */
+export const behaviourLines: Readonly<Record<OccasionalBehaviour, string>> = {
   interrupts: 'do not answer. Cut in with something of your own that belongs to what you want.',
   misunderstands: 'misunderstand what the agent just said, and answer what you understood. Do not say yes to anything.',
   contradicts: 'contradict something you said before. When the agent asks about it, go back to what you know.',
@@ -146,7 +147,7 @@ function wording({ task, persona }: UserView, direction: Direction): string {
       return `do not answer and do not say yes. ${how} If it is refused, go on with what you want.`;
     }
     case 'behaviour':
-      return behaviours[direction.behaviour];
+      return behaviourLines[direction.behaviour];
     default:
       return unknownDirection(direction);
   }

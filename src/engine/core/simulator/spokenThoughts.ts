@@ -15,7 +15,7 @@ const soon = '(?:(?:now|then|first|next|just|simply|only|probably|briefly|also) 
 const speak =
   '(?:ask|answer|respond|reply|tell|say|provide|give|confirm|mention|state|reveal|request|wait for|thank|express|output|generate|write|end the (?:conversation|chat))';
 const message = '(?:message|reply|response|answer|turn|utterance|input)';
-const given = '(?:instructions?|prompt|system prompt|scenario|persona|role description|task description)';
+const given = '(?:instructions?|prompt|system prompt|scenario|persona|role description|task description|user goal)';
 /** An agent of an earlier contact, of whom a customer may speak. */
 const earlier = '(?:yesterday|last|earlier|previous|ago|before|phone|store|shop|counter|morning|week)';
 
@@ -51,6 +51,13 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\bcomo (?:el |un )?usuari[oa],? (?:ahora )?(?:debo|deberia|tengo que|voy a)\b(?! decir| admitir)/,
       /\bcomo (?:el |un )?cliente,? (?:ahora (?:debo|deberia|tengo que)|(?:debo|deberia|tengo que) ahora)\b/,
       /作为(?:一个|一名)?(?:模拟)?(?:用户|顾客|客户)[,，]?\s*我?(?:现在|接下来|首先)?(?:应该|需要|必须|得)(?:现在|接下来|先)?(?:询问|回答|回复|告诉|提供|确认|说|问)/,
+      /\b(?:system|prompt|scenario) wants me to (?:act|play|answer|respond|say|pretend|be)\b/,
+      new RegExp(`\\bi (?:will )?play (?:the role of )?an? ${who} (?:who|whose|with)\\b`),
+      new RegExp(`(?:^|\\n)\\W*${who}(?:'s)? (?:next )?(?:line|${message}) ?:`),
+      /\bich spiele (?:einen|den) kunden\b|\bin der rolle (?:des|eines) (?:kunden|nutzers|benutzers)\b|^\W*(?:okay|also|gut),? der (?:kunde|nutzer|benutzer) (?:soll|sollte|will|mochte)\b/,
+      /\bje joue (?:le role d')?une? client|\bdans le role d(?:u|'un) (?:client|utilisateur)\b/,
+      /\b(?:mi papel es|en el papel de|interpreto a) [^.!?\n]{0,12}\b(?:cliente|usuario)\b/,
+      /我(?:现在)?(?:扮演|饰演)/,
     ],
     hints: [
       new RegExp(`\\bas the ${who},? (?:i|we) ${must}\\b`),
@@ -60,6 +67,8 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\b(?:objectif|but|demande) (?:de l'utilisateur|du client)\b|\b(?:l'utilisateur|le client) (?:veut|souhaite|doit|devrait)\b/,
       /\bobjetivo del (?:usuario|cliente)\b|\bel (?:usuario|cliente) (?:quiere|desea|debe|deberia)\b/,
       /(?:用户|顾客|客户)(?:的目标|的需求|想要|希望|应该)/,
+      new RegExp(`\\bi am the ${who}\\b`),
+      /\bmy (?:character|role) is (?:a|an|the|that)\b/,
     ],
   },
   agent: {
@@ -70,12 +79,13 @@ const signs: Readonly<Record<Topic, Signs>> = {
     ],
     hints: [
       new RegExp(
-        `\\bthe ${agent} (?:is|has|just|now|asks|asked|wants|needs|offers|offered|proposes|proposed|confirmed|seems|did not|should|will)\\b(?![^.!?\\n]*\\b${earlier}\\b)`,
+        `\\bthe ${agent} (?:is|has|just|now|asks|says|asked|wants|needs|offers|offered|proposes|proposed|confirmed|seems|did not|should|will)\\b(?![^.!?\\n]*\\b${earlier}\\b)`,
       ),
-      /\bder (?:agent|assistent|mitarbeiter|berater) (?:hat|mochte|will|fragt|wartet|braucht|bittet|bietet|schlagt)\b(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*)\b)/,
+      /\bder (?:agent|assistent)\b(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*|am|im|in|an)\b)/,
+      /\bder (?:mitarbeiter|berater) (?:hat|mochte|will|fragt|wartet|braucht|bittet|bietet|schlagt)\b(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*)\b)/,
       /\bl'(?:agent|assistant)e? (?:me |m'|a |vient|attend|veut|demande|propose)(?![^.!?\n]*\b(?:hier|telephone|dernier\w*)\b)/,
       /\bel (?:agente|asistente) (?:me |ha |pregunta|quiere|pide|espera|propone)(?![^.!?\n]*\b(?:ayer|telefono|pasad\w)\b)/,
-      /(?<!昨天的?|上次的?|之前的?)(?:客服|代理|助手|助理)(?:正在|在问|在等|刚刚|已经|要求|想知道|需要|让我)/,
+      /(?<!昨天的?|上次的?|之前的?)(?:客服|代理|助手|助理)(?:正在|在问|在等|刚刚|已经|要求|想知道|需要|让我|问了)/,
     ],
   },
   instructions: {
@@ -90,16 +100,22 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\bmy persona\b|\bmy (?:character|role) (?:says|would)\b/,
       /(?:^|\bi |\bto |[([*])(?:\w+ )?(?:stay|remain)(?:ing)? in (?:my |the )?(?:character|role)\b/,
       /\b(?:laut|gemaß|nach|entsprechend) mein(?:en|er) (?:anweisungen|instruktionen|vorgaben|rollenbeschreibung)\b|\bmeine (?:anweisungen|instruktionen|vorgaben) (?:sag|besag|verlang|erlaub|schreib)/,
-      /\b(?:selon|d'apres|conformement a|suivant) mes (?:instructions|consignes)\b|\bmes (?:instructions|consignes) (?:disent|indiquent|precisent)\b/,
-      /\b(?:segun|conforme a|siguiendo|de acuerdo con) mis (?:instrucciones|indicaciones)\b|\bmis instrucciones (?:dicen|indican)\b/,
+      /\b(?:selon|d'apres|conformement a|suivant) mes (?:instructions|consignes)\b|\bmes (?:instructions|consignes) (?:ne )?(?:disent|indiquent|precisent|mentionnent)\b/,
+      /\b(?:segun|conforme a|siguiendo|de acuerdo con) mis (?:instrucciones|indicaciones)\b|\bmis instrucciones (?:no )?(?:dicen|indican|mencionan)\b/,
       /\bdas (?:szenario|rollenspiel) (?:sagt|besagt|nennt|verlangt)\b|\ble scenario (?:dit|indique|precise|mentionne)\b|\bel escenario (?:dice|indica|menciona)\b/,
       /(?:根据|按照|依照)(?:我的|给我的|系统)(?:指令|指示|设定|剧本|提示词?|人设)/,
+      /\baccording to the (?:scenario|prompt|persona|script|role-?play)\b|\b(?:reveal|disclose|share|repeat) my instructions\b/,
+      /\b(?:laut|nach) (?:dem )?(?:szenario|rollenspiel|prompt)\b|\b(?:d'apres|selon) le (?:scenario|prompt)\b|\bsegun el (?:escenario|guion|prompt)\b/,
+      /(?:根据|按照|依照)(?:我的|给我的|系统)?(?:设定|剧本|人设|指令|提示词)/,
     ],
     hints: [
       /\bthe instructions? (?:say|state|tell|require)s?\b[^.!?\n]{0,40}\b(?:tell|say|ask|mention|reveal|answer|share|disclose|respond|reply|when asked)\b/,
       /\b(?:the|this) (?:scenario|prompt|role-?play|persona)\b/,
       /\bi (?:am|was) (?:instructed|told|asked|supposed) (?:not to|to only|only to) (?:say|reveal|tell|mention|disclose|share|give)\b/,
       /(?:场景|剧本|设定|提示词|人设)(?:说|中|里|要求|提到)/,
+      /\bmy (?:user |own )?(?:instructions|brief|briefing|background info\w*|role description)\b|\b(?:details|facts|information) (?:provided|given) (?:to me )?(?:in|is|are|it)\b|\baccording to the (?:details|facts|information)\b/,
+      /\b(?:i am|which i am) (?:not )?(?:allowed|supposed) to (?:give|say|share|reveal|mention|tell)\b/,
+      /\bmeine (?:anweisungen|rolle)\b|\bmes (?:instructions|consignes)\b|\bmis instrucciones\b|我的(?:指令|指示|设定|角色)/,
     ],
   },
   answer: {
@@ -113,6 +129,8 @@ const signs: Readonly<Record<Topic, Signs>> = {
       new RegExp(
         `^\\W*(?:${opener}[,.!]? )*we ${must} ${soon}(?:respond|reply|answer|output|role-?play|produce|act)\\b`,
       ),
+      /(?:\bi (?:will |should |would |must |can )?(?:answer|respond|reply)|\bso (?:respond|reply|answer)|\d[.)] (?:respond|reply|answer)|\bfinal (?:answer|reply|response|message)|\bthe (?:reply|response|answer|message) (?:would|should|will|could) be)\s*:/,
+      /\b(?:antworte ich|ich antworte|je reponds|respondo|contesto)\s*:|我(?:会|应该|要)(?:说|回答|回复)\s*[:：]/,
     ],
     hints: [
       new RegExp(`\\b(?:i|we) ${must} ${soon}${speak}\\b(?! that\\b| my\\b)(?![^.!?\\n]*\\byour?\\b)`),
@@ -122,6 +140,10 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\bje (?:dois|devrais) (?:maintenant |donc |juste )*(?:repondre|dire|demander|donner|mentionner|confirmer|indiquer|terminer)\b/,
       /\b(?:debo|deberia|tengo que) (?:ahora |solo )*(?:responder|contestar|decir|preguntar|dar|mencionar|confirmar|terminar)\b/,
       /我(?:应该|需要|必须)(?:现在|简短地|直接|先|只)?(?:询问|回答|回复|输出|告诉|提供|确认|结束|说)/,
+      /\bi will (?:answer|respond|reply|say that i|say:)(?![^.!?\n]*\byour?\b)|\bi did not (?:mention|say|reveal|give)\b/,
+      new RegExp(
+        `\\bi ${must} (?:keep (?:this|it|my)|be (?:brief|short|polite|impatient)|stick to|remember to|make sure)\\b(?![^.!?\\n]*\\byour?\\b)`,
+      ),
     ],
   },
   stop: {
@@ -131,13 +153,22 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\b(?:end|stop|finish) (?:the|this) (?:role-?play|simulation)\b/,
       /\bstopp?-?(?:wort|token|zeichen)\b|\bmot d'arret\b|\bpalabra de parada\b|停止(?:词|标记|符号)/,
     ],
-    hints: [/\b(?:stop|give-?up|out-of-scope) (?:tag|signal)\b/, /\bend (?:the|this) (?:conversation|chat)\b/],
+    hints: [
+      /\b(?:stop|give-?up|out-of-scope) (?:tag|signal)\b/,
+      /\bend (?:the|this) (?:conversation|chat)\b/,
+      /\bend(?:ing|ed)? (?:the|this) (?:dialogue|conversation|chat)\b|\b(?:conversation|dialogue|chat) (?:should|can|must|will) (?:now )?(?:end|be ended|stop)\b/,
+      /\b(?:goal|task|objective|request) (?:has been|is|was) (?:now )?(?:met|reached|complete|completed|achieved|fulfilled|satisfied)\b|\bachieved (?:the|my) goal\b/,
+      /\b(?:ziel|aufgabe) (?:\w+ ){0,3}(?:erreicht|erfullt|erledigt)\b|\bgesprach (?:\w+ ){0,3}beenden\b|\b(?:objectif|tache) (?:\S+ ){0,3}(?:atteint|terminee)\b|\btermin\w+ (?:donc )?la (?:conversation|conversacion)\b|\bobjetivo (?:\S+ ){0,3}(?:cumplido|alcanzado)\b|(?:任务|目标)(?:已经|已)?(?:完成|达到|达成)|结束(?:对话|会话)/,
+    ],
   },
 };
 
 /** A stop word as models write it without its marks, where they plan to say it. */
 const namedStop =
-  /\b[Ii](?:'ll| will| should| must| can| need to)(?: now| then)? (?:say|answer|reply|respond|output|write|use|send|end)(?: with)?\s+["'“*`]*(?:STOP|TRANSFER|GIVE-UP|OUT-OF-SCOPE)\b(?! to\b)/;
+  /\b[Ii](?: (?:use|output|write|say|emit)|(?:'ll| will| should| must| can| need to)(?: now| then)? (?:say|answer|reply|respond|output|write|use|send|end))(?: with)?\s+["'“*`]*(?:STOP|TRANSFER|GIVE-UP|OUT-OF-SCOPE)\b(?! to\b)/;
+
+/** "*The customer sighs*": a stage direction about itself. */
+const staged = /(?:^|\n)\s*[*([_]+\s*(?:the )?(?:customer|user|client)\b/i;
 
 /** What is left of "I should output ###STOP###" when the engine has taken the stop out. */
 const before =
@@ -159,8 +190,8 @@ export function spokenThoughts({ content, stop }: UserReply, known: string): str
     const rest = before.exec(text);
     if (rest) return rest[0].trim();
   }
-  const named = namedStop.exec(content);
-  if (named) return named[0];
+  const shown = namedStop.exec(content) ?? staged.exec(content);
+  if (shown) return shown[0].trim();
   const heard = plain(known);
   const isBrought = (found: string) => (found.match(nouns) ?? []).some((noun) => heard.includes(noun));
   const find = (patterns: readonly RegExp[]) =>

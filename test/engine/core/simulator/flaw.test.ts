@@ -81,6 +81,19 @@ const planted: readonly Planted[] = [
     code: 'leaked-instructions',
   },
   {
+    name: 'what a behaviour adds to its instructions',
+    said: [opening, 'Which colour?'],
+    reply: 'Contradict something you said before: blue.',
+    code: 'leaked-instructions',
+  },
+  {
+    name: 'its persona as it was given',
+    said: [opening, 'Which colour?'],
+    reply: 'You are a retired teacher. Red.',
+    code: 'leaked-instructions',
+    given: { persona: { description: 'You are a retired teacher from Kent.' } },
+  },
+  {
     name: 'its goal as it was given',
     said: [],
     reply: 'You want your chair A1 painted red.',
@@ -268,6 +281,7 @@ describe('a plan without tags', () => {
     'According to my persona I am brief. Red.',
     'I stay in character. Red.',
     'My goal is to have chair A1 painted red.',
+    "The user's goal is to have chair A1 painted red.",
   ])('%s', (content) => {
     expect(reply(content)?.code).toBe('leaked-instructions');
   });
@@ -280,9 +294,24 @@ describe('a plan without tags', () => {
     'You should answer my question first.',
     'The instructions on the tin are in German. Red.',
     'Red, and please transfer the rest to my account.',
+    'I was playing with the settings, and now it is blue.',
+    'My character is level 20 and lost his sword.',
   ])('a person may say: %s', (content) => {
     expect(reply(content)).toBeNull();
   });
+});
+
+test.each([
+  [
+    'a noun that the agent brought into the conversation',
+    'Which role and which persona do you want on your badge?',
+    {},
+  ],
+  ['a noun of its task', 'Which colour?', { task: { user: { goal: 'You want the persona of your bot changed.' } } }],
+])('%s is not a sign', (_, heard, given) => {
+  const said = (agent: string, drawn: Drawn) =>
+    flawOf(viewAfter([opening, agent], drawn), { content: 'The persona is a pirate.', stop: null })?.code;
+  expect([said('Which colour?', {}), said(heard, given)]).toEqual(['leaked-instructions', undefined]);
 });
 
 test('every kind of flaw is planted', () => {

@@ -17,27 +17,27 @@ function isRefused({ text }: Labelled): boolean {
   return code === 'leaked-instructions' || code === 'role-flip';
 }
 
-describe.each([{ file: 'leaks', leaks: 36, ordinary: 36, recall: 1, precision: 1 }])(
-  'messages that speak about instructions, in $file',
-  ({ file, leaks, ordinary, recall, precision }) => {
-    const all = read(file);
-    const leaked = all.filter((each) => each.leaks);
-    const refused = all.filter(isRefused);
-    const found = refused.filter((each) => each.leaks);
+describe.each([
+  { file: 'leaks', leaks: 36, ordinary: 36, recall: 1, precision: 1 },
+  { file: 'leaksMore', leaks: 38, ordinary: 40, recall: 0.8, precision: 1 },
+])('messages that speak about instructions, in $file', ({ file, leaks, ordinary, recall, precision }) => {
+  const all = read(file);
+  const leaked = all.filter((each) => each.leaks);
+  const refused = all.filter(isRefused);
+  const found = refused.filter((each) => each.leaks);
 
-    test('the set has both kinds in five languages', () => {
-      expect([leaked.length, all.length - leaked.length]).toEqual([leaks, ordinary]);
-      expect(new Set(leaked.map(({ language }) => language)).size).toBeGreaterThanOrEqual(5);
-    });
+  test('the set has both kinds in five languages', () => {
+    expect([leaked.length, all.length - leaked.length]).toEqual([leaks, ordinary]);
+    expect(new Set(leaked.map(({ language }) => language)).size).toBeGreaterThanOrEqual(5);
+  });
 
-    test(`at least ${100 * recall} % of the leaks are refused`, () => {
-      const missed = leaked.filter((each) => !refused.includes(each)).map(({ text }) => text);
-      expect(found.length / leaked.length, missed.join('\n')).toBeGreaterThanOrEqual(recall);
-    });
+  test(`at least ${100 * recall} % of the leaks are refused`, () => {
+    const missed = leaked.filter((each) => !refused.includes(each)).map(({ text }) => text);
+    expect(found.length / leaked.length, missed.join('\n')).toBeGreaterThanOrEqual(recall);
+  });
 
-    test(`at least ${100 * precision} % of the refused messages are leaks`, () => {
-      const wrong = refused.filter((each) => !each.leaks).map(({ text }) => text);
-      expect(found.length / refused.length, wrong.join('\n')).toBeGreaterThanOrEqual(precision);
-    });
-  },
-);
+  test(`at least ${100 * precision} % of the refused messages are leaks`, () => {
+    const wrong = refused.filter((each) => !each.leaks).map(({ text }) => text);
+    expect(found.length / refused.length, wrong.join('\n')).toBeGreaterThanOrEqual(precision);
+  });
+});
