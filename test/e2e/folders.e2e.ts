@@ -94,11 +94,11 @@ test('where runs cannot be written, the person chooses another folder', async ()
   await workbench.press('F5');
   await workbench.notification(`${runs} cannot be written, so nothing was run`, 'Choose Folder…');
   await workbench.answerPath(chosen);
-  await workbench.notification(`Runs are now written to ${chosen}. Start the run again.`);
+  await workbench.notification(`Runs are now written to ${join(chosen, '.rehearsal')}. Start the run again.`);
   await workbench.openFile(task);
   await debug.start();
   await debug.stoppedAt(rule);
-  expect(readdirSync(chosen)).toHaveLength(1);
+  expect(readdirSync(join(chosen, '.rehearsal', 'runs'))).toHaveLength(1);
   await debug.press('stop');
   await debug.ended();
 });

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { answerOf, runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { writableRunsOf } from '../runs/runPlaces.ts';
+import { requireWritable } from '../runs/runPlaces.ts';
 import { domainFolders, saveFilesOf } from '../workspaceDomains.ts';
 import { runArguments } from './runArguments.ts';
 
@@ -39,7 +39,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
     const folder = await folderOf(domain);
     await saveFilesOf(folder);
-    const args = runArguments({ folder, runs: writableRunsOf(folder), task, agent });
+    const args = runArguments({ folder, runs: requireWritable('runs', folder), task, agent });
     const end = await runQuietly(context, args, { token });
     const { reward, recording } = end.answer as { readonly reward?: number | null; readonly recording?: string };
     if (recording === undefined) throw new Error(wordsOf(end, 'the rollout'));

@@ -6,7 +6,7 @@ import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.t
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { openRecording } from '../runs/runCommands.ts';
-import { writableRunsOf } from '../runs/runPlaces.ts';
+import { writableWorkOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { refreshRuns } from '../views/runsTree.ts';
 import { pickDomain } from '../workspaceDomains.ts';
@@ -23,8 +23,9 @@ export async function importChats(context: Context): Promise<string | undefined>
   if (!from || !domain) return undefined;
   const files = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
   if (!files) return undefined;
-  const out = newRunOf(domain, from);
-  if (!out) return undefined;
+  const runs = writableWorkOf('runs', domain);
+  if (runs === undefined) return undefined;
+  const out = makeNewRunFolder(runs, from);
   const args = ['import', from, ...files, '--domain', domain, '--out', out];
   const end = await runOrTell(context, 'Rehearsal: importing conversations', args);
   removeUnbegunRun(out);
@@ -33,15 +34,6 @@ export async function importChats(context: Context): Promise<string | undefined>
   refreshRuns();
   void tellOf(context, report);
   return out;
-}
-
-/** Creates the folder of the run; undefined where it cannot be written, which the person was told. */
-function newRunOf(domain: string, about: string): string | undefined {
-  try {
-    return makeNewRunFolder(writableRunsOf(domain), about);
-  } catch {
-    return undefined;
-  }
 }
 
 async function tellOf(context: Context, { folder, recordings, problems, masked }: ConversationsReport): Promise<void> {

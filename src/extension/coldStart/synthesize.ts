@@ -5,7 +5,7 @@ import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.t
 import { askNamedModel } from '../authoring/drafting.ts';
 import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { workOf } from '../runs/runPlaces.ts';
+import { writableWorkOf } from '../runs/runPlaces.ts';
 import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import { domainFolders } from '../workspaceDomains.ts';
@@ -63,7 +63,9 @@ async function newPlan(context: Context): Promise<Plan | undefined> {
     validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'A whole number above 0'),
   });
   if (!count) return undefined;
-  const folder = makeNewRunFolder(workOf('synth', first), 'synth');
+  const place = writableWorkOf('synth', first);
+  if (place === undefined) return undefined;
+  const folder = makeNewRunFolder(place, 'synth');
   return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder], folder };
 }
 

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
 import { pickTask } from '../pickTask.ts';
-import { writableRunsOf } from '../runs/runPlaces.ts';
+import { writableWorkOf } from '../runs/runPlaces.ts';
 import type { NamedPython } from '../training/learning.ts';
 import {
   domainFolderOf,
@@ -44,12 +44,8 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     const configuration: Configuration = { token: standbyToken, ...(python?.length ? { python } : {}), ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
-    try {
-      return { ...configuration, runs: writableRunsOf(domain) };
-    } catch {
-      // The person was told, and starts again.
-      return undefined;
-    }
+    const writable = writableWorkOf('runs', domain);
+    return writable === undefined ? undefined : { ...configuration, runs: writable };
   },
 };
 

@@ -1,35 +1,52 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runPlacesAround, runsIn, runsOf, workFolders, workRootOf } from '../../engine/shell/workFolders.ts';
+import { runPlacesAround, runsIn, workFolder, workFolders, workRootOf } from '../../engine/shell/workFolders.ts';
 import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
 
-/** The folder for runs that a person chose for this workspace, where its own cannot be written. */
+/** The folder that a person chose for this workspace, for runs whose own folder cannot be written. */
 const memory = 'rehearsal.runFolder';
 let state: vscode.Memento | undefined;
 let isOffered = false;
+const chosen = new vscode.EventEmitter<void>();
+
+/** Fires when a person has chosen another folder for runs. */
+export const onDidChooseRunFolder = chosen.event;
 
 /** Keeps the folder that a person chooses with the workspace. */
 export function keepRunFolder(memento: vscode.Memento): void {
   state = memento;
 }
 
+/** What the editor writes for a domain: each has a folder of its own below `.rehearsal`. */
+type Work = 'runs' | 'training' | 'synth';
+
 /**
- * Where the editor writes the runs of a domain: to the workspace folder that contains it, else to the domain itself; to the
- * folder that a person chose where that cannot be written.
+ * Returns where the editor writes the work of a domain: to the workspace folder that contains it, else to the domain itself;
+ * to the folder that a person chose where that cannot be written.
  */
-export function runsOfDomain(domain: string): string {
-  const own = runsOf(domain, workspaceRoots());
-  return isWritable(own) ? own : (chosenFolder() ?? own);
+export function workOf(kind: Work, domain: string): string {
+  const own = join(workRootOf(domain, workspaceRoots()), workFolders[kind]);
+  const [other] = chosenFolders();
+  return other === undefined || isWritable(own) ? own : join(other, workFolders[kind]);
 }
 
-/** The same for a run that is to begin. Throws where the folder cannot be written, and offers to choose another one. */
-export function writableRunsOf(domain: string): string {
-  const runs = runsOfDomain(domain);
-  if (isWritable(runs)) return runs;
-  const message = `${runs} cannot be written, so nothing was run. Choose another folder for runs.`;
+/** Returns the same for work that is to begin. Throws where the folder cannot be written, and offers to choose another one. */
+export function requireWritable(kind: Work, domain: string): string {
+  const folder = workOf(kind, domain);
+  if (isWritable(folder)) return folder;
+  const message = `${folder} cannot be written, so nothing was run. Choose another folder for runs.`;
   if (!isOffered) void offerAnother(message);
   throw new Error(message);
+}
+
+/** Returns the same; undefined where the folder cannot be written, which the person was told. */
+export function writableWorkOf(kind: Work, domain: string): string | undefined {
+  try {
+    return requireWritable(kind, domain);
+  } catch {
+    return undefined;
+  }
 }
 
 async function offerAnother(message: string): Promise<void> {
@@ -41,7 +58,10 @@ async function offerAnother(message: string): Promise<void> {
   const [folder] = (await vscode.window.showOpenDialog(folderDialog)) ?? [];
   if (!folder) return;
   await state?.update(memory, folder.fsPath);
-  void vscode.window.showInformationMessage(`Runs are now written to ${folder.fsPath}. Start the run again.`);
+  chosen.fire();
+  void vscode.window.showInformationMessage(
+    `Runs are now written to ${join(folder.fsPath, workFolder)}. Start the run again.`,
+  );
 }
 
 const folderDialog: vscode.OpenDialogOptions = {
@@ -56,7 +76,7 @@ const folderDialog: vscode.OpenDialogOptions = {
  * line and other debuggers do.
  */
 export function runPlacesOf(domain: string): readonly string[] {
-  return [...new Set([...runPlacesAround(domain, workspaceRoots()), ...chosenFolders()])];
+  return [...new Set([...runPlacesAround(domain, workspaceRoots()), ...chosenFolders().map(runsIn)])];
 }
 
 /** Where runs may lie: those of the workspace's folders, of its domains, and of other domains with a file that is open. */
@@ -65,28 +85,19 @@ export async function runPlaces(): Promise<readonly string[]> {
   return [...new Set([...workspaceRoots().map(runsIn), ...domains.flatMap(runPlacesOf)])];
 }
 
-/** What the editor keeps next to the runs of a domain. */
-type OtherWork = 'training' | 'synth';
-
-/** Returns where training runs or syntheses of a domain are written: in the folder that `runsOf` decides for runs. */
-export function workOf(kind: OtherWork, domain: string): string {
-  return join(workRootOf(domain, workspaceRoots()), workFolders[kind]);
-}
-
-/** Returns where training runs or syntheses can be: in each folder of the workspace, and those of open files outside. */
-export function workPlaces(kind: OtherWork): readonly string[] {
+/**
+ * Returns where training runs or syntheses can be: in each folder of the workspace, those of open files outside, and the
+ * folder that a person chose.
+ */
+export function workPlaces(kind: Exclude<Work, 'runs'>): readonly string[] {
   const roots = workspaceRoots();
-  const all = [...roots, ...openDomains().map((domain) => workRootOf(domain, roots))];
+  const all = [...roots, ...openDomains().map((domain) => workRootOf(domain, roots)), ...chosenFolders()];
   return [...new Set(all)].map((root) => join(root, workFolders[kind]));
 }
 
-function chosenFolder(): string | undefined {
-  return state?.get<string>(memory);
-}
-
 function chosenFolders(): readonly string[] {
-  const chosen = chosenFolder();
-  return chosen === undefined ? [] : [chosen];
+  const folder = state?.get<string>(memory);
+  return folder === undefined ? [] : [folder];
 }
 
 function workspaceRoots(): readonly string[] {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';
-import { runPlaces } from './runPlaces.ts';
+import { onDidChooseRunFolder, runPlaces } from './runPlaces.ts';
 
 /** A batch writes many files at once: they are told of together, this long after the first of them. */
 const gatherMs = 500;
@@ -60,6 +60,7 @@ export class RunWatch implements vscode.Disposable {
       domains.onDidCreate(elsewhere),
       domains.onDidDelete(elsewhere),
       vscode.workspace.onDidChangeWorkspaceFolders(elsewhere),
+      onDidChooseRunFolder(elsewhere),
       vscode.workspace.onDidOpenTextDocument(elsewhereIfOutside),
       vscode.workspace.onDidCloseTextDocument(elsewhereIfOutside),
       new vscode.Disposable(() => clearInterval(timer)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { debugType } from '../contributions.ts';
-import { writableRunsOf } from '../runs/runPlaces.ts';
+import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { chosenTests } from './chosenTests.ts';
 import type { Explorer } from './explorer.ts';
@@ -46,7 +46,7 @@ async function debugTest(
   run.started(item);
   explorer.debugged.add(item);
   try {
-    const runs = writableRunsOf(folder);
+    const runs = requireWritable('runs', folder);
     const before = new Set(namesIn(runs));
     const workspace = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder));
     const configuration = { type: debugType, request: 'launch', name: target.task, ...target, runs };

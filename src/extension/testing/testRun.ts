@@ -5,7 +5,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { answerOf, runCommand } from '../commandLine.ts';
-import { writableRunsOf } from '../runs/runPlaces.ts';
+import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { readDomain } from '../workspaceDomains.ts';
 import { chosenTests } from './chosenTests.ts';
@@ -86,7 +86,7 @@ async function playBatch(
   const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
   const name = domain.domain.name || basename(folder);
   try {
-    const out = makeNewRunFolder(writableRunsOf(folder), agent === undefined ? name : `${name}-${agent}`);
+    const out = makeNewRunFolder(requireWritable('runs', folder), agent === undefined ? name : `${name}-${agent}`);
     explorer.shown.set(out, tasks.length * trials);
     try {
       await play(explorer, run, results, evalArguments(batch, { trials, out }), token);

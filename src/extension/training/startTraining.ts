@@ -6,7 +6,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/runName.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { workOf } from '../runs/runPlaces.ts';
+import { writableWorkOf } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { pickCheckpoint } from './checkpoints.ts';
@@ -119,7 +119,8 @@ async function beginTraining(
 ): Promise<string | undefined> {
   const target = named ? namedTargets().find(({ name }) => name === named) : await pickTarget();
   if (!target) return undefined;
-  const root = workOf('training', domain);
+  const root = writableWorkOf('training', domain);
+  if (root === undefined) return undefined;
   const python = target === local ? pythonOption() : pythonArguments(target.python);
   const where = target === local ? '' : ` on ${target.name}`;
   const command = (out: string) => ['train', ...args, '--out', out, '--target', target.target, ...python];

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import type { Context } from '../../../src/extension/context.ts';
-import { runsOfDomain } from '../../../src/extension/runs/runPlaces.ts';
+import { workOf } from '../../../src/extension/runs/runPlaces.ts';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';
 import { debugTests } from '../../../src/extension/testing/debugTests.ts';
 import { domainRow } from '../../../src/extension/testing/domainRow.ts';
@@ -178,9 +178,9 @@ describe('the Test Explorer', () => {
     });
 
     it('is not shown a second time', async () => {
-      const names = readdirSync(runsOfDomain(folder));
+      const names = readdirSync(workOf('runs', folder));
       assert.ok(names.length > 0);
-      const shown = await Promise.all(names.map((name) => publishRun(explorer, join(runsOfDomain(folder), name))));
+      const shown = await Promise.all(names.map((name) => publishRun(explorer, join(workOf('runs', folder), name))));
       assert.deepEqual(shown.filter(Boolean), []);
     });
   });
@@ -264,7 +264,7 @@ describe('the Test Explorer', () => {
   });
 
   it('a run of the command line is shown once, and again only when more of it is finished', async () => {
-    const out = join(runsOfDomain(folder), 'from-a-terminal');
+    const out = join(workOf('runs', folder), 'from-a-terminal');
     const terminal = (trials: number) =>
       rehearse(
         'eval',

@@ -255,6 +255,22 @@ test.each([
   expect(existsSync(join(editor.workspace, '.rehearsal'))).toBe(false);
 });
 
+test.each([
+  [
+    'a training run',
+    (domain: string) => evaluateCheckpoint(context, { domain, model: 'tiny', trials: 1 }, () => undefined),
+  ],
+  ['a synthesis', () => synthesize(context)],
+])('%s begins in no folder that cannot be written, and another folder is offered', async (_what, begin) => {
+  const domain = secondDesk();
+  // A file in place of the folder cannot be written to, by no user.
+  writeFileSync(join(editor.second, '.rehearsal'), '');
+  writeFileSync(note, '{}');
+  expect(await begin(domain)).toBeUndefined();
+  expect(editor.said).toEqual([expect.stringMatching(/cannot be written, so nothing was run. Choose another folder/)]);
+  expect(asked()).toEqual({});
+});
+
 test('training runs and syntheses of all folders of the window are listed, equal names with their folder', async () => {
   secondDesk();
   const [old, same] = ['20260101-000000-sft', '20260102-000000-grpo'] as const;
