@@ -2,8 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import type { Persona } from '../engine/core/persona.ts';
 import type { Task } from '../engine/core/task.ts';
 import type { FilePart } from '../engine/shell/load/fileParts.ts';
+import type { Placed } from '../engine/shell/load/items.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
@@ -32,15 +34,15 @@ export async function readDomain(
   folder: string,
   { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedDomain> {
-  const [{ readFiles }, { readSource, partsOf, parseItems, kind }] = await Promise.all([
+  const [{ readFiles }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
     import('../engine/shell/load/loadDomain.ts'),
-    taskReaders(),
+    itemReaders(),
   ]);
   const overlay = unsavedTexts();
   for (const file of taskFiles(folder)) {
     const read = readSource(file, 'task', overlay, undefined, folder);
     for (const { source } of 'source' in read ? partsOf(read.source) : []) {
-      for (const { value } of parseItems(source, kind).items) onTask?.(value);
+      for (const { value } of parseItems(source, kinds.task).items) onTask?.(value);
       await setImmediate();
       signal?.throwIfAborted();
     }
@@ -96,39 +98,54 @@ export async function domainOfRecording(recording: string): Promise<string | und
  * Reads the file as it is in the editor, and only as much of it as that takes: a domain can have thousands of tasks.
  */
 export async function taskAt(file: string, line: number): Promise<string | undefined> {
-  if (!file.endsWith('.task.yaml')) return undefined;
-  const { readSource, partsOf, parseItems, placeOf, kind } = await taskReaders();
-  const read = readSource(file, 'task', unsavedTexts(), undefined, domainFolderOf(file));
+  return file.endsWith('.task.yaml') ? itemAt(file, line, { word: '', isWanted: () => true }) : undefined;
+}
+
+/** Returns the draft at a line of a file of tasks or personas, as `taskAt` does the task. */
+export async function draftAt(file: string, line: number): Promise<string | undefined> {
+  const { isDraft } = await import('../engine/shell/load/drafts.ts');
+  return itemAt(file, line, { word: 'draft', isWanted: isDraft });
+}
+
+/** Items that are looked for. A part of a file without their word has none, and is not parsed. */
+type Wanted = { readonly word: string; readonly isWanted: (item: Placed<Task | Persona>) => boolean };
+
+async function itemAt(file: string, line: number, { word, isWanted }: Wanted): Promise<string | undefined> {
+  const { readSource, partsOf, parseItems, placeOf, kinds } = await itemReaders();
+  const [, name] = /\.(task|persona)\.yaml$/.exec(file) ?? [];
+  if (name !== 'task' && name !== 'persona') return undefined;
+  const read = readSource(file, name, unsavedTexts(), undefined, domainFolderOf(file));
   if (!('source' in read)) return undefined;
-  const parts = partsOf(read.source);
-  const tasksOf = (part: FilePart) =>
-    parseItems(part.source, kind).items.map((item) => ({ id: item.value.id, line: part.line + placeOf(item).line }));
+  const parts = partsOf(read.source).filter(({ source }) => source.text.includes(word));
+  const itemsOf = (part: FilePart) =>
+    parseItems<Task | Persona>(part.source, kinds[name])
+      .items.filter(isWanted)
+      .map((item) => ({ id: item.value.id, line: part.line + placeOf(item).line }));
   for (const part of parts.filter((each) => each.line < line).toReversed()) {
-    const task = tasksOf(part).findLast((each) => each.line <= line);
-    if (task) return task.id;
+    const item = itemsOf(part).findLast((each) => each.line <= line);
+    if (item) return item.id;
   }
   for (const part of parts) {
-    const [first] = tasksOf(part);
+    const [first] = itemsOf(part);
     if (first) return first.id;
   }
   return undefined;
 }
 
-/** Returns the readers of task files, which are loaded at the first call, so that activation does not wait for them. */
-async function taskReaders() {
-  const [{ readSource }, { partsOf }, { parseItems, placeOf }, { taskSchema }] = await Promise.all([
+/** Returns the readers of tasks and personas, which are loaded at the first call, so that activation does not wait for them. */
+async function itemReaders() {
+  const [{ readSource }, { partsOf }, { parseItems, placeOf }, { taskSchema }, { personaSchema }] = await Promise.all([
     import('../engine/shell/load/source.ts'),
     import('../engine/shell/load/fileParts.ts'),
     import('../engine/shell/load/items.ts'),
     import('../engine/core/task.ts'),
+    import('../engine/core/persona.ts'),
   ]);
-  return {
-    readSource,
-    partsOf,
-    parseItems,
-    placeOf,
-    kind: { kind: 'task', schema: 'task', item: taskSchema } as const,
-  };
+  const kinds = {
+    task: { kind: 'task', schema: 'task', item: taskSchema },
+    persona: { kind: 'persona', schema: 'persona', item: personaSchema },
+  } as const;
+  return { readSource, partsOf, parseItems, placeOf, kinds };
 }
 
 /** The folder of the workspace's only domain, or of the one that a person picks; undefined where there is none. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pickTask } from '../../src/extension/pickTask.ts';
+import { pickDraft, pickTask } from '../../src/extension/pickTask.ts';
 import { readDomain } from '../../src/extension/workspaceDomains.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -12,6 +12,7 @@ const editor = vi.hoisted(() => ({
   opened: undefined as undefined | { readonly busy: boolean; readonly read: number },
   selected: '',
   isDisposed: false,
+  said: [] as string[],
   /** What the person does once the list is open, and once it is complete. */
   onOpen: (_list: { readonly accept: () => void; readonly hide: () => void }) => undefined as unknown,
   onComplete: (_list: { readonly accept: () => void; readonly hide: () => void }) => undefined as unknown,
@@ -55,32 +56,52 @@ vi.mock('vscode', () => {
       },
     };
   };
-  return { window: { createQuickPick }, workspace: { textDocuments: [] } };
+  const showInformationMessage = (words: string) => editor.said.push(words);
+  return { window: { createQuickPick, showInformationMessage }, workspace: { textDocuments: [] } };
 });
 
-const domainOf = (size: number) => {
+const domainOf = (size: number, mark = '') => {
   const folder = temporaryFolder('many');
   mkdirSync(join(folder, 'tasks'));
   writeFileSync(join(folder, 'domain.yaml'), 'name: desk\n');
-  const text = (nth: number) => `- id: task-${nth}\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n`;
+  const text = (nth: number) => `- id: task-${nth}\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n${mark}`;
   const texts = Array.from({ length: size }, (_, nth) => text(nth));
   writeFileSync(join(folder, 'tasks', 'many.task.yaml'), texts.join(''));
   return folder;
 };
 
 const small = domainOf(3);
+const drafts = domainOf(3, '  draft: true\n');
 
 beforeEach(() => {
   const nothing = () => undefined;
-  Object.assign(editor, { lengths: [], opened: undefined, isDisposed: false, onOpen: nothing, onComplete: nothing });
+  Object.assign(editor, {
+    lengths: [],
+    said: [],
+    opened: undefined,
+    isDisposed: false,
+    onOpen: nothing,
+    onComplete: nothing,
+  });
 });
 
-test('the list of tasks opens before the domain is read, and has all of them in the end', async () => {
+test.each([
+  ['tasks', pickTask, small],
+  ['drafts', pickDraft, drafts],
+])('the list of %s opens before the domain is read, and has all of them in the end', async (_what, pick, folder) => {
   editor.selected = 'task-1';
   editor.onComplete = ({ accept }) => accept();
-  expect(await pickTask(small, 'Which task?')).toBe('task-1');
+  expect(await pick(folder, 'Which?')).toBe('task-1');
   expect(editor).toMatchObject({ opened: { busy: true, read: 0 }, isDisposed: true });
   expect(editor.lengths.at(-1)).toBe(3);
+});
+
+test.each([
+  ['tasks', pickTask, drafts],
+  ['drafts', pickDraft, small],
+])('the list of a domain without %s closes with a message', async (what, pick, folder) => {
+  expect(await pick(folder, 'Which?')).toBeUndefined();
+  expect(editor).toMatchObject({ said: [`This domain has no ${what}.`], isDisposed: true });
 });
 
 test('to close the list ends the reading', async () => {

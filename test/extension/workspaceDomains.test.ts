@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readDomain, taskAt } from '../../src/extension/workspaceDomains.ts';
+import { draftAt, readDomain, taskAt } from '../../src/extension/workspaceDomains.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 
 vi.mock('vscode', () => ({ workspace: { textDocuments: [] } }));
@@ -49,4 +49,23 @@ test('the task at a line is found in its file alone, also below a task that cann
   expect(await taskAt(file, lineOf('task-1-1') + 1)).toBe('task-1-1');
   expect(await taskAt(join(folder, 'policy.md'), 1)).toBeUndefined();
   expect(await taskAt(join(folder, 'tasks', 'gone.task.yaml'), 1)).toBeUndefined();
+});
+
+test('the draft at a line is found in its file alone, else the first draft of the file', async () => {
+  const folder = smallDomain({}, tasksIn(0));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  mkdirSync(join(folder, 'personas'), { recursive: true });
+  const [first = '', second = '', third = '', fourth = ''] = tasksIn(1).split(/^(?=- )/m);
+  const draft = (text: string) => `${text}  draft: true\n`;
+  const tasks = join(folder, 'tasks', 'own.task.yaml');
+  writeFileSync(tasks, [first, draft(second), third, draft(fourth)].join(''));
+  const persona = join(folder, 'personas', 'shy.persona.yaml');
+  writeFileSync(persona, 'id: shy\ndescription: Says little.\ndraft: true\n');
+  // A domain with such a file cannot be read whole.
+  writeFileSync(join(folder, 'tasks', 'broken.task.yaml'), '{');
+  const found = await Promise.all([1, 5, 8, 11].map((line) => draftAt(tasks, line)));
+  expect(found).toEqual(['task-1-1', 'task-1-1', 'task-1-1', 'task-1-3']);
+  expect(await draftAt(persona, 1)).toBe('shy');
+  expect(await draftAt(join(folder, 'policy.md'), 1)).toBeUndefined();
 });

@@ -2,10 +2,11 @@ import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { pickDraft } from '../pickTask.ts';
 import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
-import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { domainFolderOf, draftAt, saveFilesOf } from '../workspaceDomains.ts';
 import { firstObstacle, type GatedDraft } from './drafting.ts';
 
 /** A draft, as the light bulb and the tree name it. */
@@ -46,19 +47,8 @@ async function draftOf(target: unknown): Promise<DraftNamed | undefined> {
   const file = activeFile();
   const folder = file && domainFolderOf(file);
   if (!file || !folder) return undefined;
-  const { draftsOf } = await import('../../engine/shell/load/drafts.ts');
-  const drafts = draftsOf((await readDomain(folder)).parts);
-  const own = drafts.filter(({ placed }) => placed.file === file);
-  const line = cursorLine(file);
-  const here = own.findLast(({ placed: { places, path } }) => places.value(path).line <= line) ?? own[0];
-  if (here) return { folder, id: here.placed.value.id };
-  const items = drafts.map(({ kind, placed }) => ({ label: placed.value.id, description: kind }));
-  if (items.length === 0) {
-    void vscode.window.showInformationMessage('This domain has no drafts.');
-    return undefined;
-  }
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Which draft?' });
-  return picked && { folder, id: picked.label };
+  const id = (await draftAt(file, cursorLine(file))) ?? (await pickDraft(folder, 'Which draft?'));
+  return id === undefined ? undefined : { folder, id };
 }
 
 const codes = ['task/draft', 'persona/draft'];
