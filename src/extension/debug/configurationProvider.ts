@@ -67,13 +67,18 @@ async function attached(configuration: Configuration): Promise<Configuration | u
   return folder ? { ...configuration, request: 'attach', domain: folder } : undefined;
 }
 
-/** Every task of the workspace as a launch, in the debug view's list. */
+/**
+ * Every task of a workspace folder as a launch, in the debug view's list. VS Code asks for each folder of the window, and for
+ * the settings of the workspace and of the person, which have none.
+ */
 export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
-  provideDebugConfigurations: async (_folder, token) => {
+  provideDebugConfigurations: async (own, token) => {
+    if (!own) return [];
     const reading = new AbortController();
     token?.onCancellationRequested(() => reading.abort());
     const read = (folder: string) => readDomain(folder, { signal: reading.signal });
-    const domains = await Promise.all((await domainFolders()).map(read)).catch((error: unknown) => {
+    const folders = (await domainFolders()).filter((folder) => isIn(own, folder));
+    const domains = await Promise.all(folders.map(read)).catch((error: unknown) => {
       if (reading.signal.aborted) return [];
       throw error;
     });
@@ -85,6 +90,11 @@ export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
     });
   },
 };
+
+/** Whether a folder is in a workspace folder, and in none that is inside that. */
+function isIn(own: vscode.WorkspaceFolder, folder: string): boolean {
+  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder))?.uri.fsPath === own.uri.fsPath;
+}
 
 async function taskFor(folder: string, file: string | undefined): Promise<string | undefined> {
   if (file && domainFolderOf(file) === folder) {

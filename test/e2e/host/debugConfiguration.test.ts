@@ -17,7 +17,9 @@ describe('debug configurations', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
 
   it('the debug view lists every task of the workspace', async () => {
-    const listed = (await dynamicConfigurations.provideDebugConfigurations?.(undefined)) ?? [];
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    const listed = (await dynamicConfigurations.provideDebugConfigurations?.(folder)) ?? [];
+    assert.deepEqual(await dynamicConfigurations.provideDebugConfigurations?.(undefined), []);
     assert.ok(tasks.length >= 12);
     assert.deepEqual(listed.map(({ task }) => task).sort(), [...tasks].sort());
     for (const { type, request, domain } of listed) {

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { configurationProvider } from '../../../src/extension/debug/configurationProvider.ts';
+import { configurationProvider, dynamicConfigurations } from '../../../src/extension/debug/configurationProvider.ts';
 import { runPlacesOf } from '../../../src/extension/runs/runPlaces.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-const editor = vi.hoisted(() => ({ folders: [] as string[], file: '' }));
+const editor = vi.hoisted(() => ({ folders: [] as string[], domains: [] as string[], file: '' }));
 
 vi.mock('vscode', () => {
   class Tab {
@@ -29,6 +29,14 @@ vi.mock('vscode', () => {
       textDocuments: [],
       get workspaceFolders() {
         return editor.folders.map((fsPath) => ({ uri: { fsPath } }));
+      },
+      findFiles: async () => editor.domains.map((folder) => ({ fsPath: `${folder}/domain.yaml` })),
+      asRelativePath: (path: string) => path,
+      // VS Code's own answer: the innermost folder.
+      getWorkspaceFolder: ({ fsPath }: { readonly fsPath: string }) => {
+        const around = editor.folders.filter((folder) => fsPath === folder || fsPath.startsWith(`${folder}/`));
+        const [inner] = around.toSorted((one, other) => other.length - one.length);
+        return inner === undefined ? undefined : { uri: { fsPath: inner } };
       },
       getConfiguration: () => ({ get: () => undefined }),
     },
@@ -61,4 +69,20 @@ test.each([
   const whole = await configurationProvider.resolveDebugConfigurationWithSubstitutedVariables?.(first, filled as never);
   expect(whole).toMatchObject({ domain: folder, task: 'one', runs: join(root, '.rehearsal', 'runs') });
   expect(runPlacesOf(folder)).toContain(whole?.['runs']);
+});
+
+test('each task is a launch once, in the innermost folder of the window that contains its domain', async () => {
+  const inner = join('first', 'inner');
+  editor.folders = ['first', 'second', inner].map((name) => join(work, name));
+  editor.domains = [domain('first', 'inner', 'desk'), domain('second', 'desk')];
+  const asked = [...editor.folders.map((fsPath) => ({ uri: { fsPath } })), undefined];
+  const listed = await Promise.all(
+    asked.map((folder) => dynamicConfigurations.provideDebugConfigurations?.(folder as never)),
+  );
+  expect(listed.map((all) => all?.map((each) => each['domain']))).toEqual([
+    [],
+    [join(work, 'second', 'desk')],
+    [join(work, inner, 'desk')],
+    [],
+  ]);
 });
