@@ -96,7 +96,7 @@ function reportText({ folder, domain, recordings, problems, system, masked }: Co
 function systemLines({ same, differs, none }: ConversationsReport['system']): readonly string[] {
   return [
     ...(same > 0 ? [`${counted(same, 'system message')}: the domain's policy`] : []),
-    ...(differs > 0 ? [`${counted(differs, 'system message')}: not the domain's policy, kept as it was`] : []),
+    ...(differs > 0 ? [`${counted(differs, 'system message')}: not the domain's policy alone, kept as masked`] : []),
     ...(none > 0 ? [`${counted(none, 'conversation')} without a system message: the domain's policy stands in`] : []),
   ];
 }

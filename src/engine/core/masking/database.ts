@@ -13,10 +13,14 @@ const shortest = 3;
 /**
  * What a database says of the values in conversations. Its own values stay: they are the world in which tasks are
  * rehearsed, and whoever has the domain has them. A first name alone stays where its person is known by more than that.
+ * @param texts what else the domain says, such as its policy
  */
-export function keptBy(databases: readonly JsonObject[]): Pick<MaskOptions, 'kept' | 'keptNames' | 'ids'> {
+export function keptBy(
+  databases: readonly JsonObject[],
+  texts: readonly string[] = [],
+): Pick<MaskOptions, 'kept' | 'keptNames' | 'ids'> {
   const persons = databases.flatMap(personsIn);
-  const values = new ValueIndex(databases.flatMap((each) => [...valuesIn(each)]));
+  const values = new ValueIndex([...databases.flatMap((each) => [...valuesIn(each)]), ...keptTexts(texts)]);
   const byMark = new Map<string, Person[]>();
   for (const person of persons)
     for (const mark of person.marks) byMark.set(mark, [...(byMark.get(mark) ?? []), person]);
@@ -33,9 +37,20 @@ export function keptBy(databases: readonly JsonObject[]): Pick<MaskOptions, 'kep
 }
 
 /** The names and the ids that a database knows: of a copy of the real one, none of its values stays. */
-export function knownFrom(databases: readonly JsonObject[]): Pick<MaskOptions, 'names' | 'ids'> {
-  return { names: databases.flatMap(personsIn).flatMap(({ names }) => names), ids: idShapes(databases) };
+export function knownFrom(
+  databases: readonly JsonObject[],
+  texts: readonly string[] = [],
+): Pick<MaskOptions, 'kept' | 'names' | 'ids'> {
+  const values = new ValueIndex(keptTexts(texts));
+  return {
+    kept: (text) => values.spansIn(text),
+    names: databases.flatMap(personsIn).flatMap(({ names }) => names),
+    ids: idShapes(databases),
+  };
 }
+
+const keptTexts = (texts: readonly string[]) =>
+  texts.map((each) => each.trim()).filter(({ length }) => length >= shortest);
 
 /** Text values and keys, in lower case; without names of one word, which many people share. */
 function* valuesIn(value: Json, field = ''): Iterable<string> {

@@ -33,7 +33,7 @@ export type Piece = {
   readonly asked?: string;
 };
 
-/** Masks the texts and values of one conversation. */
+/** Masks the texts and values of one conversation. What a field declares is learned from its pieces alone. */
 export type Masked = {
   readonly text: (text: string) => string;
   readonly json: <Value extends Json>(value: Value) => Value;
@@ -73,7 +73,7 @@ export function maskerOf(options: MaskOptions): Masker {
           return maskedText(text, book, keptNames);
         },
         json: (value) => {
-          book.learn(value, keptNames);
+          for (const each of textsIn([value])) book.learn(each, keptNames);
           return maskedJson(value, book, keptNames) as typeof value;
         },
       };
@@ -82,8 +82,8 @@ export function maskerOf(options: MaskOptions): Masker {
   };
 }
 
-/** All the texts in some values, keys included. */
-function textsIn(values: readonly Json[]): readonly string[] {
+/** Returns all the texts in some values, keys included. */
+export function textsIn(values: readonly Json[]): readonly string[] {
   return values.flatMap((value): readonly string[] => {
     if (typeof value === 'string') {
       const inner = jsonIn(value);

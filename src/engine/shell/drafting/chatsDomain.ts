@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { type Masked, type Masker, maskerOf } from '../../core/masking/masker.ts';
+import { type Masker, maskerOf } from '../../core/masking/masker.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { isToolName, type Offered } from '../../core/tool.ts';
 import { type Conversation, systemOf } from '../import/conversation.ts';
-import { piecesOf } from '../import/importConversations.ts';
+import { maskedConversation, piecesOf } from '../import/maskedConversation.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
 import { yamlScalar } from '../load/edit.ts';
 import { wordsOf } from './exampleArguments.ts';
@@ -42,19 +42,17 @@ type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 
 /** The files of a domain whose policy and tools are those of recorded conversations: all that a log tells of them. */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
-  const { conversations, seed } = options;
+  const { seed } = options;
   const masker = seed === null ? null : maskerOf({ seed });
-  for (const each of conversations) masker?.look(piecesOf(each));
-  const masked = new Map(conversations.map((each) => [each, masker?.conversation(piecesOf(each)) ?? null]));
-  const declared = new Map(
-    conversations.flatMap((each) =>
-      (each.tools ?? []).map((tool) => [tool.name, maskedTool(tool, masked.get(each))] as const),
-    ),
+  for (const each of options.conversations) masker?.look(piecesOf(each));
+  const conversations = options.conversations.map((each) =>
+    masker ? maskedConversation(each, masker.conversation(piecesOf(each))) : each,
   );
-  const seen = seenIn(masked);
+  const declared = new Map(conversations.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool] as const)));
+  const seen = seenIn(conversations);
   const names = [...new Set([...declared.keys(), ...seen.keys()])];
   const usable = names.filter(isToolName);
-  const policy = policyIn(masked);
+  const policy = policyIn(conversations);
   const taken = new Set<string>();
   const tools = usable.map((name) => ({ name, isWrite: !soundsReading(name), isDeclared: declared.has(name) }));
   return {
@@ -84,17 +82,17 @@ function fileName(tool: string, taken: Set<string>): string {
   return free.length === tool.length ? tool : free;
 }
 
-function seenIn(conversations: ReadonlyMap<Conversation, Masked | null>): ReadonlyMap<string, readonly Seen[]> {
+function seenIn(conversations: readonly Conversation[]): ReadonlyMap<string, readonly Seen[]> {
   const seen = new Map<string, Seen[]>();
-  for (const [{ messages }, masked] of conversations) {
+  for (const { messages } of conversations) {
     const resultOf = (call: ToolCall) => {
       const answer = messages.find((each) => each.role === 'tool' && each.callId === call.id);
-      return answer?.role === 'tool' ? (masked?.text(answer.content) ?? answer.content) : null;
+      return answer?.role === 'tool' ? answer.content : null;
     };
     for (const message of messages)
       for (const call of message.role === 'agent' ? message.calls : []) {
         const given = isObject(call.arguments as Json) ? (call.arguments as JsonObject) : {};
-        const own = { arguments: masked?.json(given) ?? given, result: resultOf(call) };
+        const own = { arguments: given, result: resultOf(call) };
         const calls = seen.get(call.name);
         if (calls) calls.push(own);
         else seen.set(call.name, [own]);
@@ -103,25 +101,12 @@ function seenIn(conversations: ReadonlyMap<Conversation, Masked | null>): Readon
   return seen;
 }
 
-/** A definition of the log whose descriptions name nobody; the rest of it is said by a machine to a machine. */
-function maskedTool(tool: Offered, masked: Masked | null | undefined): Offered {
-  if (!masked) return tool;
-  const described = (value: Json, key?: string): Json => {
-    if (Array.isArray(value)) return value.map((each) => described(each));
-    if (isObject(value))
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, described(each, name)]));
-    return key === 'description' && typeof value === 'string' ? masked.text(value) : value;
-  };
-  return { ...tool, description: masked.text(tool.description), parameters: described(tool.parameters) as JsonObject };
-}
-
 /** The system message that most conversations have; of those with as many, the one that came first. */
-function policyIn(conversations: ReadonlyMap<Conversation, Masked | null>) {
+function policyIn(conversations: readonly Conversation[]) {
   const counts = new Map<string, { readonly text: string; count: number }>();
-  for (const [conversation, masked] of conversations) {
-    const said = systemOf(conversation)?.trim();
-    if (!said) continue;
-    const text = masked?.text(said) ?? said;
+  for (const conversation of conversations) {
+    const text = systemOf(conversation)?.trim();
+    if (!text) continue;
     const key = text.replace(/\s+/g, ' ');
     const known = counts.get(key);
     if (known) known.count += 1;

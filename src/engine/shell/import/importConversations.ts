@@ -6,7 +6,7 @@ import type { RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { keptBy, knownFrom } from '../../core/masking/database.ts';
 import type { PersonalKind } from '../../core/masking/kind.ts';
-import { type Masked, type Masker, maskerOf, type Piece } from '../../core/masking/masker.ts';
+import { type Masked, type Masker, maskerOf, textsIn } from '../../core/masking/masker.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { systemPrompt } from '../../core/policy.ts';
 import { follow, type Setting, stateHash } from '../../core/rollout.ts';
@@ -33,6 +33,7 @@ import {
   type SpokenMessage,
   systemOf,
 } from './conversation.ts';
+import { maskedConversation, piecesOf } from './maskedConversation.ts';
 import { taskIdFor } from './writtenDomain.ts';
 
 export type ConversationsOptions = {
@@ -89,19 +90,21 @@ export function importConversations(
     throw refusal('empty', first ? `${first.file}:${first.line}: ${first.message}` : 'there is no conversation in it');
   const masker = maskerFor(supervisor, conversations, options);
   const setting = settingOf({ domain, world: loaded.world });
-  const named = namesOf(domain, conversations, masker);
+  // From here on only what is masked is at hand: no code below can write what a log says.
+  const masked = conversations.map((each) => maskedBy(masker?.conversation(piecesOf(each)), each));
+  const named = namesOf(domain, masked);
   const file = runFileFor(supervisor, named, options);
   const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
   const run = openRunOf(folder, file, planned, options.key);
   const system = { same: 0, differs: 0, none: 0 };
   const recordings: ConversationsReport['recordings'][number][] = [];
-  const told: ImportProblem[] = [...problems];
+  const unread = masker?.conversation([]);
+  const told = problems.map((each) => ({ ...each, message: unread?.text(each.message) ?? each.message }));
   for (const each of named) {
     if (options.signal.aborted) break;
     const { conversation, id, trial } = each;
-    const compared = comparedSystem(domain, systemOf(conversation), each.masked);
-    system[compared] += 1;
-    const start = startFor(supervisor, each, compared, options);
+    const start = startFor(supervisor, each, options);
+    system[comparedSystem(domain, each)] += 1;
     const events = [start, ...conversationEvents(each, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
     const written = writeRecording(recording, events, setting, run.id);
@@ -114,7 +117,7 @@ export function importConversations(
     run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
     const calls = events.filter(({ type }) => type === 'toolCalled').length;
     recordings.push({ recording, messages: conversation.messages.length, calls });
-    told.push(...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation));
+    told.push(...problemsOf(domain, each));
     options.onProgress?.(recordings.length, named.length);
   }
   run.finish();
@@ -126,70 +129,57 @@ function refusal(code: string, message: string): Fault {
 }
 
 function maskerFor(
-  { loaded }: Supervisor,
+  { domain, loaded }: Supervisor,
   conversations: readonly Conversation[],
   { seed: own, masksDatabase }: ConversationsOptions,
 ): Masker | null {
   if (own === null) return null;
   const databases = [loaded.world.agent, loaded.world.user];
-  const masker = maskerOf({ seed: own, ...(masksDatabase ? knownFrom(databases) : keptBy(databases)) });
+  const known = masksDatabase ? knownFrom(databases, ownTexts(domain)) : keptBy(databases, ownTexts(domain));
+  const masker = maskerOf({ seed: own, ...known });
   for (const each of conversations) masker.look(piecesOf(each));
   return masker;
 }
 
-/** Everything of a conversation that may hold personal data. */
-export function piecesOf({ id, file, messages }: Conversation): readonly Piece[] {
-  const calls = messages.flatMap((each) => (each.role === 'agent' ? each.calls : []));
-  return [
-    ...(id === null ? [] : [{ value: id }]),
-    { value: basename(file) },
-    ...messages.flatMap((message, index): readonly Piece[] => {
-      if (message.role === 'tool') {
-        const name = calls.find((call) => call.id === message.callId)?.name;
-        return [{ value: message.content, ...(name === undefined ? {} : { within: name }) }];
-      }
-      if (message.role !== 'agent') {
-        const asked = message.role === 'user' ? { asked: askedBefore(messages, index) } : {};
-        return [{ value: message.content, ...asked }];
-      }
-      const said = [message.content, message.reasoning].flatMap((value) => (value ? [{ value }] : []));
-      return [...said, ...message.calls.map(({ name, arguments: value }) => ({ value: value as Json, within: name }))];
-    }),
-  ];
+/** A conversation as it is written, and the path of the file that it is from. */
+type Written = { readonly conversation: Conversation; readonly path: string };
+
+/** What the files of a domain say to its agent: whoever has the domain has it. */
+function ownTexts({ policy, tools, tasks }: Domain): readonly string[] {
+  const told = tools.map(({ name, description, parameters }): Json => ({ name, description, parameters }));
+  return [policy.text.trim(), ...textsIn(told), ...tasks.map(({ id }) => id)];
 }
 
-/** What the agent said since the user spoke before, also where it speaks first. */
-function askedBefore(messages: readonly SpokenMessage[], index: number): string {
-  const agent = messages.slice(0, index).findLastIndex((each) => each.role === 'agent' && each.content);
-  const user = messages.slice(0, Math.max(0, agent)).findLastIndex((each) => each.role === 'user');
-  return messages
-    .slice(user + 1, index)
-    .flatMap((each) => (each.role === 'agent' && each.content ? [each.content] : []))
-    .join('\n');
+function maskedBy(masked: Masked | undefined, conversation: Conversation): Written {
+  const { file: path } = conversation;
+  const named = { ...conversation, file: basename(path) };
+  return { conversation: masked ? maskedConversation(named, masked) : named, path };
 }
 
 /** A conversation under the name that its recording gets. */
-type Named = {
-  readonly conversation: Conversation;
+type Named = Written & {
   readonly id: string;
   readonly trial: number;
   /** The task of the domain that it is of; null for most. */
   readonly task: Task | null;
-  readonly masked: Masked | null;
 };
 
-function namesOf(domain: Domain, conversations: readonly Conversation[], masker: Masker | null): readonly Named[] {
+function namesOf(domain: Domain, conversations: readonly Written[]): readonly Named[] {
   const taken = new Set(domain.tasks.map(({ id }) => id));
   const trials = new Map<string, number>();
-  return conversations.map((conversation) => {
-    const masked = masker?.conversation(piecesOf(conversation)) ?? null;
-    const { id, line, task: given } = conversation;
+  return conversations.map((written) => {
+    const { id, line, task: given } = written.conversation;
     const task = taskIn(domain, given ?? '') ?? null;
     const trial = task ? (trials.get(task.id) ?? 0) : 0;
     if (task) trials.set(task.id, trial + 1);
-    const own = id === null ? `chat-${line}` : (masked?.text(id) ?? id);
-    return { conversation, id: task?.id ?? taskIdFor(own, taken), trial, task, masked };
+    return { ...written, id: task?.id ?? taskIdFor(id ?? `chat-${line}`, taken), trial, task };
   });
+}
+
+/** What of a conversation is not as it should be, with the file in which a person finds it. */
+function problemsOf(domain: Domain, { conversation, path }: Named): readonly ImportProblem[] {
+  const all = [...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation)];
+  return all.map((each) => ({ ...each, file: path }));
 }
 
 function taskProblems(domain: Domain, { file, line, task }: Conversation): readonly ImportProblem[] {
@@ -199,22 +189,18 @@ function taskProblems(domain: Domain, { file, line, task }: Conversation): reado
 
 const bare = (text: string) => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
-function comparedSystem(
-  { policy }: Domain,
-  system: string | null,
-  masked: Masked | null,
-): keyof ConversationsReport['system'] {
+/** Compares a system message with the policy, and with what the domain makes of it for the agent. */
+function comparedSystem(domain: Domain, { conversation, id, task }: Named): keyof ConversationsReport['system'] {
+  const system = systemOf(conversation);
   if (system === null) return 'none';
-  const own = bare(policy.text);
-  // A policy that was made of the log is masked, as the rest of it.
-  return [system, masked?.text(system) ?? ''].some((text) => bare(text).includes(own)) ? 'same' : 'differs';
+  const own = [domain.policy.text, systemPrompt(domain, task ?? { ...noTask, id })];
+  return own.some((text) => bare(text) === bare(system)) ? 'same' : 'differs';
 }
 
 function startFor(
   { domain, loaded }: Supervisor,
-  { conversation, id, trial, task, masked }: Named,
-  system: keyof ConversationsReport['system'],
-  { from }: ConversationsOptions,
+  { conversation, id, trial, task }: Named,
+  { from, seed: standIns }: ConversationsOptions,
 ): RolloutStarted {
   const { messages, tools, file, line } = conversation;
   const placeholder = { ...noTask, id };
@@ -234,9 +220,6 @@ function startFor(
     unreadableCalls: ______,
     ...rest
   } = started;
-  const given = systemOf(conversation) ?? '';
-  const said =
-    system === 'none' ? systemPrompt(domain, placeholder) : system === 'same' ? given : textBy(masked, given);
   const greeting = greetingOf(messages);
   return {
     ...rest,
@@ -245,10 +228,10 @@ function startFor(
     turnCap: messages.length + 1,
     toolErrorCap: messages.length + 1,
     seats: { agent: recorded, user: recorded },
-    system: said,
-    ...(greeting === '' ? {} : { greeting: textBy(masked, greeting) }),
+    system: systemOf(conversation) ?? systemPrompt(domain, placeholder),
+    ...(greeting === '' ? {} : { greeting }),
     ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
-    imported: { from, file: textBy(masked, basename(file)), line, masked: masked !== null },
+    imported: { from, file, line, masked: standIns !== null },
   };
 }
 
@@ -265,8 +248,6 @@ const noTask: Task = {
   train: ['database'],
 };
 
-const textBy = (masked: Masked | null, text: string) => masked?.text(text) ?? text;
-
 const isGreeting = (message: SpokenMessage) => message.role === 'agent' && message.calls.length === 0;
 
 /** How many messages the agent speaks first with, system messages aside. */
@@ -282,8 +263,8 @@ function greetingOf(messages: readonly SpokenMessage[]): string {
     .join('\n\n');
 }
 
-/** What was said and done, with stand-ins and with ids of calls that nobody outside knows. */
-function conversationEvents({ conversation, masked }: Named, domain: Domain): readonly RolloutEvent[] {
+/** What was said and done, with ids of calls that nobody outside knows. */
+function conversationEvents({ conversation }: Named, domain: Domain): readonly RolloutEvent[] {
   const { messages } = conversation;
   const ids = new Map<string, string>();
   const idOf = (id: string) => {
@@ -292,7 +273,7 @@ function conversationEvents({ conversation, masked }: Named, domain: Domain): re
     return found;
   };
   const events = eventsOf({ ...conversation, messages: messages.slice(greetingEnd(messages)) });
-  const said = events.map(({ event }) => maskedEvent(event, masked, idOf));
+  const said = events.map(({ event }) => withCallIds(event, idOf));
   const last = said.findLast(({ type }) => type === 'toolCalled');
   const handsOff = (call: ToolCall) =>
     domain.tools.some(({ name, handsOff }) => handsOff === true && name === call.name);
@@ -306,26 +287,15 @@ function conversationEvents({ conversation, masked }: Named, domain: Domain): re
   ];
 }
 
-function maskedEvent(event: RolloutEvent, masked: Masked | null, idOf: (id: string) => string): RolloutEvent {
-  const maskedCall = <Call extends { readonly id: string; readonly arguments: unknown }>(call: Call): Call => ({
-    ...call,
-    id: idOf(call.id),
-    arguments: masked ? masked.json(call.arguments as Json) : call.arguments,
-  });
+function withCallIds(event: RolloutEvent, idOf: (id: string) => string): RolloutEvent {
+  const renamed = <Call extends { readonly id: string }>(call: Call): Call => ({ ...call, id: idOf(call.id) });
   switch (event.type) {
-    case 'userReplied':
-      return { ...event, content: textBy(masked, event.content) };
     case 'agentReplied':
-      return {
-        ...event,
-        content: event.content === null ? null : textBy(masked, event.content),
-        ...(event.reasoning === undefined ? {} : { reasoning: textBy(masked, event.reasoning) }),
-        toolCalls: event.toolCalls.map(maskedCall),
-      };
+      return { ...event, toolCalls: event.toolCalls.map(renamed) };
     case 'toolCalled':
-      return { ...event, call: maskedCall(event.call) };
+      return { ...event, call: renamed(event.call) };
     case 'toolReturned':
-      return { ...event, callId: idOf(event.callId), content: textBy(masked, event.content) };
+      return { ...event, callId: idOf(event.callId) };
     default:
       return event;
   }
