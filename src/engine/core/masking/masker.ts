@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { put } from '../json.ts';
 import { isTooDeep } from '../nesting.ts';
 import { answersIn } from './answers.ts';
+import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
@@ -9,7 +10,7 @@ import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
-import { inCase, keyOf, standInFor } from './standIn.ts';
+import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { type Span, ValueIndex } from './valueIndex.ts';
 
 export type MaskOptions = {
@@ -116,6 +117,11 @@ class Book {
   /** Cards in full, by their last four digits. */
   readonly #cards = new Map<string, string>();
   readonly #eastAsian = new KnownNames();
+  /** Dates of birth as `YYYY-MM-DD`, in each reading of those that have two. */
+  readonly #births = new Set<string>();
+  readonly #madeBirths = new Set<string>();
+  /** The last eight digits of phone numbers: a field may hold one as a number of something. */
+  readonly #phones = new Set<string>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
   readonly #learned = new Set<string>();
@@ -218,6 +224,19 @@ class Book {
       .join(' ');
   }
 
+  /** Where a text says a date of birth that is known, whatever its spelling, and what stands for it. */
+  birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    if (this.#births.size === 0) return [];
+    const kept = this.keptIn(text);
+    return datesIn(text).flatMap(({ start, end, readings, spell }) => {
+      const found = readings.find((each) => this.#births.has(each));
+      if (found === undefined || kept.some((span) => span.start <= start && span.end >= end)) return [];
+      const made = birthDateFor(readings[0] ?? found, this.#options.seed);
+      for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
+      return [{ start, end, standIn: spell(made) }];
+    });
+  }
+
   #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
     if (!keptNames.has(name)) this.#eastAsian.add(name);
   }
@@ -243,6 +262,8 @@ class Book {
   }
 
   standIn(kind: PersonalKind, value: string): string {
+    if (kind === 'id' && /^\d{8,}$/.test(value) && this.#phones.has(value.slice(-8)))
+      return this.standIn('phone', value);
     if (kind === 'name' && /[ \t]/.test(value))
       return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
         isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
@@ -270,6 +291,8 @@ class Book {
     const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
     const counts: Partial<Record<PersonalKind, number>> = {};
     for (const { kind, value } of all) if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
+    const births = new Set([...this.#births].map((each) => [...each].toSorted().join('')));
+    if (births.size > 0) counts.birthDate = (counts.birthDate ?? 0) + births.size;
     if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
     return counts;
   }
@@ -342,10 +365,19 @@ class Book {
       for (const each of patternsIn(text)) this.#add(each.kind, text.slice(each.start, each.end));
   }
 
+  /** Whether a value is a date, which is then looked for in every spelling. */
+  #learnBirthDate(value: string): boolean {
+    const [date] = datesIn(value).toSorted((a, b) => b.end - b.start - (a.end - a.start));
+    for (const each of date?.readings ?? []) if (!this.#madeBirths.has(each)) this.#births.add(each);
+    return date !== undefined;
+  }
+
   #add(kind: PersonalKind, value: string): void {
     const trimmed = value.trim();
     const first = /[\p{L}\p{N}]+/u.exec(trimmed);
     if (!first || this.#given.has(trimmed)) return;
+    if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
+    if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
     const word = first[0].toLowerCase();
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
     const entries = this.#entries.get(word) ?? new Map<string, Entry>();
@@ -396,9 +428,16 @@ function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): s
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const names = book.eastAsianIn(text, keptNames).map(({ start, end }) => ({
+    start,
+    end,
+    standIn: book.eastAsianStandIn(text.slice(start, end)),
+  }));
+  const found = [...names, ...book.birthDatesIn(text)].toSorted((a, b) => a.start - b.start || b.end - a.end);
   let [made, done] = ['', 0];
-  for (const { start, end } of book.eastAsianIn(text, keptNames)) {
-    made += `${withStandIns(text.slice(done, start), book, keptNames)}${book.eastAsianStandIn(text.slice(start, end))}`;
+  for (const { start, end, standIn } of found) {
+    if (start < done) continue;
+    made += `${withStandIns(text.slice(done, start), book, keptNames)}${standIn}`;
     done = end;
   }
   return made + withStandIns(text.slice(done), book, keptNames);

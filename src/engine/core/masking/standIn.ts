@@ -1,3 +1,4 @@
+import parsePhoneNumber from 'libphonenumber-js/min';
 import { type Random, randomStream } from '../random.ts';
 import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './patterns.ts';
@@ -112,20 +113,42 @@ function cardFor(value: string, random: Random): string {
   return made.replace(/\d(?=\D*$)/, String((last + 1) % 10));
 }
 
-/** The last eight digits stand for the subscriber, however the number is written. */
+/**
+ * The country and the prefix of a number stay. Its other digits are drawn from its last one on, so that the same number
+ * has the same stand-in with 00, with + and without a country.
+ */
 function phoneFor(value: string, seed: string, attempt: number): string {
   const digits = value.replace(/\D/g, '');
-  const own = digits.slice(-8);
-  const random = randomStream('masking', seed, 'phone', own, attempt);
-  const tail = [...own].map((digit, index) =>
-    index === 0 && digit !== '0' ? 1 + random.integer(9) : random.integer(10),
-  );
-  const head = digits.slice(0, -8);
-  const country = value.startsWith('+') ? 2 : 1;
-  const front = [...head].map((digit, index) => (index < country ? digit : String(1 + random.integer(9))));
-  const made = [...front, ...tail];
+  const random = randomStream('masking', seed, 'phone', digits.slice(-8), attempt);
+  const kept = digits.length - nationalLength(value, digits);
+  const made = [...digits]
+    .toReversed()
+    .map((digit) => String(otherDigit(Number(digit), random)))
+    .toReversed();
   let at = 0;
-  return value.replace(/\d/g, () => String(made[at++]));
+  return value.replace(/\d/g, (digit) => {
+    const index = at++;
+    return index < kept ? digit : String(made[index]);
+  });
+}
+
+/** Returns a digit from 1 to 9 that is another one. */
+function otherDigit(digit: number, random: Random): number {
+  const made = 1 + random.integer(digit === 0 ? 9 : 8);
+  return digit > 0 && made >= digit ? made + 1 : made;
+}
+
+/** How many digits a number has without its country, and without the zero that some write before the rest. */
+function nationalLength(value: string, digits: string): number {
+  const isBare = digits === value.trim() && digits.length > 10 && !digits.startsWith('0');
+  const number = parsePhoneNumber(
+    value
+      .trim()
+      .replace(/^\(?(?:\+|00)/, '+')
+      .replace(/^(?=\d)/, isBare ? '+' : ''),
+  );
+  const isNumber = number !== undefined && (!isBare || number.isValid());
+  return isNumber ? number.nationalNumber.replace(/^0+/, '').length : digits.replace(/^0+/, '').length;
 }
 
 function ipFor(value: string, random: Random): string {
@@ -139,6 +162,29 @@ function ipFor(value: string, random: Random): string {
 function macFor(value: string, random: Random): string {
   const made = `02${hexFor(value.slice(2).replace(/[a-f]/gi, '0'), random)}`;
   return /[A-F]/.test(value) ? made.toUpperCase() : made;
+}
+
+/**
+ * Returns the stand-in of a date of birth. Where day and month could be each other, their stand-ins could, too: the same
+ * spelling of both readings is then the same date.
+ */
+export function birthDateFor(date: string, seed: string): string {
+  const [year = '', month = 0, day = 0] = date.split('-').map((part, index) => (index === 0 ? part : Number(part)));
+  const [low, high] = [Math.min(Number(month), Number(day)), Math.max(Number(month), Number(day))];
+  const isEither = high <= 12;
+  for (let attempt = 0; ; attempt++) {
+    const random = randomStream('masking', seed, 'birthDate', isEither ? `${year}-${low}-${high}` : date, attempt);
+    const made = [
+      1950 + random.integer(50),
+      1 + random.integer(12),
+      isEither ? 1 + random.integer(12) : 13 + random.integer(16),
+    ];
+    const [asYear = 0, one = 0, other = 0] = made;
+    if (String(asYear) === year || (isEither && (one === other) !== (low === high))) continue;
+    const [first, last] = isEither ? [Math.min(one, other), Math.max(one, other)] : [one, other];
+    const [asMonth, asDay] = isEither && Number(month) === high ? [last, first] : [first, last];
+    return [asYear, String(asMonth).padStart(2, '0'), String(asDay).padStart(2, '0')].join('-');
+  }
 }
 
 function dateFor(value: string, random: Random): string {

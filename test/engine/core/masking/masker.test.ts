@@ -189,6 +189,66 @@ test('the same person has the same stand-in throughout, in every spelling', () =
   expect(digits(call)).toBe(digits(mail));
 });
 
+test('a date of birth has the same stand-in in every spelling', () => {
+  const spellings = [
+    ['I was born on 14 March 1981', /born on (?<d>\d+) (?<name>\p{L}+) (?<y>\d{4})/u],
+    ['So 14/03/1981.', /So (?<d>\d\d)\/(?<m>\d\d)\/(?<y>\d{4})\./],
+    ['{"dob":"1981-03-14T00:00:00Z"}', /"(?<y>\d{4})-(?<m>\d\d)-(?<d>\d\d)T00:00:00Z"/],
+    ['{"day":19810314}', /:(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)\}/],
+    ['March 14th, 1981', /^(?<name>\p{L}+) (?<d>\d+)th, (?<y>\d{4})/u],
+    ['03/14/1981', /^(?<m>\d\d)\/(?<d>\d\d)\/(?<y>\d{4})/],
+    ['am 14. März 1981', /am (?<d>\d+)\. \p{L}+ (?<y>\d{4})/u],
+    ['14 de marzo de 1981', /^(?<d>\d+) de \p{L}+ de (?<y>\d{4})/u],
+    ['urodzony 14 marca 1981', /(?<d>\d+) \p{L}+ (?<y>\d{4})/u],
+    ['14.3.81', /^(?<d>\d+)\.(?<m>\d+)\.(?<y>\d\d)$/],
+    ['1981年3月14日', /^(?<y>\d{4})年(?<m>\d+)月(?<d>\d+)日/],
+  ] as const;
+  const made = masked(spellings.map(([text]) => text));
+  const read = made.map((text, index) => spellings[index]?.[1].exec(text)?.groups ?? {});
+  const [, , { y = '', m = '', d = '' } = {}] = read;
+  expect(`${y}-${m}-${d}`).toMatch(/^19\d\d-\d\d-\d\d$/);
+  expect(y).not.toBe('1981');
+  for (const each of read)
+    expect({ y, m, d, ...each, name: '' }).toMatchObject({
+      d: expect.stringMatching(new RegExp(`^0?${Number(d)}$`)),
+      m: expect.stringMatching(new RegExp(`^0?${Number(m)}$`)),
+      y: expect.stringMatching(new RegExp(`^(?:19)?${y.slice(2)}$`)),
+    });
+  expect(made.join(' ')).not.toMatch(/1981|March 14|14 March/);
+});
+
+test.each([
+  ['born on 03/04/1984', '3 April 1984', 'April 3, 1984'],
+  ['born on 3 April 1984', '03/04/1984', '04/03/1984'],
+])('a date of birth whose day could be its month stays one date: %s', (...texts) => {
+  const [one = '', other = ''] = masked(texts).map((text) => text.replace(/^born on /, ''));
+  expect(one).not.toMatch(/1984/);
+  const day = (text: string) => /\d+/.exec(text)?.[0].replace(/^0/, '');
+  expect(day(other)).toBe(day(one));
+});
+
+test('a phone number has the same stand-in with 00, with +, with a zero in brackets and as a number', () => {
+  const [plus = '', ...others] = masked([
+    'Call +49 170 1234567.',
+    'Or 0049 170 1234567.',
+    'Or 0170 1234567.',
+    'Or +49 (0)170 1234567.',
+    '{"phone":"00491701234567"}',
+    '{"caller":491701234567}',
+  ]);
+  const own = plus.replace(/\D/g, '');
+  expect(own).toMatch(/^49\d{10}$/);
+  expect(own).not.toMatch(/170|1234567/);
+  const national = own.slice(2);
+  expect(others.map((text) => text.replace(/\D/g, ''))).toEqual([
+    `0049${national}`,
+    `0${national}`,
+    `490${national}`,
+    `0049${national}`,
+    own,
+  ]);
+});
+
 test('a card that is said in full and by its end is one card, and none that could be charged', () => {
   const [full = '', end = ''] = masked(['My card is 5500-0000-0000-0004.', 'The one ending in 0004.']);
   const digits = full.replace(/\D/g, '');
