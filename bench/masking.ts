@@ -1,0 +1,60 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { maskerOf } from '../src/engine/core/masking/masker.ts';
+import { type Labelled, labelledSentences } from './maskingSentences.ts';
+
+/*
+ * Measures how many words of names in labelled sentences are found, and how many found words are names.
+ *
+ *   node bench/masking.ts --write FILE     writes the sentences as JSON lines, for another recogniser
+ *   node bench/masking.ts                  measures the rules of the import
+ *   node bench/masking.ts --found FILE     measures a recogniser: a JSON list of the words that it found, a sentence a line
+ */
+
+const words = (text: string): readonly string[] => text.match(/\p{L}[\p{L}\p{M}]*/gu) ?? [];
+
+/** Returns the words of a sentence that masking replaced. */
+function replacedIn(text: string): readonly string[] {
+  const piece = { value: text };
+  const left = new Set(words(maskerOf({ seed: 'bench' }).conversation([piece]).text(text)));
+  return words(text).filter((word) => !left.has(word));
+}
+
+type Counts = { readonly found: number; readonly right: number; readonly labelled: number };
+
+function countsOf(sentences: readonly Labelled[], found: readonly (readonly string[])[]): Counts {
+  return sentences.reduce(
+    (sum, { names }, at) => {
+      const own = [...new Set(found[at])];
+      const labelled = new Set(names.flatMap(words));
+      return {
+        found: sum.found + own.length,
+        right: sum.right + own.filter((word) => labelled.has(word)).length,
+        labelled: sum.labelled + labelled.size,
+      };
+    },
+    { found: 0, right: 0, labelled: 0 },
+  );
+}
+
+const share = (part: number, whole: number) => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
+
+const [option, file = ''] = process.argv.slice(2);
+const sentences = labelledSentences();
+if (option === '--write') writeFileSync(file, sentences.map((each) => `${JSON.stringify(each)}\n`).join(''));
+else {
+  const lines = option === '--found' && existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : null;
+  const found =
+    lines?.map((line) => JSON.parse(line) as readonly string[]) ?? sentences.map(({ text }) => replacedIn(text));
+  const languages = [...new Set(sentences.map(({ language }) => language))];
+  for (const language of [...languages, 'all']) {
+    const chosen = sentences.flatMap((each, at) => (language === 'all' || each.language === language ? [at] : []));
+    const counts = countsOf(
+      chosen.map((at) => sentences[at] as Labelled),
+      chosen.map((at) => found[at] ?? []),
+    );
+    const { right } = counts;
+    process.stdout.write(
+      `${language.padEnd(4)} ${chosen.length} sentences, recall ${share(right, counts.labelled)}, precision ${share(right, counts.found)}\n`,
+    );
+  }
+}
