@@ -1,27 +1,34 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { readChats } from '../engine/shell/import/chats.ts';
+import { relative, resolve } from 'node:path';
 import type { ReadConversations } from '../engine/shell/import/conversation.ts';
+import type { Source } from '../engine/shell/import/conversationReader.ts';
 import { type ConversationsReport, maskingSeed } from '../engine/shell/import/importConversations.ts';
-import { readSpans } from '../engine/shell/import/spans.ts';
+import { formatNames, readConversations } from '../engine/shell/import/readConversations.ts';
 import { type SigningKey, signingKey } from '../engine/shell/ledger.ts';
+import { suggestion } from '../engine/shell/load/nearest.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
-/** What conversations that were not rehearsed may stand in. */
-const readers = {
-  chats: (files: readonly string[]) => joined(files.map(readChats)),
-  spans: readSpans,
-} satisfies Record<string, (files: readonly string[]) => ReadConversations>;
-export type Source = keyof typeof readers;
-
 /** Whether it is conversations, and not a benchmark, that is to be imported. */
-export function isConversations(named: string | undefined): named is Source {
-  return named !== undefined && Object.hasOwn(readers, named);
+export const isConversations = (named: string | undefined): named is Source => named === 'chats' || named === 'spans';
+
+/** Reads the conversations in some files, in the format that was named or in that of their shape. */
+export function readLogs(from: Source, files: readonly string[], given: Given): ReadConversations {
+  const format = text(given, 'format');
+  if (format !== undefined && !formatNames(from).includes(format)) {
+    const names = formatNames(from);
+    throw new UsageError(`--format is one of ${names.join(', ')}, not "${format}"${suggestion(format, names)}`);
+  }
+  return readConversations(files, from, format);
 }
 
-/** The conversations in some files, and what of them can't be read. */
-export const readLogs = (from: Source, files: readonly string[]): ReadConversations => readers[from](files);
+/** What the files were read as, and what was left out of them on purpose, a line each. */
+export function readLines({ formats, notes }: ReadConversations, { cwd }: Io): readonly string[] {
+  return [
+    ...formats.map(({ file, format }) => `${relative(cwd, file)}: read as ${format}`),
+    ...notes.map(({ file, line, message }) => `${relative(cwd, file)}:${line}: ${message}`),
+  ];
+}
 
 /** Files of conversations that a person named, as paths. */
 export function logFiles(named: readonly string[], io: Io): readonly string[] {
@@ -31,13 +38,6 @@ export function logFiles(named: readonly string[], io: Io): readonly string[] {
     if (statSync(path).isDirectory()) throw new UsageError(`${name} is a folder; name the files in it`);
     return path;
   });
-}
-
-function joined(read: readonly ReadConversations[]): ReadConversations {
-  return {
-    conversations: read.flatMap(({ conversations }) => conversations),
-    problems: read.flatMap(({ problems }) => problems),
-  };
 }
 
 /** What stand-ins for personal data are drawn from; null where a person wants it kept. */

@@ -1,27 +1,42 @@
 import { relative } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import { counted } from '../engine/core/counted.ts';
+import type { ReadConversations } from '../engine/shell/import/conversation.ts';
+import type { Source } from '../engine/shell/import/conversationReader.ts';
 import { type ConversationsReport, importConversations } from '../engine/shell/import/importConversations.ts';
+import { formatNames } from '../engine/shell/import/readConversations.ts';
 import { signingKey } from '../engine/shell/ledger.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
 import { runsOf } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
-import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from './conversations.ts';
+import { logFiles, maskedLine, readLines, readLogs, seedOfStandIns } from './conversations.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
 import { inRunFolder, openDomain } from './rolloutOptions.ts';
+
+/** The formats of a source as lines of the help. */
+function formatLines(source: Source): string {
+  const names = formatNames(source)
+    .join(', ')
+    .replace(/(.{1,104})(?:\s|$)/g, '$1\n  ');
+  return `Formats of ${source}:\n  ${names.trimEnd()}`;
+}
 
 export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
 rehearsal import spans FILE... --domain FOLDER [options]
 
 Makes a recording of each real conversation, in a run of its own: read it in the editor, step through it, put an agent
-against it (shadow), draft a task from it. Chats are JSON lines in OpenAI's message form, {"messages": [...]} each, or a
-message each with a conversation_id; spans are OpenTelemetry's for generative AI, as OTLP/JSON. A log says nothing of the
-database: it stays that of the domain, and nothing is verified. What can't be read is named with its line.
+against it (shadow), draft a task from it. The shape of a file decides its format, and the output names it; --format
+overrides it. JSON, JSON lines and CSV are read, also packed with gzip. A log says nothing of the database: it stays that
+of the domain, and nothing is verified. What can't be read is named with its line.
+
+${formatLines('chats')}
+${formatLines('spans')}
 
 Personal data is masked: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates of birth,
 and ids of the real system. What stands in the domain's own database stays.
 
   --domain FOLDER        the domain that the conversations are of
+  --format NAME          the format of the files (default: by their shape)
   --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the
                          domain if this folder does not contain it)
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
@@ -34,6 +49,7 @@ Exit code 0: done. 1: done, but not all could be read. 2: there was nothing to i
 
 export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   domain: { type: 'string' },
+  format: { type: 'string' },
   out: { type: 'string' },
   seed: { type: 'string' },
   'mask-database': { type: 'boolean' },
@@ -53,7 +69,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
     throw new UsageError('--keep-personal-data masks nothing, and --mask-database masks more: choose one');
   const key = signingKey();
   const seed = seedOfStandIns(given, key);
-  const read = readLogs(from, files);
+  const read = readLogs(from, files, given);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);
@@ -69,8 +85,9 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
       }),
     );
     if (seed === null) io.err(`${unmasked}\n`);
-    if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
-    else io.out(reportText(report, io));
+    if (given.values['json'] === true)
+      io.out(`${JSON.stringify({ ...report, formats: read.formats, notes: read.notes })}\n`);
+    else io.out(reportText(report, read, io));
     return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
   } finally {
     await supervisor.close();
@@ -80,10 +97,15 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
 const unmasked =
   'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
 
-function reportText({ folder, domain, recordings, problems, system, masked }: ConversationsReport, io: Io): string {
+function reportText(
+  { folder, domain, recordings, problems, system, masked }: ConversationsReport,
+  read: ReadConversations,
+  io: Io,
+): string {
   const place = relative(io.cwd, folder) || '.';
   const [messages, calls] = [sum(recordings.map((each) => each.messages)), sum(recordings.map((each) => each.calls))];
   const lines = [
+    ...readLines(read, io),
     ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),

@@ -190,13 +190,13 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
           { role: 'robot', content: 'y' },
         ],
       }),
-      said: /:1: messages\.1\.role: /,
+      said: /:1: messages\.1: role: "robot" is unknown/,
       kept: 1,
     },
     {
       what: 'a conversation in which nobody can be read',
       text: jsonl(chat, { messages: [{ role: 'alien', content: 'x' }] }),
-      said: /:2: messages\.0\.role: /,
+      said: /:2: messages\.0: role: "alien" is unknown/,
       kept: 1,
     },
     {
@@ -264,10 +264,23 @@ test.each([
   ['a folder', ['chats', 'domains', '--domain', desk], /domains is a folder; name the files in it/],
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
   ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
-  ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl is not a text in UTF-8/],
+  ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
   ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is not JSON/],
-  ['no conversation in it', ['chats', 'package.json', '--domain', desk], /package\.json:1: messages: /],
-  ['no spans in it', ['spans', 'package.json', '--domain', desk], /package\.json:1: has no resourceSpans/],
+  [
+    'a format that is unknown',
+    ['chats', 'package.json', '--domain', desk, '--format', 'shargpt'],
+    /--format is one of .*Did you mean sharegpt\?/,
+  ],
+  [
+    'no conversation in it',
+    ['chats', 'package.json', '--domain', desk],
+    /package\.json:1: the format is not known: the file has objects with name, /,
+  ],
+  [
+    'no spans in it',
+    ['spans', 'package.json', '--domain', desk],
+    /package\.json:1: the format is not known.*Supported are OpenTelemetry spans/,
+  ],
   ['both ways', ['chats', 'package.json', '--domain', desk, '--keep-personal-data', '--mask-database'], /choose one/],
   [
     'a seed for nothing',

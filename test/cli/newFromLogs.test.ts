@@ -70,7 +70,7 @@ describe('a domain from recorded chats', () => {
     const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--seed', 'x');
     expect([made.code, made.err]).toEqual([0, '']);
     expect(made.out).toMatch(
-      /^made desk in desk of 3 conversations: 2 tools, 2 of them from calls alone\npolicy\.md is the system message of 2 conversations\nmasked: /,
+      /^log\.jsonl: read as OpenAI chat completions\nmade desk in desk of 3 conversations: 2 tools, 2 of them from calls alone\npolicy\.md is the system message of 2 conversations\nmasked: /,
     );
     expect(made.out.split('to fill in:\n')[1]).toMatch(
       /desk\/domain\.yaml: simulator[\s\S]*desk\/tools: [\s\S]*desk\/database\.json: [\s\S]*next:\n {2}npx rehearsal check desk\n {2}npx rehearsal import chats log\.jsonl --domain desk --out (\S+)\n {2}npx rehearsal draft from-chats \1\n$/,
@@ -167,7 +167,9 @@ test('files can follow the folder, and a line that can not be read leaves the ot
   const made = await rehearsalIn(cwd, 'new', 'desk', 'more.jsonl', '--chats', 'log.jsonl');
   expect([made.code, made.out]).toEqual([
     1,
-    expect.stringMatching(/^more\.jsonl:1: [^\n]*JSON[^\n]*\nmade desk in desk of 2 conversations: 1 tool/),
+    expect.stringMatching(
+      /^log\.jsonl: read as [^\n]*\nmore\.jsonl: read as [^\n]*\nmore\.jsonl:1: [^\n]*JSON[^\n]*\nmade desk in desk of 2 conversations: 1 tool/,
+    ),
   ]);
 });
 

@@ -213,7 +213,7 @@ test('chats of production traffic, in OpenAI’s format', async () => {
 const broken: readonly { readonly line: string; readonly said: RegExp }[] = [
   { line: '{', said: /traffic\.jsonl:1: is not JSON/ },
   { line: '{"messages": []}', said: /:2: messages: / },
-  { line: '{"messages": [{"role": "robot", "content": "x"}]}', said: /:3: messages\.0\.role: / },
+  { line: '{"messages": [{"role": "robot", "content": "x"}]}', said: /:3: messages\.0: role: / },
   {
     line: '{"task": "none", "messages": [{"role": "user", "content": "x"}]}',
     said: /:4: the domain has no task "none"/,

@@ -36,6 +36,7 @@ were called; personal data is masked as by import. It says what to fill in and w
                      server says, and by their names where it says nothing; those are marked for review)
   --chats FILE       conversations as \`npx rehearsal import chats\` reads them; more files can follow the folder
   --spans FILE       conversations as \`npx rehearsal import spans\` reads them
+  --format NAME      the format of these files (default: by their shape)
   --simulator MODEL  openai:MODEL[@BASE_URL], which answers for the tools of the log (default: left to fill in)
   --seed TEXT        what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)
   --keep-personal-data  mask nothing
@@ -58,6 +59,7 @@ be made.
     writes: { type: 'string' },
     chats: { type: 'string', multiple: true },
     spans: { type: 'string', multiple: true },
+    format: { type: 'string' },
     simulator: { type: 'string' },
     seed: { type: 'string' },
     'keep-personal-data': { type: 'boolean' },
@@ -97,8 +99,8 @@ const optionsOf = {
   template: [],
   mcp: ['env', 'files', 'writes', 'list', 'no-play'],
   'mcp-url': ['header', 'writes', 'list', 'no-play'],
-  chats: ['simulator', 'seed', 'keep-personal-data'],
-  spans: ['simulator', 'seed', 'keep-personal-data'],
+  chats: ['format', 'simulator', 'seed', 'keep-personal-data'],
+  spans: ['format', 'simulator', 'seed', 'keep-personal-data'],
 } as const satisfies Record<string, readonly string[]>;
 const sources = Object.keys(optionsOf) as (keyof typeof optionsOf)[];
 

@@ -3,10 +3,11 @@ import { counted } from '../../engine/core/counted.ts';
 import { type ChatsDomain, chatsDomain } from '../../engine/shell/drafting/chatsDomain.ts';
 import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
 import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
+import type { Source } from '../../engine/shell/import/conversationReader.ts';
 import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text, texts } from '../command.ts';
-import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from '../conversations.ts';
+import { logFiles, maskedLine, readLines, readLogs, seedOfStandIns } from '../conversations.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 
@@ -17,7 +18,7 @@ export function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: 
   const files = logFiles([...texts(given, from), ...given.positionals.slice(1)], io);
   const simulator = simulatorOf(given, io);
   const seed = seedOfStandIns(given);
-  const read = readLogs(from, files);
+  const read = readLogs(from, files, given);
   const { conversations, problems } = read;
   if (conversations.length === 0) throw new UsageError(emptiness(read, io));
   requireEmpty(folder);
@@ -26,7 +27,7 @@ export function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: 
   if (given.values['json'] === true) {
     const { tools, misnamed, policyOf, masked } = made;
     io.out(
-      `${JSON.stringify({ folder, name, files: written, drafts: [], tools: tools.length, conversations: conversations.length, policyOf, misnamed, masked, problems })}\n`,
+      `${JSON.stringify({ folder, name, files: written, drafts: [], tools: tools.length, conversations: conversations.length, policyOf, misnamed, masked, problems, formats: read.formats, notes: read.notes })}\n`,
     );
   } else io.out(tellMade({ folder, name, from, files, isSimulated: simulator !== null }, made, read, io));
   return problems.length > 0 || made.misnamed.length > 0 ? 1 : 0;
@@ -55,9 +56,10 @@ type Told = Pick<Wanted, 'folder' | 'name' | 'from'> & {
 function tellMade(
   { folder, name, from, files, isSimulated }: Told,
   { tools, misnamed, policyOf, masked }: ChatsDomain,
-  { conversations, problems }: ReadConversations,
+  read: ReadConversations,
   io: Io,
 ): string {
+  const { conversations, problems } = read;
   const shown = relative(io.cwd, folder) || '.';
   const run = `${workFolders.runs}/${basename(resolve(folder))}-logs`;
   const seen = tools.filter(({ isDeclared }) => !isDeclared).length;
@@ -75,6 +77,7 @@ function tellMade(
     `${shown}/database.json: the rows that the tools work on; a log does not tell them`,
   ];
   const lines = [
+    ...readLines(read, io),
     ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
     ...misnamed.map((tool) => `${JSON.stringify(tool)} can be no name of a tool; it is left out`),
     `made ${name} in ${shown} of ${counted(conversations.length, 'conversation')}: ${counted(tools.length, 'tool')}${seen > 0 ? `, ${seen} of them from calls alone` : ''}`,

@@ -88,15 +88,9 @@ export function makeOnce(path: string, content: string | Buffer, mode = 0o666): 
   }
 }
 
-/** Reads a text. One that can't be read, or is none in UTF-8, is a `Fault` that names it. */
-export function readText(path: string): string {
-  const bytes = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    const message = `${path} is not a text in UTF-8. Save it with the encoding UTF-8`;
-    throw new Fault({ who: 'environment', code: 'disk/encoding', message, file: path });
-  }
+/** Reads the bytes of a record. One that cannot be read is a `Fault` that names it. */
+export function readBytes(path: string): Buffer {
+  return fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
 }
 
 /** Somebody took a file or its folder away while a run was writing it. */

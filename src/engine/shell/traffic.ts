@@ -2,8 +2,8 @@ import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import type { Task } from '../core/task.ts';
 import { taskIn } from '../core/underPersona.ts';
-import { readChats } from './import/chats.ts';
 import { type Conversation, eventsOf, type ImportProblem, type PlacedEvent, systemOf } from './import/conversation.ts';
+import { readConversations } from './import/readConversations.ts';
 import { readRecording } from './recording.ts';
 import { startOf } from './start.ts';
 
@@ -53,7 +53,7 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
  * but the messages optional. What can't be read is a sentence with its line.
  */
 export function trafficOfChats(path: string, stage: Stage): readonly (Traffic | string)[] {
-  const { conversations, problems } = readChats(path);
+  const { conversations, problems } = readConversations([path], 'chats');
   const sentence = ({ file, line, message }: ImportProblem) => `${file}:${line}: ${message}`;
   return [...conversations.map((each) => trafficOfChat(each, stage)), ...problems.map(sentence)];
 }

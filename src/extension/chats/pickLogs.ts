@@ -2,8 +2,12 @@ import * as vscode from 'vscode';
 
 /** What recorded conversations can be in, as the command line names it. */
 const kinds = [
-  { label: 'Chat log', description: 'JSON lines with messages in OpenAI’s form', from: 'chats' },
-  { label: 'Spans', description: 'OpenTelemetry’s for generative AI, as OTLP/JSON', from: 'spans' },
+  {
+    label: 'Chat log',
+    description: 'messages, as model APIs, agents, datasets and help desks write them',
+    from: 'chats',
+  },
+  { label: 'Spans', description: 'traces of an agent, from OpenTelemetry', from: 'spans' },
 ] as const;
 
 /** Asks what recorded conversations are in. */
@@ -16,7 +20,7 @@ export async function pickLogKind(): Promise<(typeof kinds)[number]['from'] | un
  * @returns undefined where none was chosen
  */
 export async function pickLogFiles(title: string, openLabel: string): Promise<readonly string[] | undefined> {
-  const filters = { 'Logs of conversations': ['jsonl', 'json', 'ndjson'], 'All files': ['*'] };
+  const filters = { 'Logs of conversations': ['jsonl', 'json', 'ndjson', 'csv', 'tsv', 'gz'], 'All files': ['*'] };
   const files = await vscode.window.showOpenDialog({ canSelectMany: true, openLabel, title, filters });
   return files && files.length > 0 ? files.map(({ fsPath }) => fsPath) : undefined;
 }

@@ -33,9 +33,17 @@ export type Conversation = {
   readonly lost: readonly ImportProblem[];
 };
 
-export type ReadConversations = {
+/** What a reader found in files of its format. */
+export type Read = {
   readonly conversations: readonly Conversation[];
   readonly problems: readonly ImportProblem[];
+  /** What was left out on purpose, such as calls of a model beside the conversation. */
+  readonly notes: readonly ImportProblem[];
+};
+
+export type ReadConversations = Read & {
+  /** The format that each file was read as. */
+  readonly formats: readonly { readonly file: string; readonly format: string }[];
 };
 
 /** What the agent was told before the conversation; null where its source has no system message. */

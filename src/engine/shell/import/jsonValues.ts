@@ -26,15 +26,34 @@ export function valuesIn(text: string): ReadValues {
 function allIn(text: string): ReadValues {
   const bare = text.replace(/^\uFEFF/, '');
   const first = bare.trimStart()[0];
-  const isOne = first === '[' || (first === '{' && jsonOf(firstLine(bare)) === undefined);
-  const whole = isOne ? jsonOf(bare) : undefined;
-  if (Array.isArray(whole)) {
-    const lines = elementLines(bare);
-    return { values: whole.map((value, index) => ({ value, line: lines[index] ?? 1 })), problems: [] };
+  const opening = jsonOf(firstLine(bare));
+  const isOne = first === '[' || (first === '{' && opening === undefined && !hasLines(bare));
+  if (!isOne) return linesOf(bare);
+  const whole = jsonOf(bare);
+  if (whole === undefined) return opening === undefined ? piecewise(bare, first === '[' ? 1 : 0) : linesOf(bare);
+  if (!Array.isArray(whole)) return { values: [{ value: whole, line: lineAt(bare, bare.indexOf('{')) }], problems: [] };
+  const pieces = piecesOf(bare, 1);
+  return { values: whole.map((value, index) => ({ value, line: pieces[index]?.line ?? 1 })), problems: [] };
+}
+
+/** Returns whether a line of a text is an object by itself, so that one that is not JSON is an error of its line. */
+const hasLines = (text: string) => text.split('\n').some((line) => line.startsWith('{') && jsonOf(line) !== undefined);
+
+/** The values of a text that is not JSON as a whole: it was cut off, or has several values one after the other. */
+function piecewise(text: string, level: 0 | 1): ReadValues {
+  const values: PlacedValue[] = [];
+  const problems: { line: number; message: string }[] = [];
+  for (const { line, start, end } of piecesOf(text, level)) {
+    const value = end === null ? undefined : jsonOf(text.slice(start, end));
+    if (value !== undefined) values.push({ value, line });
+    else
+      problems.push({
+        line,
+        message: end === null ? 'the file ends within this value: it was cut off' : 'is not JSON',
+      });
   }
-  if (whole !== undefined)
-    return { values: [{ value: whole, line: lineAt(bare, bare.indexOf(first ?? '')) }], problems: [] };
-  return linesOf(bare);
+  if (values.length === 0) return { values, problems: problems.slice(0, 1) };
+  return { values, problems };
 }
 
 function linesOf(text: string): ReadValues {
@@ -57,10 +76,18 @@ function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** The lines on which the elements of a JSON list begin. */
-function elementLines(text: string): readonly number[] {
-  const lines: number[] = [];
-  let [depth, line, isText, isOpen] = [0, 1, false, false];
+/** A value in a text: the line that it begins on, and where it begins and ends; null for one that does not end. */
+type Piece = { readonly line: number; readonly start: number; readonly end: number | null };
+
+/** The values of a text that are inside of as many lists and objects as the level says. */
+function piecesOf(text: string, level: 0 | 1): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let open: { readonly line: number; readonly start: number } | null = null;
+  let [depth, line, isText] = [0, 1, false];
+  const close = (end: number) => {
+    if (open) pieces.push({ ...open, end });
+    open = null;
+  };
   for (let at = 0; at < text.length; at++) {
     const sign = text[at] ?? '';
     if (sign === '\n') line += 1;
@@ -69,14 +96,18 @@ function elementLines(text: string): readonly number[] {
       else if (sign === '"') isText = false;
       continue;
     }
-    if (depth === 1 && !isOpen && /[^\s,\]]/.test(sign)) {
-      lines.push(line);
-      isOpen = true;
+    const isEnd = sign === ']' || sign === '}';
+    if (depth === level) {
+      if (sign === ',' || isEnd) close(at);
+      else if (open === null && sign.trim() !== '') open = { line, start: at };
     }
     if (sign === '"') isText = true;
-    if (sign === '[' || sign === '{') depth += 1;
-    if (sign === ']' || sign === '}') depth -= 1;
-    if (sign === ',' && depth === 1) isOpen = false;
+    else if (sign === '[' || sign === '{') depth += 1;
+    else if (isEnd) {
+      depth -= 1;
+      if (level === 0 && depth === 0) close(at + 1);
+    }
   }
-  return lines;
+  if (open) pieces.push({ ...(open as { line: number; start: number }), end: null });
+  return pieces;
 }

@@ -1,0 +1,42 @@
+import type { ImportProblem, Read } from './conversation.ts';
+import type { LogFile } from './logFile.ts';
+
+/** What conversations from outside come from: logs of what was said, or traces of the agent's program. */
+export type Source = 'chats' | 'spans';
+
+/** Reads the conversations of one format. */
+export type ConversationReader = {
+  /** The value of `--format`. */
+  readonly name: string;
+  /** The name that people know it by. */
+  readonly label: string;
+  readonly source: Source;
+  /** The keys of a value of this format, for the message about a file of no known format. */
+  readonly keys: readonly string[];
+  /** Returns whether a value of a file has the shape of this format. */
+  readonly matches: (value: unknown, log: LogFile) => boolean;
+  /** Reads all files of this format that are imported together. */
+  readonly read: (logs: readonly LogFile[]) => Read;
+};
+
+/** Joins what was read from several files. */
+export function joinedReads(reads: readonly Read[]): Read {
+  return {
+    conversations: reads.flatMap(({ conversations }) => conversations),
+    problems: reads.flatMap(({ problems }) => problems),
+    notes: reads.flatMap(({ notes }) => notes),
+  };
+}
+
+/** Returns a read with the conversations in which something was said; what the others lost becomes a problem. */
+export function readOf(
+  all: Read['conversations'],
+  problems: readonly ImportProblem[],
+  notes: Read['notes'] = [],
+): Read {
+  const [said, silent] = [
+    all.filter(({ messages }) => messages.length > 0),
+    all.filter(({ messages }) => messages.length === 0),
+  ];
+  return { conversations: said, problems: [...problems, ...silent.flatMap(({ lost }) => lost)], notes };
+}

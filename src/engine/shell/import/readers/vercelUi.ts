@@ -1,0 +1,48 @@
+import type { Conversation, ImportProblem } from '../conversation.ts';
+import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { hasBlocks, isMessageRow, readRows } from '../messageRows.ts';
+import { listIn, objectOf, textOf } from '../saidMessage.ts';
+import { chatOf } from './openaiChat.ts';
+
+/** Reads messages of the AI SDK's user interface: `parts`, or `toolInvocations` before them. */
+export const vercelUi: ConversationReader = {
+  name: 'vercel-ui',
+  label: 'Vercel UI messages',
+  source: 'chats',
+  keys: ['messages', 'parts'],
+  matches: (value) => {
+    const messages = Array.isArray(value) ? value : [value, ...listIn(objectOf(value)['messages'])];
+    return messages.some(isUiMessage);
+  },
+  read: (logs) =>
+    joinedReads(
+      logs.map(({ path, values }) => {
+        const rows = values.filter(({ value }) => isMessageRow(value));
+        const others = values.filter(({ value }) => !isMessageRow(value));
+        const read = [...readRows(path, rows, others.length > 0), ...others.map((each) => chatOf(path, each))];
+        return readOf(
+          read.filter((each): each is Conversation => 'messages' in each),
+          read.filter((each): each is ImportProblem => 'message' in each),
+        );
+      }),
+    ),
+};
+
+const partTypes = new Set(['text', 'step-start', 'dynamic-tool', 'tool-invocation', 'file', 'reasoning']);
+
+function isUiMessage(value: unknown): boolean {
+  const { role, parts, toolInvocations } = objectOf(value);
+  if (textOf(role) === undefined) return false;
+  return (
+    Array.isArray(toolInvocations) ||
+    hasBlocks([{ parts: isTextual(parts) ? parts : [] }], partTypes, 'parts') ||
+    hasTools(parts)
+  );
+}
+
+/** Parts of OpenTelemetry have their words as `content`. */
+const isTextual = (parts: unknown): parts is readonly never[] =>
+  Array.isArray(parts) && parts.every((part) => objectOf(part)['type'] !== 'text' || 'text' in objectOf(part));
+
+const hasTools = (parts: unknown): boolean =>
+  Array.isArray(parts) && parts.some((part) => /^tool-/.test(textOf(objectOf(part)['type']) ?? ''));
