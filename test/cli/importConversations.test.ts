@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
@@ -461,6 +461,12 @@ test('no key or name of a log reaches what objects inherit', async () => {
     call: { name: 'constructor', arguments: { email: expect.stringMatching(/@example\./) } },
   });
   expect(called?.call.arguments).not.toHaveProperty('isAdmin');
+});
+
+test('ids that differ in their case alone have a file each on every disk', async () => {
+  const found = await imported('chats', jsonl({ ...chat, id: 'Call' }, { ...chat, id: 'call' }));
+  const names = found.report.recordings.map(({ recording }) => basename(recording).toLowerCase());
+  expect(new Set(names).size).toBe(2);
 });
 
 test('an id of a conversation is never a way out of the folder of the run', async () => {

@@ -48,7 +48,7 @@ export const shadowCommand: Command = {
 
 At each turn of the agent in recorded conversations, the seat is given the conversation up to there and proposes what it
 would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file of chats
-(*.jsonl, one {"messages": [...]} in OpenAI's format a line).
+(*.jsonl, in any format that \`npx rehearsal import chats\` reads).
 
   --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own (default: the domain's)
   --reads            in recordings, execute reads that the agent calls first, on the recorded state

@@ -49,8 +49,8 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
 }
 
 /**
- * Reads conversations in OpenAI's message format, one JSON object a line: `{"id", "task", "messages", "tools"}`, all
- * but the messages optional. What can't be read is a sentence with its line.
+ * Reads a file of chats as traffic. A chat that has messages which cannot be read is a sentence with its line, as is
+ * everything else that cannot be read.
  */
 export function trafficOfChats(path: string, stage: Stage): readonly (Traffic | string)[] {
   const { conversations, problems } = readConversations([path], 'chats');

@@ -165,7 +165,7 @@ type Named = Written & {
 };
 
 function namesOf(domain: Domain, conversations: readonly Written[]): readonly Named[] {
-  const taken = new Set(domain.tasks.map(({ id }) => id));
+  const taken = new Set(domain.tasks.flatMap(({ id }) => [id, id.toLowerCase()]));
   const trials = new Map<string, number>();
   return conversations.map((written) => {
     const { id, line, task: given } = written.conversation;

@@ -119,8 +119,10 @@ function unknownFormat({ values }: LogFile, source: Source): string {
   const close = known
     .map((reader) => ({ reader, missing: reader.keys.filter((key) => !found.includes(key)) }))
     .map((each) => ({ ...each, likely: each.missing.filter((key) => nearest(key, found) !== undefined) }))
-    .toSorted((a, b) => score(b) - score(a))[0];
-  const { reader, missing } = close ?? {};
+    .toSorted((a, b) => score(b) - score(a))
+    .find((each) => score(each) >= 0.4);
+  // The last reader of a source is that of its most general format.
+  const { reader = known.at(-1), missing } = close ?? {};
   return [
     `the format is not known: the file has ${described(values[0]?.value, found)}`,
     `Supported are ${known.map(({ name, label }) => `${label} (${name})`).join(', ')}`,

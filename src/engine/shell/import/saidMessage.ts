@@ -291,8 +291,10 @@ export function resultText(value: Json): string {
     const parts = partsOf(value);
     return parts.length > 0 && parts.every((each) => typeof each !== 'string') ? resultText(parts) : value;
   }
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => resultPart(each) !== undefined))
-    return value.map((each) => resultPart(each)).join('\n');
+  if (Array.isArray(value) && value.length > 0 && value.some((each) => resultPart(each) !== undefined))
+    return value
+      .map((each) => resultPart(each) ?? `[${textOf(objectOf(each)['type']) ?? 'a part that is no text'}]`)
+      .join('\n');
   const inner = objectOf(value);
   if (['text', 'error-text'].includes(textOf(inner['type']) ?? '') && typeof inner['value'] === 'string')
     return inner['value'];
@@ -301,12 +303,15 @@ export function resultText(value: Json): string {
   return JSON.stringify(value);
 }
 
+/** The words of a part of a result; undefined for what is data, and not a part. */
 function resultPart(value: Json): string | undefined {
-  if (typeof value === 'string') return value;
-  const { text, json, type, content } = objectOf(value);
-  if (typeof text === 'string') return text;
-  if (type === 'text' && typeof content === 'string') return content;
-  return json === undefined ? undefined : JSON.stringify(json);
+  const object = objectOf(value);
+  const { text, json, type, content } = object;
+  if (type === 'text' || Object.keys(object).length === 1) {
+    const found = textOf(text) ?? textOf(content);
+    return found ?? (json === undefined ? undefined : JSON.stringify(json));
+  }
+  return undefined;
 }
 
 /** Reads a part of a message. What is neither words, thoughts, a call nor a result is lost. */

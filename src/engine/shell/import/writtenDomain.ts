@@ -87,7 +87,8 @@ export function taskIdFor(original: string, taken: Set<string>): string {
   const plain = original.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   const base = plain === '' ? 'task' : plain.slice(0, 120);
   let id = base;
-  for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
-  taken.add(id);
+  // Ids name files, and some disks take names that differ in their case alone for the same.
+  for (let number = 2; taken.has(id) || taken.has(id.toLowerCase()); number++) id = `${base}-${number}`;
+  taken.add(id).add(id.toLowerCase());
   return id;
 }

@@ -313,6 +313,26 @@ test.each(formats)('%s: %s', (label, _, content, expected) => {
   expect(found.conversations.flatMap(shown)).toEqual(expected);
 });
 
+test.each([
+  ['a text', 'shipped', 'shipped'],
+  [
+    'parts',
+    [
+      { type: 'text', text: 'shipped' },
+      { type: 'image', source: {} },
+    ],
+    'shipped\n[image]',
+  ],
+  ['data', ['W1', 'W2'], '["W1","W2"]'],
+  ['rows', [{ text: 'x', id: 1 }], '[{"text":"x","id":1}]'],
+  ['an object', { status: 'shipped' }, '{"status":"shipped"}'],
+])('a result that is %s', (_, content, expected) => {
+  const blocks = [{ type: 'tool_result', tool_use_id: 'tu', content }];
+  const messages = [...anthropic.messages.slice(0, 2), { role: 'user', content: blocks }];
+  const [found] = read(jsonl({ messages })).conversations;
+  expect(found?.messages.at(-1)).toMatchObject({ role: 'tool', content: expected });
+});
+
 const parallel = (...ids: readonly (string | undefined)[]) => ({
   role: 'assistant',
   tool_calls: ['W1', 'W2'].map((order, index) => ({

@@ -3,12 +3,12 @@ import type { Read } from '../conversation.ts';
 import type { ConversationReader } from '../conversationReader.ts';
 import type { LogFile } from '../logFile.ts';
 import { conversationIdOf } from '../messageRows.ts';
-import { textOf } from '../saidMessage.ts';
+import { objectOf, textOf } from '../saidMessage.ts';
 import { conversationsIn } from '../spans/conversationTree.ts';
 import type { Dialect, DialectSpan } from '../spans/dialect.ts';
 import { genAi } from '../spans/genAi.ts';
 import { openInference } from '../spans/openInference.ts';
-import { type Span, spansIn, withRecords } from '../spans/otlp.ts';
+import { isSpans, type Span, spansIn, withRecords } from '../spans/otlp.ts';
 import { nothing, type Step } from '../spans/step.ts';
 import { traceloop } from '../spans/traceloop.ts';
 import { vercelAi } from '../spans/vercelAi.ts';
@@ -19,7 +19,7 @@ export const openTelemetry: ConversationReader = {
   label: 'OpenTelemetry spans',
   source: 'spans',
   keys: ['resourceSpans'],
-  matches: (value) => spansIn(value as Json) !== null,
+  matches: (value) => isSpans(objectOf(value)),
   read: readSpans,
 };
 

@@ -11,6 +11,8 @@ export type Span = {
   readonly time: string;
   readonly name: string;
   readonly isError: boolean;
+  /** Whether it is a log record: an event of the span that it names. */
+  readonly isRecord: boolean;
   readonly attributes: JsonObject;
   readonly events: readonly SpanEvent[];
 };
@@ -24,6 +26,10 @@ export function spansIn(value: Json): readonly Span[] | null {
   const printed = printedSpan(objectOf(value));
   return printed && [printed];
 }
+
+/** Returns whether a value has the shape of spans, without reading them. */
+export const isSpans = (value: JsonObject): boolean =>
+  ['resourceSpans', 'resourceLogs'].some((name) => Array.isArray(either(value, name))) || printedSpan(value) !== null;
 
 /** The members of nested lists by their names; null where the first is missing. Some exporters leave the first ones out. */
 function partsOf(value: Json | undefined, names: readonly string[]): readonly JsonObject[] | null {
@@ -55,6 +61,7 @@ function spanOf(span: JsonObject): Span {
     time: words(either(span, 'startTimeUnixNano')),
     name: words(span['name']),
     isError: code === 2 || code === 'STATUS_CODE_ERROR',
+    isRecord: false,
     attributes: attributesOf(span['attributes']),
     events: events.map((event) => ({
       name: words(event['name']),
@@ -79,25 +86,30 @@ function recordOf(record: JsonObject): Span {
     time,
     name: '',
     isError: false,
+    isRecord: true,
     attributes,
     events: [{ name, time, attributes: { ...attributes, ...own } }],
   };
 }
 
-/** Joins the log records of a span to it: they are its events. */
+/** Joins log records to their span, or to each other where their span is not there. */
 export function withRecords<Placed extends Span>(spans: readonly Placed[]): readonly Placed[] {
-  const found = new Map<string, Placed>();
-  for (const span of spans) {
-    const key = `${span.trace}/${span.id}/${span.id === '' ? words(span.attributes['gen_ai.conversation.id']) : ''}`;
-    const other = found.get(key);
-    if (!other) found.set(key, span);
-    else if (span.name === '' || other.name === '') {
-      const [own, record] = other.name === '' ? [span, other] : [other, span];
-      const attributes = { ...record.attributes, ...own.attributes };
-      found.set(key, { ...own, attributes, events: [...other.events, ...span.events] });
-    } else if (span.id === '') found.set(`${key}${found.size}`, span);
-  }
-  return [...found.values()];
+  const keyOf = ({ trace, id, attributes }: Placed) => `${trace}/${id}/${words(attributes['gen_ai.conversation.id'])}`;
+  const events = Map.groupBy(
+    spans.filter(({ isRecord }) => isRecord),
+    ({ trace, id }) => `${trace}/${id}`,
+  );
+  const joined = (own: Placed, records: readonly Placed[]): Placed => {
+    const attributes = Object.assign({}, ...records.map((each) => each.attributes), own.attributes);
+    return { ...own, attributes, events: [...own.events, ...records.flatMap((each) => each.events)] };
+  };
+  const real = spans.filter(({ isRecord }) => !isRecord);
+  const known = new Set(real.map(({ trace, id }) => `${trace}/${id}`));
+  const loose = spans.filter(({ isRecord, trace, id }) => isRecord && !known.has(`${trace}/${id}`));
+  return [
+    ...real.map((each) => joined(each, each.id === '' ? [] : (events.get(`${each.trace}/${each.id}`) ?? []))),
+    ...[...Map.groupBy(loose, keyOf).values()].flatMap(([first, ...others]) => (first ? [joined(first, others)] : [])),
+  ];
 }
 
 /** OTLP writes attributes as a list of keys and typed values. */
@@ -149,6 +161,7 @@ function printedSpan(span: JsonObject): Span | null {
     time: nanoseconds(time),
     name: words(span['name']),
     isError: status === 'ERROR' || status === 2,
+    isRecord: false,
     attributes: attributesOf(attributes),
     events: events.map((event) => ({
       name: words(event['name']),
