@@ -6,7 +6,7 @@ import { conversationOf, type PlacedRead, plainKey, timeOf } from './transcript.
 
 /** Names under which logs keep the conversation that a row is of. */
 const idNames = new Set(
-  ['conversation', 'session', 'thread', 'chat', 'ticket', 'dialog', 'dialogue', 'case', 'interaction', 'call'].flatMap(
+  ['conversation', 'session', 'thread', 'chat', 'ticket', 'dialog', 'dialogue', 'case', 'interaction'].flatMap(
     (name) => [`${name}id`, `${name}uuid`],
   ),
 );

@@ -293,6 +293,20 @@ const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = 
     ]),
   ],
   [
+    'events in an attribute, as Logfire writes them',
+    one({
+      'gen_ai.operation.name': 'chat',
+      events: JSON.stringify([
+        ...told.map((message) => ({
+          'event.name': `gen_ai.${message.role}.message`,
+          ...message,
+          ...(message.role === 'tool' ? { id: 'c1' } : {}),
+        })),
+        { 'event.name': 'gen_ai.choice', index: 0, message: spoken },
+      ]),
+    }),
+  ],
+  [
     'the events of content',
     one({ 'gen_ai.system': 'openai' }, [
       ['gen_ai.content.prompt', { 'gen_ai.prompt': JSON.stringify(told) }],

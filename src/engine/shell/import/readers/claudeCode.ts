@@ -47,9 +47,10 @@ function readSessions({ path: file, values }: LogFile): Read {
         message: `session ${id}: ${entries.length - own.length} lines of subagents are left out`,
       });
     const chain = chainOf(own);
-    const isLeft = own.filter((each) => isSpoken(each) && !chain.includes(each)).length;
-    if (isLeft > 0)
-      notes.push({ file, line, message: `session ${id}: ${isLeft} lines of abandoned branches are left out` });
+    const shown = new Set(chain);
+    const left = own.filter((each) => isSpoken(each) && !shown.has(each)).length;
+    if (left > 0)
+      notes.push({ file, line, message: `session ${id}: ${left} lines of abandoned branches are left out` });
     const read = chain.filter(isSpoken).map(({ object, line: at }): PlacedRead => {
       return {
         ...readMessage(object['message'] ?? null, object['type'] === 'user' ? 'user' : 'agent'),
@@ -73,8 +74,8 @@ function chainOf(entries: readonly Entry[]): readonly Entry[] {
   let at = entries.findLast(isSpoken);
   while (at && !seen.has(at)) {
     seen.add(at);
-    chain.unshift(at);
+    chain.push(at);
     at = byId.get(at.parent ?? '');
   }
-  return chain;
+  return chain.toReversed();
 }

@@ -80,10 +80,7 @@ function conversationIn(attributes: Span['attributes']): string | undefined {
     const last = words.at(-1) ?? '';
     return [last === 'id' ? `${words.at(-2) ?? ''}_id` : last, value] as const;
   });
-  return (
-    textOf(attributes['gen_ai.conversation.id']) ??
-    conversationIdOf(Object.fromEntries(named.filter(([key]) => !/call/i.test(key))))
-  );
+  return textOf(attributes['gen_ai.conversation.id']) ?? conversationIdOf(Object.fromEntries(named));
 }
 
 const wordsKey = /(?:prompt|completion|messages?|input|output|request|response|content)s?(?:\.value|_json)?$/i;

@@ -34,10 +34,8 @@ function readSpan(span: Span): DialectSpan {
   const isCycle = operation === 'execute_event_loop_cycle';
   const details = events.filter(({ name }) => name === detailsName).map((each) => each.attributes);
   const sources = [attributes, ...details];
-  const own = events
-    .filter(({ name }) => name !== detailsName)
-    .toSorted(byTime)
-    .map(eventMessage);
+  const single = events.filter(({ name }) => name !== detailsName).toSorted(byTime);
+  const own = [...single, ...listedEvents(attributes)].map(eventMessage);
   const input = joined(
     ...sources.map((each) => systemIn(each['gen_ai.system_instructions'])),
     ...sources.map((each) => messagesIn(each['gen_ai.input.messages'] ?? each['gen_ai.prompt'], 'user')),
@@ -55,6 +53,12 @@ function readSpan(span: Span): DialectSpan {
     tools: toolsIn(attributes['gen_ai.tool.definitions'] ?? attributes['gen_ai.request.tools']),
     called: kind === 'tool' ? calledIn(span, details) : undefined,
   };
+}
+
+/** Logfire writes the events of a span as a list into one attribute. */
+function listedEvents(attributes: JsonObject): readonly SpanEvent[] {
+  const listed = listIn(attributes['events']).map(objectOf);
+  return listed.map((each) => ({ name: textOf(each['event.name']) ?? '', time: '', attributes: each }));
 }
 
 const detailsName = 'gen_ai.client.inference.operation.details';
