@@ -279,7 +279,7 @@ test.each([
   [
     'no spans in it',
     ['spans', 'package.json', '--domain', desk],
-    /package\.json:1: the format is not known.*Supported are OpenTelemetry spans/,
+    /package\.json:1: the format is not known.*Supported are .*OpenTelemetry spans/,
   ],
   ['both ways', ['chats', 'package.json', '--domain', desk, '--keep-personal-data', '--mask-database'], /choose one/],
   [

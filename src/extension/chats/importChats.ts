@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
+import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
 import type { ConversationsReport } from '../../engine/shell/import/importConversations.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
 import { runOrTell } from '../commandLine.ts';
@@ -30,18 +31,24 @@ export async function importChats(context: Context): Promise<string | undefined>
   const end = await runOrTell(context, 'Rehearsal: importing conversations', args);
   removeUnbegunRun(out);
   if (!end) return undefined;
-  const report = end.answer as unknown as ConversationsReport;
+  const report = end.answer as unknown as Imported;
   refreshRuns();
   void tellOf(context, report);
   return out;
 }
 
-async function tellOf(context: Context, { folder, recordings, problems, masked }: ConversationsReport): Promise<void> {
+type Imported = ConversationsReport & Pick<ReadConversations, 'formats' | 'notes'>;
+
+async function tellOf(context: Context, report: Imported): Promise<void> {
+  const { folder, recordings, problems, masked, formats, notes } = report;
+  for (const { file, format } of formats) context.log.info(`${file}: read as ${format}`);
+  for (const { file, line, message } of notes) context.log.info(`${file}:${line}: ${message}`);
   for (const { file, line, message } of problems) context.log.warn(`${file}:${line}: ${message}`);
   const values = Object.values(masked ?? {}).reduce((sum, count) => sum + count, 0);
   const unread =
     problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read; the log says where.`;
-  const said = `Imported ${counted(recordings.length, 'conversation')}; ${counted(values, 'personal value')} masked.${unread}`;
+  const names = [...new Set(formats.map(({ format }) => format))].join(', ');
+  const said = `Imported ${counted(recordings.length, 'conversation')}, read as ${names}; ${counted(values, 'personal value')} masked.${unread}`;
   const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
   const chosen = await show(said, 'Open the First', 'Show Intents', ...(problems.length === 0 ? [] : ['Show Log']));
   if (chosen === 'Open the First') await openRecording(recordings[0]?.recording);
