@@ -44,7 +44,10 @@ test('a chat log is imported with personal data masked, and opened', async () =>
   await workbench.runCommand('Rehearsal: Import Conversations…');
   await workbench.pick('Chat log');
   await workbench.answerPath(join(domain.folder, 'chats.jsonl'), 'Conversations of');
-  await workbench.notification(/Imported 2 conversations, read as OpenAI chat completions; 3 personal values masked\./, 'Open the First');
+  await workbench.notification(
+    /Imported 2 conversations, read as OpenAI chat completions; 3 personal values masked\./,
+    'Open the First',
+  );
   const view = workbench.webviewFrame();
   await view.getByText(/i dont need W1001 anymore/).waitFor();
   const shown = await view.locator('body').textContent();
