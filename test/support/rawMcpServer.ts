@@ -4,7 +4,7 @@ import { startMcpServer } from '../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../src/engine/shell/toolSource.ts';
 import { listenRawMcp, type Raw, type RawServer } from './rawMcpListener.ts';
 
-export { type Raw, type RawReply, type RawServer, resultBody, textResult } from './rawMcpListener.ts';
+export { type Raw, type RawReply, type RawRequest, type RawServer, resultBody, textResult } from './rawMcpListener.ts';
 
 /** Starts a raw MCP server that ends with the test. */
 export async function rawMcpServer(raw: Raw = {}): Promise<RawServer> {
