@@ -2,27 +2,27 @@ import { expect, test } from 'vitest';
 import { meaningOfStatus } from '../../../../src/engine/shell/mcp/httpStatus.ts';
 import { connectTo, type Raw, rawMcpServer } from '../../../support/rawMcpServer.ts';
 
-/** What each status means, and the code of the failure where a call that it answers ends the rollout. */
-const rows: readonly (readonly [status: number, meaning: string, code?: string])[] = [
+/** What each status means, and the code of the failure where a call that it answers ends the rollout; null where the agent reads it. */
+const rows: readonly (readonly [status: number, meaning: string, code: string | null])[] = [
   [302, 'redirect', 'mcp/error'],
-  [400, 'answer'],
+  [400, 'answer', null],
   [401, 'rights', 'mcp/refused'],
   [402, 'rights', 'mcp/refused'],
   [403, 'rights', 'mcp/refused'],
-  [404, 'address'],
-  [405, 'address'],
-  [406, 'answer'],
+  [404, 'address', null],
+  [405, 'address', null],
+  [406, 'answer', null],
   [408, 'temporary', 'mcp/unavailable'],
-  [409, 'answer'],
-  [410, 'address'],
-  [413, 'answer'],
-  [415, 'answer'],
-  [422, 'answer'],
+  [409, 'answer', null],
+  [410, 'address', null],
+  [413, 'answer', null],
+  [415, 'answer', null],
+  [422, 'answer', null],
   [429, 'temporary', 'mcp/unavailable'],
-  [431, 'answer'],
-  [451, 'answer'],
-  [500, 'answer'],
-  [501, 'answer'],
+  [431, 'answer', null],
+  [451, 'answer', null],
+  [500, 'answer', null],
+  [501, 'answer', null],
   [502, 'temporary', 'mcp/unavailable'],
   [503, 'temporary', 'mcp/unavailable'],
   [504, 'temporary', 'mcp/unavailable'],
