@@ -130,10 +130,19 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     { toolCalls: [{ id: 'a', ...find }] },
   ],
   [
-    'a name in parts, and then again',
+    'a name in parts',
     [
       call({ id: 'a' }, { name: 'fi', arguments: '' }),
       call({}, { name: 'nd', arguments: '' }),
+      call({}, { arguments: '{"id": "P1"}' }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a name with each part',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '' }),
       call({}, { name: 'find', arguments: '{"id": ' }),
       call({}, { name: 'find', arguments: '"P1"}' }),
       end('tool_calls'),
