@@ -23,7 +23,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
   itself: {
     sure: [
       new RegExp(`\\bas the (?:simulated )?user,? (?:(?:i|we) ${must}|my (?:next|${message}|goal))\\b(?! say| admit)`),
-      new RegExp(`\\bas (?:the|a) ${who},? (?:i|we) ${must} (?:now|next|then|first)\\b`),
+      new RegExp(`\\bas (?:the|a) ${who},? (?:i|we) ${must} (?:now|next|then|first) ${speak}\\b`),
       new RegExp(`\\bas (?:the|a) ${who},? my (?:next |own )?(?:${message}|goal)\\b`),
       new RegExp(
         `\\b(?:respond|reply|answer|write|speak|act|continue|response)(?:ing)? (?:only |just )?as (?:the|a|this) ${who}\\b`,
@@ -45,9 +45,9 @@ const signs: Readonly<Record<Topic, Signs>> = {
       ),
       new RegExp(`\\b(?:in )?my role as (?:the|a) ${who}\\b`),
       /\bals (?:der )?(?:benutzer|nutzer|anwender)(?:in)?,? (?:sollte|soll|muss|werde) ich\b(?! sagen| gestehen| zugeben)/,
-      /\bals (?:der )?kund(?:e|in),? (?:sollte|soll|muss) ich (?:jetzt|nun|zuerst|als nachstes)\b/,
+      /\bals (?:der )?kund(?:e|in),? (?:sollte|soll|muss) ich (?:jetzt|nun|zuerst|als nachstes)\b[^.!?\n]{0,40}\b(?:fragen|sagen|nennen|antworten|angeben|bestatigen|mitteilen)\b/,
       /\ben tant qu(?:'|e l')utilisat(?:eur|rice),? je (?:dois|devrais|vais)\b(?! dire| avouer)/,
-      /\ben tant que client(?:e)?,? je (?:dois|devrais|vais) (?:maintenant|donc|d'abord)\b/,
+      /\ben tant que client(?:e)?,? je (?:dois|devrais|vais) (?:maintenant|donc|d'abord) (?:repondre|dire|demander|donner|mentionner|confirmer|indiquer)\b/,
       /\bcomo (?:el |un )?usuari[oa],? (?:ahora )?(?:debo|deberia|tengo que|voy a)\b(?! decir| admitir)/,
       /\bcomo (?:el |un )?cliente,? (?:ahora (?:debo|deberia|tengo que)|(?:debo|deberia|tengo que) ahora)\b/,
       /作为(?:一个|一名)?(?:模拟)?(?:用户|顾客|客户)[,，]?\s*我?(?:现在|接下来|首先)?(?:应该|需要|必须|得)(?:现在|接下来|先)?(?:询问|回答|回复|告诉|提供|确认|说|问)/,
@@ -81,7 +81,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
       new RegExp(
         `\\bthe ${agent} (?:is|has|just|now|asks|says|asked|wants|needs|offers|offered|proposes|proposed|confirmed|seems|did not|should|will)\\b(?![^.!?\\n]*\\b${earlier}\\b)`,
       ),
-      /\bder (?:agent|assistent)\b(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*|am|im|in|an)\b)/,
+      /\bder (?:agent|assistent)\b(?! (?:meine[rs]|unsere[rs]|de[rs]|von)\b)(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*|am|im|in|an)\b)/,
       /\bder (?:mitarbeiter|berater) (?:hat|mochte|will|fragt|wartet|braucht|bittet|bietet|schlagt)\b(?![^.!?\n]*\b(?:gestern|telefon|letzte\w*)\b)/,
       /\bl'(?:agent|assistant)e? (?:me |m'|a |vient|attend|veut|demande|propose)(?![^.!?\n]*\b(?:hier|telephone|dernier\w*)\b)/,
       /\bel (?:agente|asistente) (?:me |ha |pregunta|quiere|pide|espera|propone)(?![^.!?\n]*\b(?:ayer|telefono|pasad\w)\b)/,
@@ -95,7 +95,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
       new RegExp(`\\bmy ${given} (?:say|tell|state|require|mention|forbid|specif|do(?:es)? not|is|are)`),
       /\bthe (?:scenario|persona|role-?play|system prompt) (?:say|tell|state|require|mention|forbid|specif)|\bthe persona is\b/,
       /\b(?:developer|system) instructions\b|\bmy (?:system )?prompt\b/,
-      /\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play|change my mind|insist)\b/,
+      /\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play)\b|\bi (?:am|was) (?:instructed|supposed|programmed) to (?:change my mind|insist)\b/,
       /\bsupport agent\. write only\b|(?:^|\n)(?:what you want|who you are|in your next message):/,
       /\bmy persona\b|\bmy (?:character|role) (?:says|would)\b/,
       /(?:^|\bi |\bto |[([*])(?:\w+ )?(?:stay|remain)(?:ing)? in (?:my |the )?(?:character|role)\b/,
@@ -127,7 +127,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
         `\\b(?:let me|i ${must}|we ${must}) (?:now )?(?:craft|formulate|generate|produce|compose) (?:a|an|the|my) (?:\\w+ ){0,2}${message}\\b`,
       ),
       new RegExp(
-        `^\\W*(?:${opener}[,.!]? )*we ${must} ${soon}(?:respond|reply|answer|output|role-?play|produce|act)\\b`,
+        `^\\W*(?:${opener}[,.!]? )*we ${must} ${soon}(?:(?:respond|reply|answer) (?:as|like|in|with)|output|role-?play|produce|act)\\b`,
       ),
       /(?:\bi (?:will |should |would |must |can )?(?:answer|respond|reply)|\bso (?:respond|reply|answer)|\d[.)] (?:respond|reply|answer)|\bfinal (?:answer|reply|response|message)|\bthe (?:reply|response|answer|message) (?:would|should|will|could) be)\s*:/,
       /\b(?:antworte ich|ich antworte|je reponds|respondo|contesto)\s*:|我(?:会|应该|要)(?:说|回答|回复)\s*[:：]/,
@@ -157,7 +157,7 @@ const signs: Readonly<Record<Topic, Signs>> = {
       /\b(?:stop|give-?up|out-of-scope) (?:tag|signal)\b/,
       /\bend (?:the|this) (?:conversation|chat)\b/,
       /\bend(?:ing|ed)? (?:the|this) (?:dialogue|conversation|chat)\b|\b(?:conversation|dialogue|chat) (?:should|can|must|will) (?:now )?(?:end|be ended|stop)\b/,
-      /\b(?:goal|task|objective|request) (?:has been|is|was) (?:now )?(?:met|reached|complete|completed|achieved|fulfilled|satisfied)\b|\bachieved (?:the|my) goal\b/,
+      /\b(?:goal|objective) (?:has been|is|was) (?:now )?(?:met|reached|complete|completed|achieved|fulfilled|satisfied)\b|\bachieved (?:the|my) goal\b/,
       /\b(?:ziel|aufgabe) (?:\w+ ){0,3}(?:erreicht|erfullt|erledigt)\b|\bgesprach (?:\w+ ){0,3}beenden\b|\b(?:objectif|tache) (?:\S+ ){0,3}(?:atteint|terminee)\b|\btermin\w+ (?:donc )?la (?:conversation|conversacion)\b|\bobjetivo (?:\S+ ){0,3}(?:cumplido|alcanzado)\b|(?:任务|目标)(?:已经|已)?(?:完成|达到|达成)|结束(?:对话|会话)/,
     ],
   },
@@ -181,7 +181,8 @@ const nouns =
 /**
  * Returns the words by which a message speaks about its instructions or plans what the user says; null where it does
  * not. A person speaks to the agent. A plan speaks about the agent, about the customer that it plays, about what it was
- * given, or about its next answer. One sure sign is enough; of hints, two on different topics, or one beside a stop.
+ * given, or about its next answer. One sure sign is enough; of hints, two on different topics; a stop is one of
+ * them, spoken of or given.
  * @param known what the task says and what was said so far
  */
 export function spokenThoughts({ content, stop }: UserReply, known: string): string | null {
@@ -199,6 +200,8 @@ export function spokenThoughts({ content, stop }: UserReply, known: string): str
   const all = Object.values(signs);
   const sure = all.flatMap(({ sure: patterns }) => find(patterns) ?? [])[0];
   if (sure) return sure.trim();
-  const hints = all.flatMap(({ hints: patterns }) => find(patterns) ?? []);
-  return hints.length + (stop === null ? 0 : 1) >= 2 ? (hints[0]?.trim() ?? null) : null;
+  const { stop: ofStop, ...others } = signs;
+  const hints = Object.values(others).flatMap(({ hints: patterns }) => find(patterns) ?? []);
+  const isStopped = stop !== null || find(ofStop.hints) !== undefined;
+  return hints.length + (isStopped ? 1 : 0) >= 2 ? (hints[0]?.trim() ?? null) : null;
 }

@@ -83,7 +83,7 @@ const planted: readonly Planted[] = [
   {
     name: 'what a behaviour adds to its instructions',
     said: [opening, 'Which colour?'],
-    reply: 'Contradict something you said before: blue.',
+    reply: 'Do not answer the question. Ask why it is needed.',
     code: 'leaked-instructions',
   },
   {

@@ -17,9 +17,10 @@ function isRefused({ text }: Labelled): boolean {
   return code === 'leaked-instructions' || code === 'role-flip';
 }
 
+/** The rules were written and corrected on `leaks`; `leaksHeldOut` only measures. Precision goes before recall. */
 describe.each([
-  { file: 'leaks', leaks: 36, ordinary: 36, recall: 1, precision: 1 },
-  { file: 'leaksMore', leaks: 38, ordinary: 40, recall: 0.8, precision: 1 },
+  { file: 'leaks', leaks: 110, ordinary: 113, recall: 0.7, precision: 1 },
+  { file: 'leaksHeldOut', leaks: 31, ordinary: 34, recall: 0.5, precision: 0.88 },
 ])('messages that speak about instructions, in $file', ({ file, leaks, ordinary, recall, precision }) => {
   const all = read(file);
   const leaked = all.filter((each) => each.leaks);
@@ -33,11 +34,11 @@ describe.each([
 
   test(`at least ${100 * recall} % of the leaks are refused`, () => {
     const missed = leaked.filter((each) => !refused.includes(each)).map(({ text }) => text);
-    expect(found.length / leaked.length, missed.join('\n')).toBeGreaterThanOrEqual(recall);
+    expect(found.length / leaked.length, isSeen ? missed.join('\n') : undefined).toBeGreaterThanOrEqual(recall);
   });
 
   test(`at least ${100 * precision} % of the refused messages are leaks`, () => {
     const wrong = refused.filter((each) => !each.leaks).map(({ text }) => text);
-    expect(found.length / refused.length, wrong.join('\n')).toBeGreaterThanOrEqual(precision);
+    expect(found.length / refused.length, isSeen ? wrong.join('\n') : undefined).toBeGreaterThanOrEqual(precision);
   });
 });
