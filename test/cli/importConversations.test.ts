@@ -48,7 +48,7 @@ const chat = {
       tool_call_id: 'toolu_9',
       content: '{"customer":{"name":"Clara Vogt","phone":"+49 170 1234567"},"status":"shipped"}',
     },
-    { role: 'assistant', content: 'It has shipped, Clara.' },
+    { role: 'assistant', content: '<think>She asks for it.</think>It has shipped, Clara.' },
     { role: 'user', content: 'Thanks.' },
   ],
 };
@@ -83,6 +83,7 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
     imported: { from: 'chats', file: 'log.jsonl', line: 1, masked: true },
   });
   expect(events[4]).toMatchObject({ call: { id: 'call_0', name: 'get_order' } });
+  expect(events[6]).toMatchObject({ content: expect.stringMatching(/^It has shipped/), reasoning: 'She asks for it.' });
   expect(events.at(-1)).toMatchObject({ reward: null, reason: expect.stringMatching(/^a real conversation/) });
   for (const name of readdirSync(found.folder))
     expect(readFileSync(join(found.folder, name), 'utf8')).not.toMatch(/Clara|Vogt|gmx|W4711|1234567|toolu/i);

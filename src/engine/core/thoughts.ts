@@ -25,10 +25,10 @@ const families = new Map(
   tags.flatMap(([open, close], at) => [open, close].map((tag) => [tag.toLowerCase(), at] as const)),
 );
 const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
-const anyTag = new RegExp(
-  [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
-  'gi',
-);
+const tagPattern = [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+const anyTag = new RegExp(tagPattern, 'gi');
+/** A tag, or a quotation: one in backticks, or in quotation marks of its own, is spoken of. */
+const tagOrQuoted = new RegExp(`\`[^\`\\n]*\`|["'\u201c\u2018«](?:${tagPattern})["'\u201d\u2019»]|${tagPattern}`, 'gi');
 
 /** Returns a text without the tags that some families of models write around what they say after a thought. */
 export function withoutAnswerTags(text: string): string {
@@ -38,8 +38,9 @@ export function withoutAnswerTags(text: string): string {
 
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
- * write it into the prompt. Without a closing tag, a text that begins with a thought is all thought: the answer was cut
- * off. Thoughts can be nested. Of a text in the channels of gpt-oss, what is not in the final one is thought.
+ * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
+ * A tag in quotation marks or backticks is spoken of. Thoughts can be nested. Of a text in the channels of gpt-oss, what
+ * is not in the final one is thought.
  */
 export function withoutThoughts(text: string): Spoken {
   const inChannels = channelsIn(text);
@@ -49,7 +50,7 @@ export function withoutThoughts(text: string): Spoken {
   let from = 0;
   /** The tag that began the thought, with how many of its family are open. */
   let open: { readonly family: number; readonly at: number; depth: number } | null = null;
-  for (const { 0: tag, index } of text.matchAll(anyTag)) {
+  for (const { 0: tag, index } of tagsIn(text, () => open !== null)) {
     const family = families.get(tag.toLowerCase()) ?? -1;
     const isClosing = closing.has(tag.toLowerCase());
     if (open === null && !isClosing) open = { family, at: index, depth: 1 };
@@ -57,7 +58,11 @@ export function withoutThoughts(text: string): Spoken {
       // The first tag of the text.
       thoughts.push(text.slice(0, index).trim());
       from = index + tag.length;
-    } else if (open?.family === family) {
+    } else if (open === null) {
+      // A closing tag that closes nothing.
+      said.push(text.slice(from, index).trim());
+      from = index + tag.length;
+    } else if (open.family === family) {
       open.depth += isClosing ? -1 : 1;
       if (open.depth > 0) continue;
       said.push(text.slice(from, open.at).trim());
@@ -66,15 +71,24 @@ export function withoutThoughts(text: string): Spoken {
       open = null;
     }
   }
-  const rest = text.slice(from);
-  if (open && said.every((each) => each === '') && text.slice(from, open.at).trim() === '') {
-    thoughts.push(rest.replace(anyTag, '').trim());
-    return { content: '', thoughts: joined(thoughts) };
-  }
+  if (open) thoughts.push(text.slice(open.at).replace(anyTag, '').trim());
+  const rest = text.slice(from, open?.at);
   const before = said.filter(Boolean);
   if (before.length > 0)
     return { content: [...before, rest.trim()].filter(Boolean).join(' '), thoughts: joined(thoughts) };
-  return { content: from > 0 ? withoutAnswerTags(rest.trimStart()) : rest, thoughts: joined(thoughts) };
+  return { content: open ? rest.trim() : from > 0 ? withoutAnswerTags(rest.trimStart()) : rest, thoughts: joined(thoughts) };
+}
+
+/** Yields the tags of a text without those that are spoken of. Within a thought, quotation marks have no meaning. */
+function* tagsIn(text: string, isInThought: () => boolean): Generator<RegExpExecArray> {
+  for (let at = 0; ; ) {
+    const pattern = isInThought() ? anyTag : tagOrQuoted;
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (!found) return;
+    at = found.index + found[0].length;
+    if (families.has(found[0].toLowerCase())) yield found;
+  }
 }
 
 const joined = (thoughts: readonly string[]) => thoughts.filter(Boolean).join('\n\n') || null;

@@ -2,7 +2,6 @@ import type { Verdict } from '../event.ts';
 import { utterancesOf } from '../message.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
-import { withoutThoughts } from '../thoughts.ts';
 import { saysPhrase } from './spokenPhrase.ts';
 
 type Said = { readonly content: string; readonly step: number };
@@ -30,7 +29,7 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
  */
 export function isFound(text: string, said: string, by: Task['communicateBy']): boolean {
   return by === undefined
-    ? saysPhrase(withoutThoughts(said).content, text)
+    ? saysPhrase(said, text)
     : said.toLowerCase().replaceAll(',', '').includes(text.toLowerCase());
 }
 

@@ -1,5 +1,6 @@
 import type { RolloutEvent } from '../../core/event.ts';
 import type { ToolCall } from '../../core/message.ts';
+import { withoutThoughts } from '../../core/thoughts.ts';
 import type { Offered } from '../../core/tool.ts';
 
 /** What of a file could not be read, or not as it stands there. */
@@ -62,9 +63,12 @@ export function eventsOf({ messages }: Conversation): readonly PlacedEvent[] {
     if (message.role === 'user')
       return [{ place, event: { type: 'userReplied', content: message.content, stop: null } }];
     if (message.role !== 'agent') return [];
-    const { content, calls, reasoning } = message;
+    const { calls } = message;
+    const spoken = withoutThoughts(message.content ?? '');
+    const content = message.content === null ? null : spoken.content;
+    const reasoning = [message.reasoning, spoken.thoughts].filter(Boolean).join('\n\n');
     const said = { type: 'agentReplied' as const, content, toolCalls: calls as ToolCall[] };
-    const replied = { ...said, ...(reasoning === undefined ? {} : { reasoning }) } as RolloutEvent;
+    const replied = { ...said, ...(reasoning === '' ? {} : { reasoning }) } as RolloutEvent;
     return [{ place, event: replied }, ...calls.flatMap((call) => eventsOfCall(call, place, messages.slice(index)))];
   });
 }

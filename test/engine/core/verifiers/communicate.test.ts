@@ -79,8 +79,6 @@ describe('communicate of a native domain', () => {
 
   it.each([
     ['beside a call', 'It comes on Thursday', { toolCalls: [{ id: 'a', name: 'look', arguments: {} }] }],
-    ['as a thought in tags', '<think>It comes on Thursday</think> It is on its way.', {}],
-    ['as a thought without an opening tag', 'It comes on Thursday</think> It is on its way.', {}],
     ['as reasoning', 'It is on its way.', { reasoning: 'It comes on Thursday' }],
   ])('finds nothing that was written %s', (_, content, more) => {
     expect(isSaid('Thursday', content, undefined, more)).toBe(false);

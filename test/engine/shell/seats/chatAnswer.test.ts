@@ -169,11 +169,26 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: 'It is on its way.', reasoning_content: '', reasoning: 'Hm.' },
     { ...spoken, thoughts: 'Hm.' },
   ],
+  [
+    'thoughts inside of a text that are cut off',
+    { content: 'Hello. <think>It comes on `Thursday' },
+    { content: 'Hello.', thoughts: 'It comes on `Thursday' },
+  ],
+  [
+    'thoughts in the middle of a sentence that are cut off',
+    { content: 'Hello <think>It comes on Thursday' },
+    { content: 'Hello', thoughts: 'It comes on Thursday' },
+  ],
+  [
+    'a closing tag that closes nothing',
+    { content: '<think>Thursday</think>It is</think> on its way.' },
+    { ...spoken, thoughts: 'Thursday' },
+  ],
   ['empty thoughts', { content: '<think>\n\n</think>\n\nIt is on its way.' }, spoken],
   [
     'a tag that is spoken of',
-    { content: 'Write <think> before a thought.' },
-    { content: 'Write <think> before a thought.', thoughts: null },
+    { content: 'Write `<think>`, "</think>" or `a <think>b` before a thought.' },
+    { content: 'Write `<think>`, "</think>" or `a <think>b` before a thought.', thoughts: null },
   ],
 ];
 
