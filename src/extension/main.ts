@@ -14,6 +14,7 @@ import { registerDebugViewOnStop } from './debug/debugView.ts';
 import { registerReplyLens } from './debug/editReply.ts';
 import { registerInlineValues } from './debug/inlineValues.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './domainWatch.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
 import { registerLanguage } from './language/language.ts';
 import { LanguageClient } from './language/languageClient.ts';
@@ -38,17 +39,14 @@ export function activate(extension: vscode.ExtensionContext): void {
   const runs = new RunWatch();
   const language = new LanguageClient(context);
   const domains = new DomainsTree(language);
-  const watcher = vscode.workspace.createFileSystemWatcher('**/{domain.yaml,*.task.yaml,*.persona.yaml}');
-  const refresh = () => {
-    domains.refresh();
-    void markDomains();
-  };
   extension.subscriptions.push(
     context.log,
-    watcher,
-    watcher.onDidCreate(refresh),
-    watcher.onDidChange(() => domains.refresh()),
-    watcher.onDidDelete(refresh),
+    onDidChangeDomains(() => {
+      domains.refresh();
+      void markDomains();
+    }),
+    onDidChangeDomainFiles(() => domains.refresh()),
+    registerDomainWatch(),
     registerInlineValues(),
     runs,
     language,
@@ -86,7 +84,6 @@ export function activate(extension: vscode.ExtensionContext): void {
     ),
     ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
-  void markDomains();
   const later = setTimeout(() => void showLeftRunning(context), 2000);
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }

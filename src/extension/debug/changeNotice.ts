@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
+import { onDidChangeDomainFiles } from '../domainWatch.ts';
 
 type ChangeNews = { readonly files: readonly { readonly file: string }[]; readonly since: number };
 
@@ -20,13 +21,21 @@ export function registerChangeNotice(): vscode.Disposable {
     if (isChanged) item.show();
     else item.hide();
   };
+  const look = async (): Promise<void> => {
+    const session = vscode.debug.activeDebugSession;
+    if (session?.type !== debugType) return;
+    try {
+      // New changes also come back as an event.
+      const { files }: Pick<ChangeNews, 'files'> = await session.customRequest('rehearsal/changes');
+      if (files.length === 0) mark(false);
+    } catch {
+      // A session that has not begun yet, or is over, has nothing to find.
+    }
+  };
   return vscode.Disposable.from(
     item,
-    vscode.workspace.onDidSaveTextDocument(() => {
-      const session = vscode.debug.activeDebugSession;
-      // What it finds comes back as an event; a session that has not begun yet, or is over, has nothing to find.
-      if (session?.type === debugType) session.customRequest('rehearsal/changes').then(undefined, () => undefined);
-    }),
+    vscode.workspace.onDidSaveTextDocument(look),
+    onDidChangeDomainFiles(look),
     vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
       if (session.type !== debugType) return;
       if (event === 'rehearsal/forked') mark(false);

@@ -6,6 +6,7 @@ import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
+import { onDidChangeDomainFiles } from '../domainWatch.ts';
 import { type Channel, connectPage, pageOf } from '../views/panel.ts';
 import { openPlaceOf } from '../views/recordingPlace.ts';
 import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
@@ -135,6 +136,9 @@ class EditorSession<Seen extends Scene> {
       }),
       vscode.workspace.onDidSaveTextDocument(({ uri }) => {
         if (folder !== undefined && domainFolderOf(uri.fsPath) === folder) this.#showSoon();
+      }),
+      onDidChangeDomainFiles((changed) => {
+        if (changed === folder) this.#showSoon();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.#show()),
       panel.onDidChangeViewState(() => {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { workFolder } from '../../engine/shell/workFolders.ts';
+import { onDidChangeDomains } from '../domainWatch.ts';
 import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';
 import { onDidChooseRunFolder, runPlaces } from './runPlaces.ts';
@@ -42,7 +43,6 @@ export class RunWatch implements vscode.Disposable {
 
   #begin(): vscode.Disposable {
     const files = vscode.workspace.createFileSystemWatcher(`**/${workFolder}/{runs,training}/**`);
-    const domains = vscode.workspace.createFileSystemWatcher('**/domain.yaml', false, true, false);
     const soon = () => this.#soon();
     const elsewhere = () => {
       this.#places = undefined;
@@ -56,9 +56,7 @@ export class RunWatch implements vscode.Disposable {
       files.onDidCreate(soon),
       files.onDidChange(soon),
       files.onDidDelete(soon),
-      domains,
-      domains.onDidCreate(elsewhere),
-      domains.onDidDelete(elsewhere),
+      onDidChangeDomains(elsewhere),
       vscode.workspace.onDidChangeWorkspaceFolders(elsewhere),
       onDidChooseRunFolder(elsewhere),
       vscode.workspace.onDidOpenTextDocument(elsewhereIfOutside),

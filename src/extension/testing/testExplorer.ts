@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { isBesideDomains } from '../besideDomains.ts';
 import type { Context } from '../context.ts';
+import { onDidChangeDomainFiles, onDidChangeDomains } from '../domainWatch.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
@@ -76,29 +76,22 @@ async function openParts(
   return { explorer, published: new Published(explorer, runs) };
 }
 
-/** Reads a domain again when a file of it changed, and everything when it is to stand under something else. */
+/** Reads a domain again when a file of it changed, and everything when it is to be grouped by something else. */
 function followFiles({ tree }: Explorer): readonly vscode.Disposable[] {
   const waiting = new Map<string, NodeJS.Timeout>();
-  const soon = ({ scheme, path, fsPath }: vscode.Uri) => {
-    const folder = scheme === 'file' && !isBesideDomains(fsPath) ? domainFolderOf(fsPath) : undefined;
-    const key = path.endsWith('/domain.yaml') ? '' : folder;
-    if (key === undefined) return;
-    clearTimeout(waiting.get(key));
+  const readAgain = async (folder: string) => {
+    if (tree.folders.includes(folder)) await tree.read(folder);
+  };
+  const soon = (folder: string) => {
+    clearTimeout(waiting.get(folder));
     waiting.set(
-      key,
-      setTimeout(() => void readAgain(folder, key === ''), quietMs),
+      folder,
+      setTimeout(() => void readAgain(folder), quietMs),
     );
   };
-  const readAgain = async (folder: string | undefined, isDomain: boolean) => {
-    if (isDomain) await tree.findDomains();
-    if (folder && tree.folders.includes(folder)) await tree.read(folder);
-  };
-  const watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,md,ts,py,json}');
   return [
-    watcher,
-    watcher.onDidChange(soon),
-    watcher.onDidCreate(soon),
-    watcher.onDidDelete(soon),
+    onDidChangeDomains(() => void tree.findDomains()),
+    onDidChangeDomainFiles(soon),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
       if (change.affectsConfiguration(`${settingsPrefix}.groupBy`))
         for (const folder of tree.folders) await tree.read(folder);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
@@ -6,6 +7,7 @@ import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { showRunLog } from '../training/runOperations.ts';
+import { isRunning, readRun } from '../training/runReader.ts';
 import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
@@ -65,8 +67,15 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     if (!run) throw new Error(`${id} is not a training run of this workspace`);
     return run.folder;
   };
+  /** The run that is shown stays, also where its folder has left the workspace. */
+  const listed = async (): Promise<readonly TrainingRun[]> => {
+    const found = await trainingRuns();
+    const folder = shown?.folder;
+    if (folder === undefined || !existsSync(folder) || found.some((run) => run.folder === folder)) return found;
+    return [...found, { ...(await readRun(folder)), folder, running: isRunning(folder) }];
+  };
   const postSnapshot = async (): Promise<void> => {
-    runs = await trainingRuns();
+    runs = await listed();
     channel.post({ type: 'snapshot', runs: [...runs], ...stateOf(shown, idOf) });
   };
 
@@ -86,7 +95,7 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   const overlay = overlayOf((runs) => loaded && channel.post({ type: 'overlaid', runs: [...runs] }));
   const showFirst = async (wanted: string | undefined): Promise<void> => {
     loaded = true;
-    runs = await trainingRuns();
+    runs = await listed();
     const run = runs.find(({ id }) => id === wanted) ?? runs[0];
     if (shown === undefined && run !== undefined) await show(run.folder);
     else await postSnapshot();
@@ -104,9 +113,13 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     const handled = message.type === 'ready' ? begin(message) : answer(message);
     handled.catch((error: unknown) => log.error(`Training dashboard: ${String(error)}`));
   });
-  const watch = watchRuns(panel, (found) => {
+  const watch = watchRuns(panel, listed, (found) => {
     if (!loaded) return;
     runs = found;
+    if (shown !== undefined && !existsSync(shown.folder)) {
+      shown.run.dispose();
+      shown = undefined;
+    }
     if (shown === undefined) void showFirst(undefined);
     else channel.post({ type: 'runs', runs: [...runs] });
   });
@@ -128,12 +141,16 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
 /** A folder that was made in one go escapes the editor's file watcher, so the list of runs is looked at now and then. */
 const runsInterval = 2000;
 
-/** Calls back when there is a new run, or the configuration of one has been written, while the panel is visible. */
-function watchRuns(panel: vscode.WebviewPanel, onChange: (runs: readonly TrainingRun[]) => void): vscode.Disposable {
+/** Calls back when a run came or went, or the configuration of one has been written, while the panel is visible. */
+function watchRuns(
+  panel: vscode.WebviewPanel,
+  listed: () => Promise<readonly TrainingRun[]>,
+  onChange: (runs: readonly TrainingRun[]) => void,
+): vscode.Disposable {
   let known = '[]';
   const look = async (): Promise<void> => {
     if (!panel.visible) return;
-    const runs = await trainingRuns();
+    const runs = await listed();
     const found = JSON.stringify(runs);
     if (found === known) return;
     known = found;

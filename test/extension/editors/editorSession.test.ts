@@ -6,6 +6,9 @@ const said = vi.hoisted(() => [] as string[]);
 vi.mock('vscode', () => {
   const listener = () => ({ dispose: () => {} });
   return {
+    EventEmitter: class {
+      readonly event = listener;
+    },
     Uri: { joinPath: () => ({}) },
     Range: class {},
     WorkspaceEdit: class {
