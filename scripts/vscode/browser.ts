@@ -59,7 +59,11 @@ export async function launchBrowser(temporary = tmpdir()): Promise<Window> {
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   // Imported here, because loading it takes half a second, and most commands only look for a browser.
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath, args, env: { ...Object.fromEntries(inherited), TMPDIR: temporary, ...env } });
+  return chromium.launch({
+    executablePath,
+    args,
+    env: { ...Object.fromEntries(inherited), TMPDIR: temporary, ...env },
+  });
 }
 
 function packagedBrowser(executablePath: string): Browser {

@@ -76,7 +76,10 @@ export function withoutThoughts(text: string): Spoken {
   const before = said.filter(Boolean);
   if (before.length > 0)
     return { content: [...before, rest.trim()].filter(Boolean).join(' '), thoughts: joined(thoughts) };
-  return { content: open ? rest.trim() : from > 0 ? withoutAnswerTags(rest.trimStart()) : rest, thoughts: joined(thoughts) };
+  return {
+    content: open ? rest.trim() : from > 0 ? withoutAnswerTags(rest.trimStart()) : rest,
+    thoughts: joined(thoughts),
+  };
 }
 
 /** Yields the tags of a text without those that are spoken of. Within a thought, quotation marks have no meaning. */
