@@ -78,8 +78,8 @@ const languages: Readonly<Record<string, Language>> = {
 
 /** Forms that are the same in every language: tables, markup, capitals, and a name letter by letter. */
 const forms: readonly string[] = [
-  'id,name,city\n17,F L,-',
-  '| name | state |\n| --- | --- |\n| F L | open |',
+  'id,name,email\n17,F L,-',
+  '| name | email |\n| --- | --- |\n| F L | - |',
   '<customer><name>F L</name></customer>',
   'F L'.toUpperCase(),
   '{"customer_name":"F L"}',

@@ -53,5 +53,6 @@ export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): st
 export function maskedLine(masked: ConversationsReport['masked']): string {
   if (masked === null) return 'personal data was kept';
   const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);
-  return `masked: ${counts.length === 0 ? 'nothing was found to mask; read what you share' : counts.join(', ')}`;
+  const found = counts.length === 0 ? 'nothing was found to mask' : counts.join(', ');
+  return `masked: ${found}; names in free text are found in part only, so read what you share`;
 }

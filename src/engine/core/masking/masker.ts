@@ -11,6 +11,7 @@ import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } f
 import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
+import { namedValuesIn } from './tables.ts';
 import { type Span, ValueIndex } from './valueIndex.ts';
 
 export type MaskOptions = {
@@ -315,7 +316,7 @@ class Book {
     const kept = this.keptBesideNames(text);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    const all = [...found, ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
+    const all = [...found, ...this.#namedIn(text), ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
     for (const { start, end } of eastAsianNamesIn(text))
       if (!kept.some((span) => span.start < end && span.end > start))
         this.#learnEastAsian(text.slice(start, end), keptNames);
@@ -336,6 +337,27 @@ class Book {
       const isAmount =
         (each.kind === 'phone' || each.kind === 'id') && /^\s?[元円圆圓원万萬億亿만억]/u.test(whole.slice(end));
       return isAmount ? [] : [{ ...each, start, end }];
+    });
+  }
+
+  /** What a column of a table or an element declares. */
+  #namedIn(text: string): readonly Found[] {
+    return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
+      const others = Object.fromEntries(beside.map((each) => [each, null]));
+      const kind = this.#ofField(text.slice(start, end), field, others, within);
+      return kind === null || (kind === 'id' && end - start < 4) ? [] : [{ kind, start, end }];
+    });
+  }
+
+  /** Where a text spells a known name letter by letter, and its stand-in spelled alike. */
+  spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    const letters = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,30}/gu;
+    return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
+      const { sign = ' ' } = groups ?? {};
+      const name = spelled.replace(/\P{L}/gu, '');
+      if (![...this.entriesAt(name)].some((each) => each.kind === 'name' && each.value.length === name.length))
+        return [];
+      return [{ start: index, end: index + spelled.length, standIn: [...this.standIn('name', name)].join(sign) }];
     });
   }
 
@@ -433,7 +455,9 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
     end,
     standIn: book.eastAsianStandIn(text.slice(start, end)),
   }));
-  const found = [...names, ...book.birthDatesIn(text)].toSorted((a, b) => a.start - b.start || b.end - a.end);
+  const found = [...names, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
+    (a, b) => a.start - b.start || b.end - a.end,
+  );
   let [made, done] = ['', 0];
   for (const { start, end, standIn } of found) {
     if (start < done) continue;

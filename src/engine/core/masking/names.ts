@@ -1,5 +1,5 @@
 import type { Found } from './kind.ts';
-import { alsoWords, introductions, noName, particles, relatives, withoutCapitals } from './words.ts';
+import { alsoWords, introductions, noName, particles, relatives, titles, withoutCapitals } from './words.ts';
 
 const article = "(?:[aeu][dlnrstz]h?-|[dl]['’])";
 const word = String.raw`${article}?\p{Lu}[\p{L}\p{M}'’-]{0,40}[\p{L}\p{M}]`;
@@ -52,7 +52,7 @@ const surroundings: readonly RegExp[] = [
   ),
   /^(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))[ ,!]*(?:there[ ,!]*)?)?(?<name>\p{L}[\p{L}'’-]+(?: \p{L}[\p{L}'’-]+)?) (?:here|speaking)\b/gimu,
   new RegExp(String.raw`${beginning}${names} (?:here|speaking)\b`, 'gu'),
-  new RegExp(String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur|Madame)\.?[ \t]+${names}`, 'gu'),
+  new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu'),
   new RegExp(
     String.raw`\b(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Guten Tag|Good (?:morning|afternoon|evening|day)|[Ww]elcome(?: back)?|[Tt]hanks|[Tt]hank you(?: so much| very much| for (?:waiting|calling|your patience))?|Cheers|[Ss]orry|Bonjour|Hola|Danke)(?: again)?,?[ \t]+${names}(?=[ \t]*(?:[,.!?;:)\n–—-]|$))`,
     'gu',
@@ -86,11 +86,12 @@ export function namesIn(text: string): readonly Found[] {
   return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(surroundings, text, { mayBeSmall: false })];
 }
 
-const titles = [new RegExp(String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Herr|Frau|Mme)\.?[ \t]+${names}`, 'gu')];
+const addresses = [new RegExp(String.raw`\b(?:${titles})\.?[ \t]+${names}`, 'gu')];
+const leadingTitles = new RegExp(String.raw`^(?:(?:${titles})(?:\.[ \t]*|[ \t]+|$))+`, 'u');
 
 /** Names that nothing else can be meant by, since somebody says so: "my name is", and forms of address. */
 export function toldNamesIn(text: string): readonly Found[] {
-  return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(titles, text, { mayBeSmall: false })];
+  return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(addresses, text, { mayBeSmall: false })];
 }
 
 /** Names of which one word is known, and which stand as a sentence of their own: "Gustavo O'Riley." */
@@ -114,9 +115,11 @@ type Writing = { readonly mayBeSmall: boolean };
 function namesBy(patterns: readonly RegExp[], text: string, writing: Writing): readonly Found[] {
   return patterns.flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
-      const said = match.groups?.['name'] ?? '';
-      const start = match.index + match[0].indexOf(said, leadOf(match[0], said));
-      const kept = nameAtStart(said, writing);
+      const whole = match.groups?.['name'] ?? '';
+      // A title is of nobody in particular, and whose something is does not change the name.
+      const said = whole.replace(leadingTitles, '');
+      const start = match.index + leadOf(match[0], whole) + whole.length - said.length;
+      const kept = nameAtStart(said, writing).replace(/['’]s$/u, '');
       return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
     }),
   );

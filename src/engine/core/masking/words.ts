@@ -8,6 +8,8 @@ export const particles =
   'van von der den de del della delle di da das do dos du la le las los lo bin ibn ben bint al el abu ten ter zu zur af av i y e'.split(
     ' ',
   );
+/** Forms of address before a name. */
+export const titles = 'Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur|Madame';
 /** People of whom somebody says a name: "my wife Jane". */
 export const relatives =
   'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';

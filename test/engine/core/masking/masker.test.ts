@@ -101,6 +101,45 @@ test.each([
   expect(masked([text])).toEqual([text]);
 });
 
+test.each([
+  ['Thanks Ms Quennell!', /^Thanks Ms \p{L}+!$/u, ['Quennell']],
+  ['Dear Dr. Quennell, hello', /^Dear Dr\. \p{L}+, hello$/u, ['Quennell']],
+  [
+    'id,name,email\n7,Orla Quennell,-\n8,"Odo Tamblyn",-',
+    /^id,name,email\n7,\p{L}+ \p{L}+,-\n8,"/u,
+    ['Orla', 'Tamblyn'],
+  ],
+  [
+    '| name | phone |\n| --- | --- |\n| Orla Quennell | - |',
+    /^\| name \| phone \|\n\| --- \| --- \|\n/,
+    ['Orla', 'Quennell'],
+  ],
+  ['<customer id="7"><name>Orla Quennell</name><city/></customer>', /^<customer id="7"><name>/, ['Orla', 'Quennell']],
+  [
+    'I am Orla. That is O-R-L-A, o r l a.',
+    /That is (?:\p{L}-)+\p{L}, (?:\p{L} )+\p{L}\.$/u,
+    ['Orla', 'O-R-L-A', 'o r l a'],
+  ],
+] as const)('titles stay, and names go from tables, elements and spelling: %s', (text, stays, gone) => {
+  const [made = ''] = masked([text]);
+  expect(made).toMatch(stays);
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test('whose something is does not change the name', () => {
+  const [one = '', other = ''] = masked(["Where is Mr Quennell's parcel?", 'Dear Mr Quennell, it is here.']);
+  const [, name = ''] = /Mr (\p{L}+)'s/u.exec(one) ?? [];
+  expect(name).not.toBe('');
+  expect(other).toBe(`Dear Mr ${name}, it is here.`);
+});
+
+test.each(['sku,name,colour\n1,Brass Lamp,black', '<product><name>Brass Lamp</name></product>', 'A B C, as in D E F'])(
+  'what is no person in a table stays: %s',
+  (text) => {
+    expect(masked([text])).toEqual([text]);
+  },
+);
+
 const colours: JsonObject = { colours: { C1: { label: 'black' }, C2: { label: 'desk lamp' } } };
 
 test.each([
