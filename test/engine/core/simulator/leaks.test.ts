@@ -22,6 +22,8 @@ describe.each([
   { file: 'leaks', leaks: 110, ordinary: 113, recall: 0.7, precision: 1 },
   { file: 'leaksHeldOut', leaks: 31, ordinary: 34, recall: 0.5, precision: 0.88 },
 ])('messages that speak about instructions, in $file', ({ file, leaks, ordinary, recall, precision }) => {
+  // A miss in the held-out set is counted and never shown.
+  const isSeen = file === 'leaks';
   const all = read(file);
   const leaked = all.filter((each) => each.leaks);
   const refused = all.filter(isRefused);
