@@ -199,6 +199,66 @@ test.each(oneOfEachKind(inThemes, ({ id }) => id))(
   },
 );
 
+inFullSuite.each(viewIds)('%s at 200 % has every control in the window, and none over another one', async (id) => {
+  const view = await looked[id](themes.light);
+  await view.page.setViewportSize({ width: 600, height: 500 });
+  await view.screenshot(`zoomed-${id}`);
+  expect(await view.page.evaluate(misplacedControls)).toEqual([]);
+  await view.close();
+});
+
+/** Runs in the page: describes what is wider than the window, controls that are cut off or cover each other, and broken words. */
+function misplacedControls(): string[] {
+  type Box = {
+    readonly name: string;
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+    readonly of: Element;
+  };
+  const scrolls = (element: Element) => /auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX);
+  /** The part of an element that the boxes around it do not cut off. */
+  const seen = (element: Element): Box => {
+    let { left, top, right, bottom } = element.getBoundingClientRect();
+    for (let around = element.parentElement; around && around !== document.body; around = around.parentElement) {
+      if (!scrolls(around)) continue;
+      const clip = around.getBoundingClientRect();
+      [left, top] = [Math.max(left, clip.left), Math.max(top, clip.top)];
+      [right, bottom] = [Math.min(right, clip.right), Math.min(bottom, clip.bottom)];
+    }
+    const name = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40);
+    return { name: `${element.tagName.toLowerCase()} ${name}`, left, top, right, bottom, of: element };
+  };
+  const controls =
+    'button, a[href], input, select, textarea, summary, [role="button"], [role="slider"], vscode-button, vscode-dropdown, vscode-checkbox';
+  const boxes = [...document.querySelectorAll(controls)]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+    .map(seen)
+    .filter(({ left, top, right, bottom }) => right - left > 1 && bottom - top > 1);
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const wide = scrollWidth > clientWidth + 1 ? [`the page is ${scrollWidth} wide, and the window ${clientWidth}`] : [];
+  const cut = boxes
+    .filter(({ left, right }) => left < -1 || right > clientWidth + 1)
+    .map(({ name }) => `${name} is cut off`);
+  const over = boxes.flatMap((one, at) =>
+    boxes.slice(at + 1).flatMap((other) => {
+      const isNested = one.of.contains(other.of) || other.of.contains(one.of);
+      const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      return !isNested && width > 2 && height > 2 ? [`${one.name} and ${other.name} overlap`] : [];
+    }),
+  );
+  const headers = [...document.querySelectorAll('[role="columnheader"]')];
+  const broken = headers.filter((header) => {
+    const range = document.createRange();
+    range.selectNodeContents(header);
+    const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    return lines > (header.textContent ?? '').trim().split(/\s+/).length;
+  });
+  return [...wide, ...cut, ...over, ...broken.map(({ textContent }) => `${textContent} is broken within a word`)];
+}
+
 test('without a run the dashboard offers to train', async () => {
   const view = await opened(themes.light, null);
   expect(await view.accessibility()).toEqual([]);

@@ -91,13 +91,15 @@ export function Timeline({
       <details onToggle={({ currentTarget }) => setTable(currentTarget.open)}>
         <summary>As a table</summary>
         {isTable && (
-          <DataGrid
-            label="Latency and tokens of every turn"
-            columns={columns}
-            rows={spans.map(rowOf)}
-            template={`2fr repeat(${columns.length - 1}, 1fr)`}
-            onOpen={(key) => goTo(Number(key))}
-          />
+          <div class="table-scroll">
+            <DataGrid
+              label="Latency and tokens of every turn"
+              columns={columns}
+              rows={spans.map(rowOf)}
+              template={`minmax(120px, 2fr) repeat(${columns.length - 1}, minmax(84px, 1fr))`}
+              onOpen={(key) => goTo(Number(key))}
+            />
+          </div>
         )}
       </details>
     </section>
