@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrangeDebugView } from './support/picture.ts';
 import { until } from './support/until.ts';
@@ -6,6 +8,8 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('order-desk');
 const task = 'tasks/lamp-variant.task.yaml';
 const rule = domain.lineOf('policy.md', 'Before any call that changes something');
+const policy = join(domain.folder, 'policy.md');
+const before = readFileSync(policy, 'utf8');
 let workbench: Workbench;
 
 beforeAll(async () => {
@@ -69,6 +73,27 @@ test('a verdict stays next to its rule when the policy is edited while the rollo
   await workbench.press('Control+Z');
   await workbench.save();
   await workbench.clearNotifications();
+});
+
+test('a policy that another program edits is reported while paused, and no more once it is as it was', async () => {
+  const { debug, page } = workbench;
+  const notice = page.locator('.part.statusbar', { hasText: 'policy.md changed since step' });
+  // The test before this one left a change.
+  writeFileSync(policy, before);
+  await notice.waitFor({ state: 'hidden' });
+  await debug.stoppedAt(rule);
+  writeFileSync(policy, before.replace('- Before any call', '- Be brief.\n\n- Before any call'));
+  await notice.waitFor();
+  await until('the verdict next to its rule', async () => {
+    const text = (await workbench.editorLines()).join('\n');
+    expect(text.slice(text.indexOf('- Before any call'))).toContain('violated: change_item was called');
+    expect(text.slice(text.indexOf('- Be brief.'), text.indexOf('- Before any call'))).not.toContain('violated');
+  });
+  await debug.stoppedAt(rule + 2);
+  await workbench.screenshot('paused-policy-of-another-program');
+  writeFileSync(policy, before);
+  await notice.waitFor({ state: 'hidden' });
+  await debug.stoppedAt(rule);
 });
 
 test('above tasks and rules stands what they came to in the last run, and a click opens the recording', async () => {

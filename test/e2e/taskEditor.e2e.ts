@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from './support/until.ts';
@@ -160,4 +160,28 @@ test('a value behind an anchor is changed where it is, and a warning names its o
   await saved(sharedText.replace('to cancel order W1014.', 'your money back for order W1014.'), shared);
   await workbench.notification(/shared through a YAML anchor. The change also applies to shared-first \(line \d+\)/);
   await workbench.screenshot('shared-value');
+});
+
+test('a file that is renamed while its form has unsaved edits keeps them', async () => {
+  const { page } = workbench;
+  const renamed = 'tasks/renamed-lamp.task.yaml';
+  await workbench.runCommand('View: Close All Editors');
+  // VS Code opens a file as it was opened last: as a form.
+  await workbench.chooseFile(lamp);
+  await workbench.press('Enter');
+  await until('an unsaved edit', async () => {
+    await frame().getByLabel('Description', { exact: true }).fill('A renamed lamp.', { timeout: 5000 });
+    await page.locator('.tab.active.dirty').waitFor({ timeout: 5000 });
+  });
+  await workbench.runCommand('File: Reveal Active File in Explorer View');
+  const name = page.locator('.explorer-folders-view .monaco-inputbox input');
+  await until('the box of the name', async () => {
+    await workbench.press('F2');
+    await name.fill('renamed-lamp.task.yaml', { timeout: 5000 });
+  });
+  await name.press('Enter');
+  await page.locator('.tab.active', { hasText: 'renamed-lamp.task.yaml' }).waitFor();
+  expect(existsSync(join(domain.folder, lamp))).toBe(false);
+  // VS Code shows a renamed file as text.
+  await saved(lampText.replace(/description: .*/, 'description: A renamed lamp.'), renamed);
 });
