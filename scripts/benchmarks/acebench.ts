@@ -37,6 +37,8 @@ type Judged = {
   readonly valid: boolean | null;
   /** Process accuracy. */
   readonly process: number | null;
+  /** What ACEBench's code raised; empty where nothing. */
+  readonly reason: string;
 };
 
 /** Every trajectory that the oracle makes of every agent entry, played as a rollout of its own. */
@@ -44,18 +46,21 @@ export const acebench: Comparison = {
   name: 'acebench',
   parts: Object.keys(goldEntries),
   copies: [checkout],
+  // A text of the agent with half of a surrogate pair, which its parser cannot encode.
+  crashes: [/surrogates not allowed/],
   compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
     const domains = join(folder, 'domains');
-    await rehearsal(['import', 'acebench', '--from', checkout.path(), '--out', domains, '--domains', parts.join(',')]);
-    for (const part of parts) {
+    const named = parts.map(({ name }) => name).join(',');
+    await rehearsal(['import', 'acebench', '--from', checkout.path(), '--out', domains, '--domains', named]);
+    for (const { name: part, tasks } of parts) {
       const [, kind = '', language = ''] = /^(.*)_(..)$/.exec(part) ?? [];
       const file = join(folder, `${part}.json`);
-      const oracle = ['test/benchmarks/acebench_oracle.py', checkout.path(), kind, language, file];
+      const oracle = ['test/benchmarks/acebench_oracle.py', checkout.path(), kind, language, file, '--tasks', tasks];
       await must(findPython() ?? 'python3', oracle);
       const judged = JSON.parse(readFileSync(file, 'utf8')) as readonly Judged[];
       const run = join(folder, `${part}-run`);
       const receipts = await played(withTrajectories(join(domains, part), judged), run);
-      const trajectories = judged.map(({ task, kind: mutation, valid, process: accuracy }): Compared => {
+      const trajectories = judged.map(({ task, kind: mutation, valid, process: accuracy, reason }): Compared => {
         const receipt = receipts.get(`${task}.${mutation}`);
         const own = receipt && accuracyIn(join(run, receipt.recording));
         return {
@@ -63,6 +68,7 @@ export const acebench: Comparison = {
           kind: mutation,
           official: valid === null ? null : Number(valid),
           own: receipt?.reward ?? null,
+          raised: reason,
           differs: own === accuracy ? undefined : `process accuracy: official ${accuracy}, here ${own}`,
         };
       });

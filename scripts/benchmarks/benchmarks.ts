@@ -3,7 +3,7 @@ import { type Counts, noTests, sumCounts } from '../results.ts';
 import type { Download } from '../vscode/cacheFolder.ts';
 import { acebench } from './acebench.ts';
 import { bfcl } from './bfcl.ts';
-import { type Comparison, printComparison } from './comparison.ts';
+import { type ChosenPart, type Comparison, printComparison } from './comparison.ts';
 import { NotFetched } from './copy.ts';
 import { tau1 } from './tau1.ts';
 import { tau2, tau2Checkout } from './tau2.ts';
@@ -13,11 +13,15 @@ function comparisons(): readonly Comparison[] {
 }
 
 /** A benchmark that is compared, and its parts; none where all of them are. */
-type Chosen = { readonly comparison: Comparison; readonly parts: readonly string[] };
+type Chosen = { readonly comparison: Comparison; readonly parts: readonly ChosenPart[] };
 
+/** A filter names a benchmark, a part of one, or tasks of a part: `retail:20-40`. */
 function chosenBy(filters: readonly string[]): readonly Chosen[] {
   return comparisons().flatMap((comparison) => {
-    const parts = comparison.parts.filter((part) => filters.includes(part));
+    const parts = filters.flatMap((filter) => {
+      const [name = '', tasks = ''] = filter.split(':');
+      return comparison.parts.includes(name) ? [{ name, tasks }] : [];
+    });
     const isChosen = filters.length === 0 || filters.includes(comparison.name) || parts.length > 0;
     return isChosen ? [{ comparison, parts }] : [];
   });
@@ -37,7 +41,7 @@ export async function runBenchmarks(filters: readonly string[]): Promise<Counts>
 }
 
 /** Compares a benchmark. It is skipped, and reported as skipped, on a machine that cannot fetch its code. */
-async function compared(comparison: Comparison, parts: readonly string[]): Promise<Counts> {
+async function compared(comparison: Comparison, parts: readonly ChosenPart[]): Promise<Counts> {
   try {
     return await printComparison(comparison, parts);
   } catch (error) {

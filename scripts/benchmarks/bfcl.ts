@@ -26,8 +26,10 @@ const entriesEach = 200;
 type Judged = {
   readonly task: string;
   readonly kind: string;
-  readonly turns: readonly (readonly Response[])[];
+  readonly responses: readonly Response[];
   readonly valid: boolean | null;
+  /** What is wrong, or what the checker raised. */
+  readonly reason: string;
 };
 
 /** Every trajectory that the oracle makes of every multi-turn entry, played as a rollout of its own. */
@@ -37,21 +39,21 @@ export const bfcl: Comparison = {
   copies: [python],
   compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
     const domains = join(folder, 'domains');
-    const named = ['--domains', parts.join(',')];
+    const named = ['--domains', parts.map(({ name }) => name).join(',')];
     await rehearsal(['import', 'bfcl', '--from', 'bfcl-eval', '--python', python.path(), '--out', domains, ...named]);
-    for (const category of parts) {
+    for (const { name: category, tasks } of parts) {
       const file = join(folder, `${category}.json`);
-      await must(python.path(), ['test/benchmarks/bfcl_oracle.py', category, file]);
+      await must(python.path(), ['test/benchmarks/bfcl_oracle.py', category, file, '--tasks', tasks]);
       const judged = JSON.parse(readFileSync(file, 'utf8')) as readonly Judged[];
-      const domain = withTasks(join(domains, category), judged, (task, { kind, turns }) => ({
+      const domain = withTasks(join(domains, category), judged, (task, { kind, responses }) => ({
         ...task,
         id: `${task.id}.${kind}`,
-        script: turns.flatMap((responses) => [...responses.map(scripted), 'That is done.']),
+        script: responses.map(scripted),
       }));
       const receipts = await played(domain, join(folder, `${category}-run`));
-      const trajectories = judged.map(({ task, kind, valid }): Compared => {
+      const trajectories = judged.map(({ task, kind, valid, reason }): Compared => {
         const official = valid === null ? null : Number(valid);
-        return { task, kind, official, own: receipts.get(`${task}.${kind}`)?.reward ?? null };
+        return { task, kind, official, own: receipts.get(`${task}.${kind}`)?.reward ?? null, raised: reason };
       });
       yield { name: category, trajectories, goldDemanded: entriesEach };
     }

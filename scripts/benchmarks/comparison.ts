@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { callArguments } from '../../src/engine/core/message.ts';
 import { approvalHash } from '../../src/engine/shell/approvals.ts';
 import { effectsIn } from '../../src/engine/shell/effects.ts';
@@ -20,13 +20,18 @@ export type Comparison = {
   /** What it needs. */
   readonly copies: readonly Copy[];
   /** Compares some parts, one after the other, and gives each when it is done. `folder` is empty and stays after the run. */
-  readonly compare: (parts: readonly string[], folder: string) => AsyncIterable<ComparedPart>;
+  readonly compare: (parts: readonly ChosenPart[], folder: string) => AsyncIterable<ComparedPart>;
+  /** What only the official code raises, where a rollout here has a reward. docs/benchmarks.md describes each. */
+  readonly crashes?: readonly RegExp[];
 };
+
+/** A part that is compared, and the range of its tasks, such as `20-40`; all of them where it is empty. */
+export type ChosenPart = { readonly name: string; readonly tasks: string };
 
 export type ComparedPart = {
   readonly name: string;
   readonly trajectories: readonly Compared[];
-  /** Replays of gold actions that must get the reward 1. */
+  /** Replays of gold actions of all of its tasks that must get the reward 1. */
   readonly goldDemanded: number;
 };
 
@@ -37,6 +42,8 @@ export type Compared = {
   readonly kind: string;
   readonly official: number | null;
   readonly own: number | null;
+  /** What the official code raised. */
+  readonly raised?: string | null | undefined;
   /** Diagnostics that must be equal beside the reward. */
   readonly differs?: string | undefined;
 };
@@ -46,8 +53,8 @@ const mutationsDemanded = 5;
 
 /** Prints how a benchmark compares, part by part, and counts. What has no reward on either side counts as raised. */
 export async function printComparison(
-  { name, parts, copies, compare }: Comparison,
-  chosen: readonly string[],
+  { name, parts, copies, compare, crashes = [] }: Comparison,
+  chosen: readonly ChosenPart[],
 ): Promise<Counts> {
   for (const copy of copies) await copy.setUp();
   const started = performance.now();
@@ -55,23 +62,26 @@ export async function printComparison(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const compared: ComparedPart[] = [];
-  const wanted = parts.filter((part) => chosen.length === 0 || chosen.includes(part));
+  const wanted = chosen.length > 0 ? chosen : parts.map((part) => ({ name: part, tasks: '' }));
   for await (const part of compare(wanted, folder)) {
     compared.push(part);
-    console.log(`${name} ${part.name}: ${tallyText(part.trajectories)}`);
-    for (const each of part.trajectories.filter((one) => outcomeOf(one) === 'differ').slice(0, 10))
-      console.log(
-        `    ${each.task} ${each.kind}: official ${each.official}, here ${each.own} ${each.differs ?? ''}`.trimEnd(),
-      );
+    console.log(`${name} ${part.name}: ${tallyText(part.trajectories, crashes)}`);
+    const random = part.trajectories.filter(({ kind }) => kind.startsWith('random'));
+    console.log(`    of these ${random.length} by random edits: ${tallyText(random, crashes)}`);
+    const different = part.trajectories.filter((each) => outcomeOf(each, crashes) === 'differ');
+    for (const { task, kind, official, own, differs = '', raised = '' } of different.slice(0, 20))
+      console.log(`    ${task} ${kind}: official ${official}, here ${own} ${differs} ${raised}`.trimEnd());
   }
   const all = compared.flatMap(({ trajectories }) => trajectories);
   const gold = all.filter(({ kind, own }) => kind === 'gold' && own === 1).length;
-  const demanded = compared.reduce((sum, { goldDemanded }) => sum + goldDemanded, 0);
-  console.log(`${name}: reward 1 on ${gold} gold replays, ${demanded} demanded`);
+  // How many of a range of tasks have a gold replay with reward 1 is not known.
+  const isWhole = wanted.every(({ tasks }) => tasks === '');
+  const demanded = isWhole ? compared.reduce((sum, { goldDemanded }) => sum + goldDemanded, 0) : gold;
+  console.log(`${name}: reward 1 on ${gold} gold replays, ${isWhole ? demanded : 'any number'} demanded`);
   const fewest = Math.min(...compared.flatMap(({ trajectories }) => mutationsOfTasks(trajectories)));
   console.log(`${name}: at least ${fewest} mutations of each task, ${mutationsDemanded} demanded`);
-  console.log(tallyText(all));
-  const { differ } = tallyOf(all);
+  console.log(tallyText(all, crashes));
+  const { differ } = tallyOf(all, crashes);
   return sumCounts([
     {
       passed: all.length - differ,
@@ -90,17 +100,22 @@ function mutationsOfTasks(trajectories: readonly Compared[]): readonly number[] 
   return byTask.map((of = []) => of.filter(({ kind }) => kind !== 'gold').length);
 }
 
-function tallyText(all: readonly Compared[]): string {
-  const { agree, differ, raised } = tallyOf(all);
-  return `${agree} agree, ${differ} differ, ${raised} raised`;
+function tallyText(all: readonly Compared[], crashes: readonly RegExp[]): string {
+  const { agree, differ, raised, crashed } = tallyOf(all, crashes);
+  return `${agree} agree, ${differ} differ, ${raised} raised by both, ${crashed} by the official code alone`;
 }
 
-function tallyOf(all: readonly Compared[]) {
-  const { agree = [], differ = [], raised = [] } = Object.groupBy(all, outcomeOf);
-  return { agree: agree.length, differ: differ.length, raised: raised.length };
+function tallyOf(all: readonly Compared[], crashes: readonly RegExp[]) {
+  const outcomes = Object.groupBy(all, (each) => outcomeOf(each, crashes));
+  const { agree = [], differ = [], raised = [], crashed = [] } = outcomes;
+  return { agree: agree.length, differ: differ.length, raised: raised.length, crashed: crashed.length };
 }
 
-function outcomeOf({ official, own, differs }: Compared): OfficialVerdict {
+function outcomeOf(
+  { official, own, differs, raised }: Compared,
+  crashes: readonly RegExp[],
+): OfficialVerdict | 'crashed' {
+  if (raised && own !== null && own !== official && crashes.some((each) => each.test(raised))) return 'crashed';
   const verdict = differs === undefined ? verdictOf(official, own) : 'differ';
   return verdict === 'unscored' ? 'differ' : verdict;
 }
@@ -138,7 +153,8 @@ export async function regraded(
   return rollouts.map((each) => {
     const { name, official, own } = each;
     const end = name.lastIndexOf(' ');
-    return { task: name.slice(0, end), kind: name.slice(end + 1), official, own, differs: raisedOtherwise(each) };
+    const differs = raisedOtherwise(each);
+    return { task: name.slice(0, end), kind: name.slice(end + 1), official, own, raised: each.raised, differs };
   });
 }
 
@@ -158,7 +174,12 @@ function raisedOtherwise({ raised, own, reason }: Regraded): string | undefined 
 /** What a scripted agent does in one response: it says something, or makes calls whose arguments are JSON texts. */
 export type Response = string | readonly { readonly tool: string; readonly arguments: string }[];
 
-type Task = { readonly id: string; readonly script: readonly unknown[]; readonly user?: object };
+type Task = {
+  readonly id: string;
+  readonly origin: { readonly id: string };
+  readonly script: readonly unknown[];
+  readonly user?: object;
+};
 
 /** A copy of an imported domain in which each task of `make` is played by a scripted agent. */
 export function withTasks<Trajectory extends { readonly task: string }>(
@@ -169,13 +190,14 @@ export function withTasks<Trajectory extends { readonly task: string }>(
   const folder = `${imported}-trajectories`;
   cpSync(imported, folder, { recursive: true });
   const file = join(folder, 'tasks', 'test.task.yaml');
-  const tasks = new Map((parse(readFileSync(file, 'utf8')) as readonly Task[]).map((task) => [task.id, task]));
+  const tasks = new Map((parse(readFileSync(file, 'utf8')) as readonly Task[]).map((task) => [task.origin.id, task]));
   const made = trajectories.map((trajectory) => {
     const task = tasks.get(trajectory.task);
     if (!task) throw new Failure(`${file} has no task ${trajectory.task}, which the official evaluator judged.`);
     return make(task, trajectory);
   });
-  writeFileSync(file, stringify(made, { lineWidth: 0, aliasDuplicateObjects: false }));
+  // JSON escapes half of a surrogate pair, which a file in UTF-8 cannot hold.
+  writeFileSync(file, JSON.stringify(made));
   return folder;
 }
 

@@ -1,5 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
+import {
+  type Compared,
+  type ComparedPart,
+  type Comparison,
+  must,
+  played,
+  regraded,
+  rehearsal,
+  scripted,
+  withTasks,
+} from './comparison.ts';
 import { checkoutOf } from './copy.ts';
 import { tau2Python } from './tau2Python.ts';
 
@@ -31,13 +42,67 @@ export const tau1: Comparison = {
     const domains = join(folder, 'domains');
     await rehearsal(['import', 'tau1', '--from', checkout.path(), '--out', domains]);
     for (const { part, domain, split, tasks, kinds } of splits) {
-      if (!parts.includes(part)) continue;
+      const chosen = parts.find(({ name: each }) => each === part);
+      if (!chosen) continue;
       const name = `${domain}-${split}`;
       const results = join(folder, `${name}.json`);
-      const oracle = ['test/benchmarks/tau1_oracle.py', checkout.path(), domain, split, results, ...kinds];
+      const oracle = [
+        'test/benchmarks/tau1_oracle.py',
+        checkout.path(),
+        domain,
+        split,
+        results,
+        ...kinds,
+        '--tasks',
+        chosen.tasks,
+      ];
       await must(tau2Python.path(), oracle);
-      const trajectories = await regraded(results, join(domains, domain), join(folder, `${name}-run`));
-      yield { name, trajectories, goldDemanded: tasks };
+      const imported = join(domains, domain);
+      const scored = await regraded(results, imported, join(folder, `${name}-run`));
+      const failed = await playedAgain(failedIn(results), split, imported, join(folder, `${name}-failed`));
+      yield { name, trajectories: [...scored, ...failed], goldDemanded: tasks };
     }
   },
 };
+
+type Step = {
+  readonly by: 'assistant' | 'user';
+  readonly text: string | null;
+  readonly calls: readonly { readonly tool: string; readonly arguments: string }[];
+};
+
+/** A run that ended by an error. Its file has no trajectory, and the reward 0. */
+type Failed = {
+  readonly id: string;
+  readonly task_id: number;
+  readonly reward: number;
+  readonly info: { readonly error: string };
+  readonly steps: readonly Step[];
+};
+
+function failedIn(results: string): readonly Failed[] {
+  const runs = JSON.parse(readFileSync(results, 'utf8')) as readonly Partial<Failed>[];
+  return runs.filter((run): run is Failed => run.info?.error !== undefined);
+}
+
+/** The steps of runs that ended by an error in tau-bench, as rollouts of scripted seats. */
+async function playedAgain(
+  runs: readonly Failed[],
+  split: string,
+  imported: string,
+  run: string,
+): Promise<readonly Compared[]> {
+  if (runs.length === 0) return [];
+  const trajectories = runs.map((each) => ({ ...each, task: `${split}/${each.task_id}` }));
+  const domain = withTasks(imported, trajectories, (task, { id, steps }) => ({
+    ...task,
+    id: id.replace(' ', '.'),
+    script: steps.flatMap(({ by, text, calls }) => (by === 'user' ? [] : [calls.length > 0 ? scripted(calls) : text])),
+    user: { ...task.user, otherwise: 'Please go on.' },
+  }));
+  const receipts = await played(domain, run);
+  return trajectories.map(({ id, task, reward, info }) => {
+    const own = receipts.get(id.replace(' ', '.'))?.reward ?? null;
+    return { task, kind: id.split(' ')[1] ?? '', official: reward, own, raised: info.error };
+  });
+}

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
+import { type ChosenPart, type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
 import { tau2Python } from './tau2Python.ts';
 
 const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
@@ -29,17 +29,17 @@ export function tau2Checkout(): Comparison | undefined {
 
 async function* comparedWith(
   from: string,
-  parts: readonly string[],
+  parts: readonly ChosenPart[],
   folder: string,
   given: NodeJS.ProcessEnv,
 ): AsyncIterable<ComparedPart> {
   const python = tau2Python.path();
   const domains = join(folder, 'domains');
-  const named = ['--domains', parts.join(',')];
+  const named = ['--domains', parts.map(({ name }) => name).join(',')];
   await rehearsal(['import', 'tau2', '--from', from, '--python', python, '--out', domains, ...named], given);
-  for (const domain of parts) {
+  for (const { name: domain, tasks } of parts) {
     const results = join(folder, `${domain}.json`);
-    await must(python, ['test/benchmarks/tau2_oracle.py', domain, results], given);
+    await must(python, ['test/benchmarks/tau2_oracle.py', domain, results, '--tasks', tasks], given);
     const trajectories = await regraded(results, join(domains, domain), join(folder, `${domain}-run`), given);
     yield { name: domain, trajectories, goldDemanded: goldTasks[domain] ?? 0 };
   }

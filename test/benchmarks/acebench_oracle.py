@@ -1,6 +1,6 @@
 """Trajectories of ACEBench's agent entries, with the verdict of its own code beside each.
 
-    acebench_oracle.py CHECKOUT KIND LANGUAGE OUT [--limit N] [--kinds A,B]
+    acebench_oracle.py CHECKOUT KIND LANGUAGE OUT [--tasks FIRST-END] [--kinds A,B]
 
 KIND is multi_turn or multi_step, LANGUAGE en or zh. Writes a JSON list: for each entry the calls of its milestones, and
 the same mutated. Every trajectory goes through ACEBench's own loop of messages, its own scenario classes and its own
@@ -10,6 +10,7 @@ models, tables, progress bars) is empty here. The only code of this file that de
 
 import argparse
 import ast
+import atexit
 import contextlib
 import importlib
 import io
@@ -22,12 +23,12 @@ import tempfile
 import types
 from pathlib import Path
 
-from random_edits import edited
+from random_edits import STOP, Step, World, draws, edited, only, says
 
 KINDS = (
     "gold", "written", "dropped", "changed", "extra", "order", "early", "hallucinated", "failing",
     "silent", "together", "number", "endless", "typed", "repeated", "broken",
-    "random1", "random2", "random3", "random4", "random5",
+    "random1", "random2", "random3", "random4", "random5", "random6",
 )  # fmt: skip
 FINISH = "finish conversation"
 UNUSED = (
@@ -56,21 +57,23 @@ def main(argv):
     parser = argparse.ArgumentParser()
     for name in ("checkout", "kind", "language", "out"):
         parser.add_argument(name)
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--tasks", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     options = parser.parse_args(argv)
     out = Path(options.out).resolve()
     code = Path(options.checkout).resolve()
     official = Official(code, options.kind, options.language)
     data = code / "data_all" / f"data_{options.language}"
-    entries = lines_of(data / f"data_agent_{options.kind}.json")[: options.limit]
+    entries = lines_of(data / f"data_agent_{options.kind}.json")
     answers = {each["id"]: each for each in lines_of(data / "possible_answer" / f"data_agent_{options.kind}.json")}
     pool = [(entry["involved_classes"], step) for entry in entries for step in calls_of(answers[entry["id"]])]
     found = []
-    for entry in entries:
+    for entry in only(options.tasks, entries, f"{options.kind} {options.language}"):
         answer = answers[entry["id"]]
         for kind in options.kinds.split(","):
-            chance = random.Random(f"{options.language} {entry['id']} {kind}")
+            is_random = kind.startswith("random")
+            name = (options.language, entry["id"], kind)
+            chance = draws("acebench", *name) if is_random else random.Random(" ".join(name))
             steps = mutated(entry, answer, kind, chance, pool)
             if steps is not None:
                 verdict = official.verdict(entry, answer, [text_of(step) for step in steps])
@@ -84,7 +87,9 @@ class Official:
     def __init__(self, code, kind, language):
         self.kind, self.language, self.number = kind, language, 0
         # Results are written below the working directory.
-        os.chdir(tempfile.mkdtemp(prefix="acebench-oracle-"))
+        folder = tempfile.TemporaryDirectory(prefix="acebench-oracle-")
+        atexit.register(lambda: (os.chdir("/"), folder.cleanup()))
+        os.chdir(folder.name)
         Path(f"score_all/score_{language}/oracle").mkdir(parents=True)
         sys.path.insert(0, str(code))
         for name in UNUSED:
@@ -171,6 +176,15 @@ def text_of(step):
     return "[" + ", ".join(f"{name}({', '.join(f'{k}={v!r}' for k, v in given.items())})" for name, given in step) + "]"
 
 
+def response_of(step):
+    """A response as ACEBench knows it: a text or calls. What is not readable as calls is a text."""
+    if step.by == "user":
+        return FINISH
+    if not all(isinstance(given, dict) for _, given in step.calls):
+        return "; ".join(f"{name}: {given}" for name, given in step.calls)
+    return [tuple(call) for call in step.calls] or step.text
+
+
 def as_data(step):
     if isinstance(step, str):
         return step
@@ -192,7 +206,9 @@ def mutated(entry, answer, kind, chance, pool):
         return None
     if kind.startswith("random"):
         others = [call for classes, step in pool if set(classes) <= set(entry["involved_classes"]) for call in step]
-        return [[call] for call in edited([call for step in steps for call in step], chance, others)]
+        gold = [Step("assistant", None, [list(call) for call in step]) for step in steps]
+        edits = edited([*gold, says("That is done."), says(STOP, "user")], chance, World(others))
+        return [response_of(step) for step in edits]
     at = chance.randrange(len(steps))
     if kind == "dropped":
         del steps[at]

@@ -1,6 +1,6 @@
 """Trajectories of BFCL's multi-turn entries, with the verdict of its own checker beside each.
 
-    bfcl_oracle.py CATEGORY OUT [--limit N] [--kinds A,B]
+    bfcl_oracle.py CATEGORY OUT [--tasks FIRST-END] [--kinds A,B]
 
 Run with a Python that has bfcl_eval and what its backend classes import. Writes a JSON list: for each entry the calls
 of the ground truth, and the same mutated in ten ways and by random edits. Every call is made by the checker on its own
@@ -24,9 +24,10 @@ from bfcl_eval.constants.default_prompts import MAXIMUM_STEP_LIMIT
 from bfcl_eval.constants.executable_backend_config import CLASS_FILE_PATH_MAPPING
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
 from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
-from random_edits import edited
+from random_edits import Step, World, draws, edited, only, says
 
 DATA = Path(next(iter(find_spec("bfcl_eval").submodule_search_locations))) / "data"
+DONE = "That is done."
 KINDS = (
     "gold",
     "dropped",
@@ -47,20 +48,28 @@ def main(argv):
     parser = argparse.ArgumentParser()
     parser.add_argument("category")
     parser.add_argument("out")
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--tasks", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     options = parser.parse_args(argv)
-    entries = lines_of(DATA / f"BFCL_v4_multi_turn_{options.category}.json")[: options.limit]
+    entries = lines_of(DATA / f"BFCL_v4_multi_turn_{options.category}.json")
     answers = {each["id"]: each["ground_truth"] for each in lines_of(answers_file(options.category))}
     pool = [(entry["involved_classes"], call) for entry in entries for turn in answers[entry["id"]] for call in turn]
     found = []
-    for entry in entries:
+    for entry in only(options.tasks, entries, options.category):
         truth = answers[entry["id"]]
         for kind in options.kinds.split(","):
-            chance = random.Random(f"{entry['id']} {kind}")
-            turns = mutated(entry, truth, kind, chance, pool)
+            about = {"task": entry["id"], "kind": kind}
+            if kind.startswith("random"):
+                steps = randomly(entry, truth, kind, pool)
+                turns = turns_of(steps, len(truth))
+                verdict = judged(entry, truth, turns, options.category)
+                found.append({**about, "responses": [response_of(step) for step in steps], **verdict})
+                continue
+            turns = mutated(entry, truth, kind, random.Random(f"{entry['id']} {kind}"), pool)
             if turns is not None:
-                found.append({"task": entry["id"], "kind": kind, **judged(entry, truth, turns, options.category)})
+                made = [[[as_data(*named(entry, call)) for call in step] for step in turn] for turn in turns]
+                responses = [each for turn in made for each in (*turn, DONE)]
+                found.append({**about, "responses": responses, **judged(entry, truth, turns, options.category)})
     Path(options.out).write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -74,16 +83,15 @@ def answers_file(category):
 
 def judged(entry, truth, turns, category):
     """What the checker says of the calls of a model: `turns` are lists of steps, and a step is a list of calls."""
-    said = {"turns": [[[as_data(entry, call) for call in step] for step in turn] for turn in turns]}
     if len(turns) != len(truth):
-        return {**said, "valid": False, "reason": "the number of turns"}
+        return {"valid": False, "reason": "the number of turns"}
     before = set(vars(multi_turn_utils))
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             result = multi_turn_checker(turns, truth, json.loads(json.dumps(entry)), category, "oracle")
-        return {**said, "valid": bool(result["valid"]), "reason": result.get("error_type", "")}
+        return {"valid": bool(result["valid"]), "reason": result.get("error_type", "")}
     except Exception as error:
-        return {**said, "valid": None, "reason": f"{type(error).__name__}: {error}"}
+        return {"valid": None, "reason": f"{type(error).__name__}: {error}"}
     finally:
         # The checker keeps its instances in the globals of its module, under names made of the entry's.
         for name in set(vars(multi_turn_utils)) - before:
@@ -102,8 +110,6 @@ def mutated(entry, truth, kind, chance, pool):
         return [[[call for step in turn for call in step]] if turn else [] for turn in turns]
     if not places:
         return None
-    if kind.startswith("random"):
-        return [randomly(entry, turn, chance, pool) for turn in turns]
     t, s = chance.choice(places)
     if kind == "dropped":
         del turns[t][s]
@@ -141,17 +147,44 @@ def mutated(entry, truth, kind, chance, pool):
     return turns
 
 
-def randomly(entry, turn, chance, pool):
-    """A turn after random edits, a call each step; as it is half of the time, so that other turns matter."""
-    if chance.random() < 0.5:
-        return turn
+def randomly(entry, truth, kind, pool):
+    """The gold calls with random edits; a text ends a turn."""
     fitting = [named(entry, call) for classes, call in pool if set(classes) <= set(entry["involved_classes"])]
-    own = [named(entry, call) for step in turn for call in step]
-    return [[text_of(name, given)] for name, given in edited(own, chance, fitting)]
+    gold = [
+        step
+        for turn in mutated(entry, truth, "gold", None, [])
+        for step in (
+            *(Step("assistant", None, [list(named(entry, call)) for call in calls]) for calls in turn),
+            says(DONE),
+        )
+    ]
+    steps = edited(gold, draws("bfcl", entry["id"], kind), World(fitting))
+    # The user's turns are fixed, and a model that has nothing more to do says so again.
+    return [*(step for step in steps if step.by == "assistant"), *(says(DONE) for _ in truth)]
+
+
+def turns_of(steps, number):
+    """The turns that the runner of BFCL makes of responses: lists of steps, each a list of calls."""
+    rest = iter(steps)
+    turns = []
+    while len(turns) < number:
+        turns.append([])
+        for step in rest:
+            # A response without calls ends a turn, and so does one whose calls can't be decoded.
+            if not step.calls or not all(isinstance(given, dict) for _, given in step.calls):
+                break
+            turns[-1].append([text_of(name, given) for name, given in step.calls])
+            if len(turns[-1]) > MAXIMUM_STEP_LIMIT:
+                return turns
+    return turns
+
+
+def response_of(step):
+    return [as_data(name, given) for name, given in step.calls] or step.text
 
 
 def text_of(name, given):
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+    return f"{name}({','.join(f'{key}={value!r}' for key, value in given.items())})"
 
 
 def changed(text, chance):
@@ -187,10 +220,9 @@ def other_number(text):
     return None
 
 
-def as_data(entry, text):
+def as_data(name, values):
     """A call as a model writes it: the name, and the arguments as JSON text; positional ones by their names."""
-    name, values = named(entry, text)
-    return {"tool": name, "arguments": json.dumps(values)}
+    return {"tool": name, "arguments": values if isinstance(values, str) else json.dumps(values)}
 
 
 def named(entry, text):

@@ -1,6 +1,6 @@
 """Trajectories of tau-bench's tasks with the reward of its own evaluator, as its run.py writes them.
 
-    tau1_oracle.py CHECKOUT DOMAIN SPLIT OUT [--limit N] [--kinds A,B]
+    tau1_oracle.py CHECKOUT DOMAIN SPLIT OUT [--tasks FIRST-END] [--kinds A,B]
 
 Run with a Python that has pydantic. The conversations are held by tau-bench's own tool-calling agent on its
 own environment; only the answers of the two models come from a script. The gold actions of each task are played as they
@@ -16,12 +16,12 @@ import types
 from pathlib import Path
 from types import SimpleNamespace
 
-from random_edits import edited
+from random_edits import STOP, Step, World, calls, draws, edited, only, says
 
 KINDS = (
     "gold", "dropped", "changed", "extra", "order", "early", "silent", "hallucinated", "failing", "handover",
     "handover-failing", "endless", "at-cap", "second-call", "beside", "commas", "float",
-    "random1", "random2", "random3",
+    "random1", "random2", "random3", "random4",
 )  # fmt: skip
 LOOKS = {"retail": ("list_all_product_types", {}), "airline": ("list_all_airports", {})}
 EXTRA = {
@@ -40,14 +40,13 @@ EXTRA = {
     "airline": lambda user: ("send_certificate", {"user_id": user, "amount": 100}),
 }
 WRITES = ("modify_", "cancel_", "return_", "exchange_", "book_", "update_", "send_")
-STOP = "###STOP###"
 
 
 def main(argv):
     parser = argparse.ArgumentParser()
     for name in ("checkout", "domain", "split", "out"):
         parser.add_argument(name)
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--tasks", default="")
     parser.add_argument("--kinds", default=",".join(KINDS))
     options = parser.parse_args(argv)
     # The client of models is imported by name and never called: every answer is scripted.
@@ -64,14 +63,13 @@ def main(argv):
     agent = tool_calling_agent.ToolCallingAgent(env.tools_info, env.wiki, model="", provider="")
     pool = [(action.name, action.kwargs) for task in env.tasks for action in task.actions]
     found = []
-    for index in range(len(env.tasks))[: options.limit]:
+    for index in only(options.tasks, range(len(env.tasks)), options.domain):
         for trial, kind in enumerate(options.kinds.split(",")):
-            chance = random.Random(f"{options.split} {index} {kind}")
-            turns = mutated(options.domain, env.tasks[index], kind, chance, pool)
-            if turns is None:
+            steps = trajectory(options, env.tasks[index], index, kind, pool)
+            if steps is None:
                 continue
-            env.user = ScriptedUser(sum(isinstance(turn, str) for turn in turns))
-            tool_calling_agent.completion = ScriptedModel(turns)
+            env.user = ScriptedUser(steps)
+            tool_calling_agent.completion = ScriptedModel(steps)
             run = {"id": f"{options.split}/{index} {kind}", "task_id": index, "trial": trial}
             try:
                 solved = agent.solve(env, task_index=index)
@@ -79,22 +77,22 @@ def main(argv):
             except Exception as error:
                 task = env.tasks[index].model_dump()
                 run |= {"reward": 0.0, "info": {"error": f"{type(error).__name__}: {error}", "task": task}, "traj": []}
+                run["steps"] = [as_data(step) for step in steps]
             found.append(run)
     Path(options.out).write_text(json.dumps(found, default=lambda value: value.model_dump()), encoding="utf-8")
 
 
 class ScriptedUser:
-    """Says hello, and leaves after the last of what the agent says."""
+    """Says hello, and after each of what the agent says what the trajectory has there."""
 
-    def __init__(self, texts):
-        self.left = texts
+    def __init__(self, steps):
+        self.answers = answers_in(steps)
 
     def reset(self, instruction=None):
         return "Hello, I need your help."
 
     def step(self, content):
-        self.left -= 1
-        return STOP if self.left <= 0 else "Please go on."
+        return self.answers.pop(0) if self.answers else "Please go on."
 
     def get_total_cost(self):
         return 0
@@ -103,17 +101,16 @@ class ScriptedUser:
 class ScriptedModel:
     """Answers as litellm does: a text, calls, or both."""
 
-    def __init__(self, turns):
-        self.turns = list(turns)
+    def __init__(self, steps):
+        self.steps = [step for step in steps if step.by == "assistant"]
 
     def __call__(self, **_):
-        turn = self.turns.pop(0) if self.turns else [("think", {"thought": "?"})]
-        content, calls = turn if isinstance(turn, tuple) else (turn, []) if isinstance(turn, str) else (None, turn)
+        step = self.steps.pop(0) if self.steps else calls(("think", {"thought": "?"}))
         made = [
-            {"id": f"call_{len(self.turns)}_{at}", "type": "function", "function": function_of(name, given)}
-            for at, (name, given) in enumerate(calls)
+            {"id": f"call_{len(self.steps)}_{at}", "type": "function", "function": function_of(name, given)}
+            for at, (name, given) in enumerate(step.calls)
         ]
-        said = {"role": "assistant", "content": content, "tool_calls": made or None}
+        said = {"role": "assistant", "content": step.text, "tool_calls": made or None}
         message = SimpleNamespace(model_dump=lambda: said)
         return SimpleNamespace(choices=[SimpleNamespace(message=message)], _hidden_params={"response_cost": 0})
 
@@ -126,12 +123,48 @@ def text(given):
     return given if isinstance(given, str) else json.dumps(given)
 
 
+def answers_in(steps):
+    """What the user says after each text of the agent's."""
+    answers = []
+    for at, step in enumerate(steps):
+        if step.by == "assistant" and not step.calls:
+            after = steps[at + 1] if at + 1 < len(steps) else step
+            answers.append(after.text if after.by == "user" else "Please go on.")
+    return answers
+
+
+def as_data(step):
+    made = [{"tool": name, "arguments": text(given)} for name, given in step.calls]
+    return {"by": step.by, "text": step.text, "calls": made}
+
+
+def trajectory(options, task, index, kind, pool):
+    """The steps of a kind of trajectory; None where a task has nothing to mutate so."""
+    if kind.startswith("random"):
+        gold = as_steps(mutated(options.domain, task, "gold", None, pool))
+        return edited(gold, draws("tau1", options.domain, options.split, index, kind), World(pool))
+    turns = mutated(options.domain, task, kind, random.Random(f"{options.split} {index} {kind}"), pool)
+    return None if turns is None else as_steps(turns)
+
+
+def as_steps(turns):
+    """The user leaves after the last of what the agent says."""
+    steps = []
+    for turn in turns:
+        said, made = turn if isinstance(turn, tuple) else (turn, []) if isinstance(turn, str) else (None, turn)
+        steps.append(Step("assistant", said, [list(call) for call in made]))
+    last = max((at for at, step in enumerate(steps) if not step.calls), default=None)
+    if last is not None:
+        steps.insert(last + 1, says(STOP, "user"))
+    return steps
+
+
 def mutated(domain, task, kind, chance, pool):
     """The agent's turns: a text, a list of calls, or both in a tuple. None where a task has nothing to mutate so."""
     gold = [(action.name, action.kwargs) for action in task.actions if action.name != "transfer_to_human_agents"]
     said = "This is what I can tell you: " + "; ".join(task.outputs) if task.outputs else "That is done."
     writes = [at for at, (name, _) in enumerate(gold) if name.startswith(WRITES)]
-    one = chance.choice(writes) if writes else None
+    one = chance.choice(writes) if writes and chance else None
     turns = [[call] for call in gold]
     if kind == "gold":
         return [*turns, said]
@@ -171,8 +204,6 @@ def mutated(domain, task, kind, chance, pool):
         return [*turns, "".join(f"{letter}," for letter in said.upper())] if task.outputs else None
     if kind == "float":
         return floated(turns, gold, said)
-    if kind.startswith("random"):
-        return [*([call] for call in edited(gold, chance, pool)), said]
     raise ValueError(kind)
 
 

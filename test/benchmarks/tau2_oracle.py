@@ -1,9 +1,9 @@
 """Trajectories of tau2-bench made by live execution, with the reward of its own evaluator beside each.
 
-    tau2_oracle.py DOMAIN OUT [--limit N] [--gold-only] [--gold-rewards]
+    tau2_oracle.py DOMAIN OUT [--tasks FIRST-END] [--kinds A,B] [--gold-rewards]
 
 Run with a Python that has tau2. Writes a results file as tau2 does: for each base task the gold actions, and the same
-mutated in nine ways. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
+mutated. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
 --gold-rewards nothing is written: the gold actions are replayed and evaluated, for a comparison of speed.
 
 One thing is not as tau2 does it: a database is loaded and validated a few times and not for each environment, and each
@@ -24,7 +24,7 @@ from pathlib import Path
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from loguru import logger
-from random_edits import edited
+from random_edits import STOP, Step, World, draws, edited, only, says
 
 logger.remove()
 
@@ -37,7 +37,7 @@ from tau2.registry import registry
 
 GREETING = "Hi! How can I help you today?"
 NOW = "2026-01-05T09:00:00"
-MUTATIONS = (
+KINDS = (
     "gold", "dropped", "changed", "extra", "order", "early", "silent", "hallucinated", "failing", "numbers",
     "random1", "random2", "random3",
 )  # fmt: skip
@@ -47,28 +47,30 @@ def main(argv):
     parser = argparse.ArgumentParser()
     parser.add_argument("domain")
     parser.add_argument("out")
-    parser.add_argument("--limit", type=int)
-    parser.add_argument("--gold-only", action="store_true")
+    parser.add_argument("--tasks", default="")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--gold-rewards", action="store_true")
     options = parser.parse_args(argv)
-    tasks = registry.get_tasks_loader(options.domain)("base")[: options.limit]
+    tasks = registry.get_tasks_loader(options.domain)("base")
     if options.gold_rewards:
         print_gold_rewards(options.domain, tasks)
         return
     load_once()
     environment = constructor(options.domain)()
     pool = [action for task in tasks for action in actions_of(task) if is_write(environment, action)]
-    kinds = ("gold",) if options.gold_only else MUTATIONS
+    user_tools = environment.user_tools.get_tools() if environment.user_tools else ()
+    world = World([(action.name, action.arguments) for action in pool], frozenset(user_tools))
     simulations = []
-    for number, task in enumerate(tasks, start=1):
-        if number % 20 == 0:
-            print(f"{options.domain}: {number} of {len(tasks)} tasks", flush=True)
+    for task in only(options.tasks, tasks, options.domain):
         chance = random.Random(task.id)
-        for trial, kind in enumerate(kinds):
-            plan = planned(task, kind, chance, pool)
-            if plan is None:
+        for trial, kind in enumerate(options.kinds.split(",")):
+            if kind.startswith("random"):
+                steps, reason = randomly(options.domain, task, kind, world)
+            elif plan := planned(task, kind, chance, pool):
+                steps, reason = steps_of(*plan), plan[2]
+            else:
                 continue
-            simulations.append(apart(partial(simulation, options.domain, task, plan, kind, trial)))
+            simulations.append(apart(partial(simulation, options.domain, task, steps, reason, kind, trial)))
     results = {
         "timestamp": NOW,
         "info": {"environment_info": {"domain_name": options.domain}},
@@ -112,8 +114,8 @@ def apart(work):
     return pickle.loads(data)
 
 
-def simulation(domain, task, plan, kind, trial):
-    messages, reason = lived(domain, task, *plan)
+def simulation(domain, task, steps, reason, kind, trial):
+    messages = lived(domain, task, steps)
     return evaluated(domain, task, messages, reason, kind, trial)
 
 
@@ -164,10 +166,6 @@ def planned(task, kind, chance, pool):
         if json.dumps(other) == json.dumps(calls):
             return None
         calls = other
-    elif kind.startswith("random"):
-        others = [((action.requestor, action.name), action.arguments) for action in pool]
-        own = [((requestor, name), arguments) for requestor, name, arguments in calls]
-        calls = [(*name, arguments) for name, arguments in edited(own, chance, others)]
     elif kind == "order":
         if len(calls) < 2:
             return None
@@ -207,8 +205,29 @@ def otherwise(value):
     return {"x": "y"}
 
 
-def lived(domain, task, calls, words, reason):
-    """The messages of a conversation in which these calls are made, each with the result that tau2 gives it."""
+def steps_of(calls, words, reason):
+    made = [Step(requestor, None, [[name, arguments]]) for requestor, name, arguments in calls]
+    handed = [says("I have done that.", "user")] if calls and calls[-1][0] == "user" else []
+    return [*made, *handed, says(words), *([says(STOP, "user")] if reason == "user_stop" else [])]
+
+
+def randomly(domain, task, kind, world):
+    """The gold steps with random edits, and the reason of the end."""
+    chance = draws("tau2", domain, task.id, kind)
+    steps = edited(steps_of(*planned(task, "gold", None, [])), chance, world)
+    # tau2 reads arguments before it makes a call of them: no simulation has others than objects.
+    for step in steps:
+        step.calls = [[name, given if isinstance(given, dict) else {"query": given}] for name, given in step.calls]
+    last = steps[-1] if steps else None
+    if last and last.by == "user" and last.text and not last.calls:
+        return steps, "user_stop"
+    if chance.random() < 0.3:
+        return [*steps, says(STOP)], "agent_stop"
+    return steps, chance.choice(["max_steps", "too_many_errors", "agent_error", "user_error"])
+
+
+def lived(domain, task, steps):
+    """The messages of a conversation with these steps, each call with the result that tau2 gives it."""
     environment = constructor(domain)()
     start = task.initial_state
     history = list((start.message_history if start else None) or [])
@@ -226,22 +245,22 @@ def lived(domain, task, calls, words, reason):
         said(AssistantMessage, content=GREETING),
         said(UserMessage, content="Hello, I need your help."),
     ]
-    turn = "assistant"
-    for number, (requestor, name, arguments) in enumerate(calls):
-        if requestor != turn:
-            hand_over = "Please do the next step." if turn == "assistant" else "I have done that."
-            messages.append(said(AssistantMessage if turn == "assistant" else UserMessage, content=hand_over))
-            turn = requestor
-        call = ToolCall(id=f"call_{number}", name=name, arguments=arguments, requestor=requestor)
-        role = AssistantMessage if requestor == "assistant" else UserMessage
-        messages.append(said(role, tool_calls=[call]))
-        messages.append(environment.get_response(call))
-    if turn == "user":
-        messages.append(said(UserMessage, content="I have done that."))
-    messages.append(said(AssistantMessage, content=words))
-    if reason == "user_stop":
-        messages.append(said(UserMessage, content="###STOP###"))
-    return messages, reason
+    roles = {"assistant": AssistantMessage, "user": UserMessage}
+    hand_overs = {"assistant": "Please do the next step.", "user": "I have done that."}
+    turn, number = "assistant", 0
+    for step in steps:
+        if step.by != turn:
+            messages.append(said(roles[turn], content=hand_overs[turn]))
+            turn = step.by
+        calls = []
+        for name, arguments in step.calls:
+            calls.append(ToolCall(id=f"call_{number}", name=name, arguments=arguments, requestor=step.by))
+            number += 1
+        messages.append(said(roles[step.by], content=step.text, tool_calls=calls or None))
+        messages += [environment.get_response(call) for call in calls]
+        if not calls:
+            turn = "user" if step.by == "assistant" else "assistant"
+    return messages
 
 
 def evaluated(domain, task, messages, reason, kind, trial):
@@ -259,10 +278,11 @@ def evaluated(domain, task, messages, reason, kind, trial):
     judged = judgement(task)
     try:
         info = official(run, task, domain, judged)
-        rewarded = {"reward_info": {**json.loads(info.model_dump_json()), "nl_assertions": judged}}
+        rewarded = {"reward_info": {**info.model_dump(), "nl_assertions": judged}}
     except Exception as error:
         rewarded = {"reward_info": None, "raised": f"{type(error).__name__}: {error}"}
-    return {**json.loads(run.model_dump_json(exclude={"reward_info"})), **rewarded}
+    # Its own JSON refuses half of a surrogate pair.
+    return {**run.model_dump(exclude={"reward_info"}), **rewarded}
 
 
 def judgement(task):
@@ -295,9 +315,9 @@ def print_gold_rewards(domain, tasks):
     """How many tasks there are, and the sum of the rewards that their gold actions get."""
     rewards = []
     for task in tasks:
-        calls, words, reason = planned(task, "gold", random.Random(0), [])
-        messages, reason = lived(domain, task, calls, words, reason)
-        rewards.append(evaluated(domain, task, messages, reason, "gold", 0)["reward_info"]["reward"])
+        plan = planned(task, "gold", None, [])
+        messages = lived(domain, task, steps_of(*plan))
+        rewards.append(evaluated(domain, task, messages, plan[2], "gold", 0)["reward_info"]["reward"])
     print(json.dumps({"tasks": len(tasks), "reward": sum(rewards)}))
 
 

@@ -47,7 +47,9 @@ function mistakenScript(task: Task, others: readonly Call[], random: Random): Ta
   return [...turns, 'That is done.', 'Is there anything else?', 'Goodbye.'];
 }
 
-function wrong(values: Call['arguments'], random: Random): Call['arguments'] {
+type Arguments = Task['actions'][number]['arguments'];
+
+function wrong(values: Arguments, random: Random): Arguments {
   const names = Object.keys(values);
   if (names.length === 0) return { unexpected: true };
   const name = random.pick(names);

@@ -240,10 +240,16 @@ export const domainFileSchema = z.strictObject({
     .optional()
     .describe('Calls of one response that are made; those behind them are dropped. All by default.'),
   unreadableCalls: z
-    .enum(['fail', 'endTurn', 'endRollout'])
+    .enum(['fail', 'failAll', 'endTurn', 'endRollout'])
     .optional()
     .describe(
-      'What happens to a response with a call whose arguments are not a JSON object. `fail`, the default: that call fails. `endTurn`: none of its calls is made, and the user speaks next. `endRollout`: the rollout ends with reward 0.',
+      'What happens to a response with a call whose arguments are not a JSON object. `fail`, the default: that call fails. `failAll`: all its calls fail. `endTurn`: none of its calls is made, and the user speaks next. `endRollout`: the rollout ends with reward 0.',
+    ),
+  callSyntax: z
+    .enum(['python'])
+    .optional()
+    .describe(
+      'How a benchmark writes calls. `python`: arguments that ACEBench cannot read as those of a Python call count as unreadable too.',
     ),
   userEnds: z
     .boolean()

@@ -191,9 +191,13 @@ export const rolloutStartedSchema = z
       ),
     callsPerResponse: z.int().optional().describe('Calls of one response that are made; absent where all are.'),
     unreadableCalls: z
-      .enum(['fail', 'endTurn', 'endRollout'])
+      .enum(['fail', 'failAll', 'endTurn', 'endRollout'])
       .optional()
       .describe('What happens to a response with arguments that are not a JSON object; absent where the call fails.'),
+    callSyntax: z
+      .enum(['python'])
+      .optional()
+      .describe('How calls are written, where arguments that cannot be written so are unreadable too.'),
     userEnds: z.boolean().optional().describe('The user still answers the response that reaches the cap on turns.'),
     messageCap: z
       .int()

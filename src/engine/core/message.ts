@@ -5,6 +5,7 @@ import { exactJson, largeIntegerPlaces } from './largeIntegers.ts';
 import type { Media } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { ProvidedMessage } from './providerFields.ts';
+import { isPythonCall } from './pythonCall.ts';
 import type { Offered, Side } from './tool.ts';
 
 /**
@@ -78,6 +79,9 @@ export type Message =
       /** The seat that made the call and sees the result, where it is not the agent's. */
       readonly by?: 'user';
     };
+
+/** How a benchmark writes calls, where some arguments cannot be written so. */
+export type CallSyntax = 'python';
 
 /** What the two seats said to each other: no tool results, no text that accompanied a call. */
 export type Utterance = { readonly role: 'agent' | 'user'; readonly step: number; readonly content: string };
@@ -157,11 +161,13 @@ function* floatPlaces(value: unknown, place: string): Iterable<string> {
 }
 
 /** Whether the arguments of a call of this message are not a JSON object. */
-export function isUnreadable(message: Message | undefined): boolean {
+export function isUnreadable(message: Message | undefined, syntax: CallSyntax | undefined): boolean {
   return (
     message !== undefined &&
     message.role !== 'tool' &&
-    callsIn(message).some(({ arguments: each }) => typeof each === 'string')
+    callsIn(message).some(
+      ({ arguments: each }) => typeof each === 'string' || (syntax === 'python' && !isPythonCall(each)),
+    )
   );
 }
 

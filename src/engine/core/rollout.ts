@@ -10,6 +10,7 @@ import {
   exchangedIn,
   isUnreadable,
   lastResponse,
+  type Message,
   responsesInARow,
   type ToolCall,
 } from './message.ts';
@@ -218,7 +219,7 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...providedBy(event),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
-  if (state.started.unreadableCalls === 'endRollout' && isUnreadable(message)) return endsUnread(spoken);
+  if (state.started.unreadableCalls === 'endRollout' && isUnread(spoken)) return endsUnread(spoken);
   const over = toolCalls.length > 0 ? overBy(spoken) : null;
   if (over !== null) return ending(spoken, over);
   if (toolCalls.length > 0) return nextCall(setting, spoken, 'agent');
@@ -321,8 +322,7 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   const [call, ...queue] = state.queue;
   if (call === undefined) {
     if (by === 'user') return to(state, { type: 'userAwaited' }, { type: 'askUser' });
-    const { callCap = Number.POSITIVE_INFINITY } = state.started;
-    return responsesInARow(state.messages) >= callCap || isTurnEnded(state)
+    return isCallCapReached(state) || isTurnEnded(state)
       ? afterUtterance(state)
       : afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
   }
@@ -333,9 +333,24 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
     : to(waiting, { type: 'callAwaited', call, by }, { type: 'callTool', call, by });
 }
 
+/** Returns whether the agent gave as many responses with calls to one message of the user as it may. */
+export function isCallCapReached({ started, messages }: RolloutState): boolean {
+  return responsesInARow(messages) >= (started.callCap ?? Number.POSITIVE_INFINITY);
+}
+
 /** Whether the last response ends the turn of the agent because its calls could not be read. */
-export function isTurnEnded({ started, messages }: RolloutState): boolean {
-  return started.unreadableCalls === 'endTurn' && isUnreadable(lastResponse(messages));
+function isTurnEnded(state: RolloutState): boolean {
+  return state.started.unreadableCalls === 'endTurn' && isUnread(state);
+}
+
+/** Whether none of the calls of the last response is made because one of them could not be read. */
+export function isResponseRefused(state: RolloutState): boolean {
+  const { unreadableCalls } = state.started;
+  return (unreadableCalls === 'failAll' || unreadableCalls === 'endTurn') && isUnread(state);
+}
+
+function isUnread({ started, messages }: RolloutState): boolean {
+  return isUnreadable(lastResponse(messages), started.callSyntax);
 }
 
 function endsUnread(state: RolloutState): Advanced {
@@ -367,12 +382,22 @@ function afterTurn(state: RolloutState, phase: Phase, effect: Effect): Advanced 
 /** Why the conversation is over by what was said: its closing words, or as many messages as it may have. */
 function overBy({ started, messages }: RolloutState): 'userStopped' | 'messageCap' | null {
   const { closing, messageCap = Number.POSITIVE_INFINITY } = started;
-  const exchanged = exchangedIn(messages);
+  const exchanged = exchangedIn(heardIn(messages, started));
   const last = messages.at(-1);
   const isSaid = last !== undefined && last.role !== 'tool' && callsIn(last).length === 0;
   // After ACEBench, which does not look for them in the first messages.
   if (closing !== undefined && isSaid && exchanged > 2 && last.content?.includes(closing)) return 'userStopped';
   return exchanged >= messageCap ? 'messageCap' : null;
+}
+
+/** Messages without the results of responses that could not be read: to the user these are messages like others. */
+function heardIn(messages: readonly Message[], { unreadableCalls, callSyntax }: RolloutState['started']) {
+  if (unreadableCalls !== 'endTurn') return messages;
+  let isResult = false;
+  return messages.filter((message) => {
+    if (message.role !== 'tool') isResult = isUnreadable(message, callSyntax);
+    return message.role !== 'tool' || !isResult;
+  });
 }
 
 function ending(

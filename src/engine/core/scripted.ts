@@ -1,4 +1,4 @@
-import { callsIn, numberFormsOf, type ToolCall } from './message.ts';
+import { numberFormsOf, type ToolCall } from './message.ts';
 import type { AgentReply, SeatView, UserReply } from './seat.ts';
 import type { Task } from './task.ts';
 
@@ -15,11 +15,10 @@ export function scriptedAgent({ task, messages }: SeatView): AgentReply | null {
 
 /**
  * The user's next turn of its script; when the script is used up, or there is none, it says goodbye and leaves. It also
- * leaves where the agent only called and never answered (the cap on calls).
+ * leaves where the agent reached the cap on calls.
  */
-export function scriptedUser({ task, messages }: SeatView): UserReply {
-  const last = messages.at(-1);
-  if (last?.role === 'user' && callsIn(last).length === 0) return { content: 'Goodbye.', stop: 'gaveUp' };
+export function scriptedUser({ task, messages, isCallCapReached = false }: SeatView): UserReply {
+  if (isCallCapReached) return { content: 'Goodbye.', stop: 'gaveUp' };
   const turn = task.user.script?.[messages.filter(({ role }) => role === 'user').length];
   const { otherwise } = task.user;
   if (turn === undefined && otherwise !== undefined) return { content: otherwise, stop: null };

@@ -28,7 +28,16 @@ const callSchema = z.strictObject({
     .describe('JSON Pointers of texts of digits in the arguments that are whole numbers beyond 2^53.'),
 });
 
-const scriptSchema = z.array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]));
+const ownCallSchema = callSchema.omit({ by: true });
+const scriptSchema = z.array(z.union([z.string(), z.array(ownCallSchema).min(1)]));
+
+const agentCallSchema = ownCallSchema.extend({
+  arguments: z
+    .union([z.record(z.string(), z.json()), z.string()])
+    .default({})
+    .describe('What it is called with; a text is passed on as it is, as when a model writes no JSON object.'),
+});
+const agentScriptSchema = z.array(z.union([z.string(), z.array(agentCallSchema).min(1)]));
 
 const goldActionSchema = callSchema.extend({
   turn: z.int().min(0).optional().describe("For the verifier `turns`: the user's message that it answers, from 0."),
@@ -225,7 +234,9 @@ export const taskSchema = z.strictObject({
     .describe(
       '`product`: 1 if every verifier of the basis holds, else 0. `partial`: the mean share of their checks that were met; gated rules and an improper end still make it 0.',
     ),
-  script: scriptSchema.optional().describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
+  script: agentScriptSchema
+    .optional()
+    .describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
   tools: z
     .array(z.string())
     .optional()

@@ -295,7 +295,7 @@ export class CheckedRollout {
         if (left.length > 0) throw new ForgedMessage(`a fault of the call of ${call.name} is missing`);
         if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
         if (faults.length > 0) return event;
-        const refusal = refusalOf(call, tool);
+        const refusal = refusalOf(call, tool, by, state);
         const { media: _, ...plain } = event;
         if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };
         const isOwn = tool?.source.type === 'code';

@@ -8,7 +8,7 @@ import type { Media } from '../core/media.ts';
 import { messagesOf, resultsSoFar, type ToolCall, type ToolResult } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
-import { advance, begin, isTurnEnded, resumable, type Setting } from '../core/rollout.ts';
+import { advance, begin, isCallCapReached, isResponseRefused, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type CallFault, callFaults } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
@@ -226,7 +226,7 @@ function outcomeUnderFaults(
 
 function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
   const tool = calledTool(rollout.setting.domain, call.name, by);
-  const refusal = refusalOf(call, tool) ?? (by === 'agent' && isTurnEnded(state) ? notMade : null);
+  const refusal = refusalOf(call, tool, by, state);
   if (!tool || refusal !== null) return failed(refusal ?? '');
   const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, state.next);
   const { world, started, next: step, messages } = state;
@@ -234,7 +234,7 @@ function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState
   return rollout.ports.callTool(tool, call, { world, now: started.now, random, step, ...earlier });
 }
 
-const notMade = 'another call of this response has arguments that are not a JSON object, so none of its calls is made';
+const notMade = 'a call of this response has arguments that cannot be read, so none of its calls is made';
 
 /** Neither seat reaches the tools of the other. What a benchmark's environment answers to a tool that it has not is its own. */
 export function calledTool(
@@ -247,9 +247,9 @@ export function calledTool(
 }
 
 /** Why a call never reaches a tool, or null. */
-export function refusalOf(call: ToolCall, tool: Tool | undefined): string | null {
+export function refusalOf(call: ToolCall, tool: Tool | undefined, by: Side, state: RolloutState): string | null {
   if (!tool) return `there is no tool named "${call.name}"`;
-  if (typeof call.arguments !== 'string') return null;
+  if (typeof call.arguments !== 'string') return by === 'agent' && isResponseRefused(state) ? notMade : null;
   return `the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`;
 }
 
@@ -341,6 +341,7 @@ export function viewOf(
     persona,
     started,
     messages: messagesOf(seat, messages),
+    isCallCapReached: isCallCapReached(state),
     random: randomStream(...rolloutKey(started), seat, next, ...sampleOf(started, next)),
   };
 }

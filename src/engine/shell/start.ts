@@ -37,6 +37,7 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     ...(domain.file.callCap === undefined ? {} : { callCap: domain.file.callCap }),
     ...(domain.file.callsPerResponse === undefined ? {} : { callsPerResponse: domain.file.callsPerResponse }),
     ...(domain.file.unreadableCalls === undefined ? {} : { unreadableCalls: domain.file.unreadableCalls }),
+    ...(domain.file.callSyntax === undefined ? {} : { callSyntax: domain.file.callSyntax }),
     ...(domain.file.userEnds === undefined ? {} : { userEnds: domain.file.userEnds }),
     ...(domain.file.messageCap === undefined ? {} : { messageCap: domain.file.messageCap }),
     ...(domain.file.closing === undefined ? {} : { closing: domain.file.closing }),

@@ -212,14 +212,16 @@ describe('the gold seat', () => {
 
 describe('the scripted seat', () => {
   it('plays the script and then has nothing to say', () => {
-    const task = taskWith({ script: ['Hello.', [{ tool: 'look', arguments: { chair: 'A1' } }]] });
+    const calls = [{ tool: 'look', arguments: { chair: 'A1' } }];
+    const task = taskWith({ script: ['Hello.', calls, [{ tool: 'look', arguments: '{"chair": ' }]] });
     const agent = (step: number): Message => ({ role: 'agent', step, content: 'x', toolCalls: [] });
-    const replies = [[], [agent(0)], [agent(0), agent(1)]].map((messages) =>
+    const replies = [[], [agent(0)], [agent(0), agent(1)], [agent(0), agent(1), agent(2)]].map((messages) =>
       scriptedAgent(viewOf(task, messages, 'agent')),
     );
     expect(replies).toEqual([
       { content: 'Hello.', toolCalls: [] },
       { content: null, toolCalls: [{ id: 'call_1', name: 'look', arguments: { chair: 'A1' } }] },
+      { content: null, toolCalls: [{ id: 'call_2', name: 'look', arguments: '{"chair": ' }] },
       null,
     ]);
   });

@@ -98,9 +98,11 @@ test.each(stories)('an agent that $name', async ({ agent, user, reward, why, end
   expect(outcome(await steps(played(agent, user)))).toMatchObject({ reward, end, why: expect.stringMatching(why) });
 });
 
-const unread: readonly (readonly [unreadableCalls: 'fail' | 'endTurn' | 'endRollout' | undefined, said: unknown])[] = [
+type Unread = readonly [unreadableCalls: 'fail' | 'failAll' | 'endTurn' | 'endRollout' | undefined, said: unknown];
+const unread: readonly Unread[] = [
   [undefined, { end: 'userStopped', roles: 'user agent tool tool agent user', color: 'red' }],
   ['fail', { end: 'userStopped', roles: 'user agent tool tool agent user', color: 'red' }],
+  ['failAll', { end: 'userStopped', roles: 'user agent tool tool agent user', color: 'blue' }],
   ['endTurn', { end: 'userStopped', roles: 'user agent tool tool user', color: 'blue' }],
   ['endRollout', { end: 'agentFailed', roles: 'user agent', color: 'blue', reward: 0 }],
 ];

@@ -1,7 +1,7 @@
 import { getAt } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { isObject, type Json } from '../json.ts';
-import { callsIn } from '../message.ts';
+import { callsIn, isUnreadable } from '../message.ts';
 import type { RolloutState } from '../state.ts';
 import type { EndState, Task } from '../task.ts';
 import { plainJson } from './objectRows.ts';
@@ -93,14 +93,13 @@ function withoutKeys(place: string, key: string, made: Json): Problem {
 }
 
 /** Whether the agent has made the objects: ACEBench has none before the first response that it could carry out. */
-function hasBegun({ messages }: RolloutState, { since }: EndState): boolean {
+function hasBegun({ messages, started }: RolloutState, { since }: EndState): boolean {
   return messages.some((message, at) => {
     const calls = message.role === 'agent' ? callsIn(message) : [];
     const rest = messages.slice(at + 1);
     const end = rest.findIndex(({ role }) => role !== 'tool');
     const results = rest.slice(0, end < 0 ? rest.length : end);
-    if (calls.length === 0 || results.length === 0 || calls.some(({ arguments: each }) => typeof each === 'string'))
-      return false;
+    if (calls.length === 0 || results.length === 0 || isUnreadable(message, started.callSyntax)) return false;
     return since === 'call' || results.every((result) => result.role === 'tool' && !result.isError);
   });
 }

@@ -2,7 +2,7 @@ import { diffDatabases, getAt } from '../database.ts';
 import type { World } from '../domain.ts';
 import type { Verdict } from '../event.ts';
 import type { Json } from '../json.ts';
-import { callsIn, isUnreadable } from '../message.ts';
+import { callsIn, isUnreadable, type Message } from '../message.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
 import { sameValue } from './pythonEquality.ts';
@@ -50,7 +50,8 @@ function turnsOf({ heard, messages, world, next, started }: RolloutState): reado
     const end = heard[at + 1]?.step ?? next;
     const made = messages.filter((message) => message.role === 'agent' && message.step > step && message.step < end);
     // What is no call at all was never made: its arguments can't be read.
-    const read = started.unreadableCalls === 'endTurn' ? made.filter((message) => !isUnreadable(message)) : made;
+    const isRead = (message: Message) => !isUnreadable(message, started.callSyntax);
+    const read = started.unreadableCalls === 'endTurn' ? made.filter(isRead) : made;
     const calls = read.flatMap(callsIn).filter((call) => typeof call.arguments !== 'string').length;
     const results = messages.flatMap((message) =>
       message.role === 'tool' && message.by === undefined && message.step < end ? [message.content] : [],

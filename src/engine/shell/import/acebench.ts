@@ -107,6 +107,9 @@ async function importPart(copy: Copy, name: PartName, { out, log, signal }: Impo
       stopWords: [],
       messageCap,
       closing,
+      // ACEBench passes a response that it cannot read to the user, where there is one.
+      unreadableCalls: kind === 'multi_turn' ? 'endTurn' : 'failAll',
+      callSyntax: 'python',
     },
     python: copy.python,
     settings,

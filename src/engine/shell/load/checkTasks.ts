@@ -213,7 +213,9 @@ function checkScriptedCalls(
   for (const [index, turn] of script.entries()) {
     if (typeof turn === 'string') continue;
     for (const [nth, call] of turn.entries()) {
-      checkCall(placed, [...path, index, nth], call, known, note, 'warning');
+      const { arguments: values, ...named } = call;
+      if (typeof values !== 'string')
+        checkCall(placed, [...path, index, nth], { ...named, arguments: values }, known, note, 'warning');
       const owner = known.tools.get(call.tool)?.owner ?? seat;
       if (owner === seat) continue;
       const message = `${call.tool} belongs to the ${owner}, but this is the script of the ${seat}.`;

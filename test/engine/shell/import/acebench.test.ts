@@ -188,6 +188,21 @@ type Conversation = {
   readonly process: number;
 };
 
+const oak = 'plant {"name": "oak", "height": 2}';
+test.each([
+  ['a dictionary that is not a call', [['open_gate {}'], ['plant {"name": {"x": 1}}'], [oak]], 0],
+  ['a dictionary without keys', [['open_gate {}'], ['plant {"name": {}}'], [oak]], 0],
+  ['a name that Python has not', [['open_gate {}'], ['plant {"": 1}'], [oak]], 0],
+  ['a keyword of Python', [['open_gate {}'], ['plant {"class": 1}'], [oak]], 0],
+  ['a dictionary that reads as a call', [['open_gate {}'], ['plant {"name": {"x": {"y": 1}}}'], [oak]], 1],
+  ['a dictionary in a list', [['open_gate {}'], ['plant {"colour": [{"x": 1}]}'], [oak]], 1],
+])('multi_turn passes a response to the user that ACEBench cannot read: %s', async (_, steps, reward) => {
+  const [task] = tasksOf(join(out, 'multi_turn_en'));
+  const folder = withTasks(join(out, 'multi_turn_en'), [conversationTask(task, steps, 'unread')]);
+  const [closed] = await rehearse(folder, ['unread'], scripted);
+  expect(closed).toMatchObject({ endReason: 'userStopped', reward });
+});
+
 inFullSuite('every conversation has the reward and the process accuracy of the official code', async () => {
   const file = join(fixture, 'conversations.json');
   const conversations = JSON.parse(readFileSync(file, 'utf8')) as readonly Conversation[];

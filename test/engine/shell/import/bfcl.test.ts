@@ -214,6 +214,19 @@ test('every conversation has the verdict of the official checker', async () => {
   expect(named((each) => came.get(each))).toEqual(named(({ valid }) => (valid ? 1 : 0)));
 });
 
+test.each([
+  ['after the calls of a turn', [['carry {"name": "hammer", "box": "drawer"}']], 1],
+  ['as the first response of a turn', [], 0],
+])('a call that is not JSON %s ends the turn, and no call of its response is made', async (_, before, reward) => {
+  const turns = [
+    [...before, ['carry {"name": "hammer", "box": "shed"}', 'look [1']],
+    [['enter {"box": "drawer"}'], ['look {}']],
+  ];
+  const folder = withConversations(join(out, 'base'), [{ task: 'multi_turn_base_0', name: '', valid: true, turns }]);
+  const [closed] = await rehearse(folder, ['conversation-0'], scripted);
+  expect(closed).toMatchObject({ endReason: 'userStopped', reward });
+});
+
 /** A copy of a domain whose tasks are conversations: the agent makes the calls, and says something after each turn. */
 function withConversations(domain: string, told: readonly Conversation[]): string {
   const folder = join(scratch(), 'domain');
@@ -222,7 +235,11 @@ function withConversations(domain: string, told: readonly Conversation[]): strin
   const tasks = told.map(({ task, turns }, at) => ({
     ...byId.get(task),
     id: `conversation-${at}`,
-    script: turns.flatMap((steps) => [...steps.map((calls) => calls.map(callIn)), 'Done.']),
+    script: turns.flatMap((steps) => {
+      const made = steps.map((calls) => calls.map(callIn));
+      const isUnread = made.at(-1)?.some(({ arguments: each }) => typeof each === 'string') === true;
+      return isUnread ? made : [...made, 'Done.'];
+    }),
   }));
   writeFileSync(join(folder, 'tasks/test.task.yaml'), stringify(tasks, { aliasDuplicateObjects: false }));
   return folder;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -168,7 +169,8 @@ class Adapter(DatabaseEnvironment):
             return value
         if key not in self._types:
             kind = type(kit.db).model_fields[path[0]].annotation
-            self._types[key] = validator_of(typing.get_args(kind)[1] if len(path) > 1 else kind)
+            kind = typing.get_args(kind)[1] if len(path) > 1 else kind
+            self._types[key] = functools.partial(revived, kind, validator_of(kind))
         return self._types[key](value)
 
     def _known(self) -> Any:
@@ -257,6 +259,43 @@ def toolkit_on(toolkit: Any, database: Any) -> Any:
     for name, value in vars(toolkit).items():
         setattr(made, name, database if name == "db" else copy.deepcopy(value))
     return made
+
+
+def revived(kind: Any, validate: Callable[[Any], Any], value: Any) -> Any:
+    """JSON data as a type of the package. What does not fit stays as it is: tools store what they get unchecked."""
+    try:
+        return validate(value)
+    except ValueError:
+        return unchecked(kind, value)
+
+
+def unchecked(kind: Any, value: Any) -> Any:
+    """JSON data as a type of the package, with what does not fit it."""
+    if misfits(kind, value) == 0:
+        return validator_of(kind)(value)
+    origin, given = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return unchecked(given[0], value)
+    if origin in (typing.Union, types.UnionType):
+        models = [each for each in given if hasattr(each, "model_fields") and isinstance(value, dict)]
+        return unchecked(min(models, key=lambda each: misfits(each, value)), value) if models else value
+    if isinstance(value, dict) and hasattr(kind, "model_fields"):
+        hints = {name: field.annotation for name, field in kind.model_fields.items()}
+        return kind.model_construct(**{name: unchecked(hints.get(name, Any), each) for name, each in value.items()})
+    if isinstance(value, dict) and origin is dict:
+        return {key: unchecked(given[1], each) for key, each in value.items()}
+    if isinstance(value, list) and origin is list:
+        return [unchecked(given[0], each) for each in value]
+    return value
+
+
+def misfits(kind: Any, value: Any) -> int:
+    """How many places of the data do not fit a type."""
+    try:
+        validator_of(kind)(value)
+    except ValueError as error:
+        return typing.cast("Any", error).error_count()
+    return 0
 
 
 def validator_of(kind: Any) -> Callable[[Any], Any]:
