@@ -334,8 +334,10 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
 }
 
 /** Returns whether the agent gave as many responses with calls to one message of the user as it may. */
-export function isCallCapReached({ started, messages }: RolloutState): boolean {
-  return responsesInARow(messages) >= (started.callCap ?? Number.POSITIVE_INFINITY);
+export function isCallCapReached({ started: { callCap }, messages }: RolloutState): boolean {
+  const last = lastResponse(messages);
+  const hasCalls = last !== undefined && callsIn(last).length > 0;
+  return callCap !== undefined && hasCalls && responsesInARow(messages) >= callCap;
 }
 
 /** Whether the last response ends the turn of the agent because its calls could not be read. */

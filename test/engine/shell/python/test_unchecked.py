@@ -4,7 +4,7 @@ import sys
 import types
 import unittest
 from pathlib import Path
-from typing import Annotated, Union
+from typing import Annotated
 
 sys.path.insert(0, str(Path(__file__).parents[4] / "src" / "engine" / "bridge"))
 
@@ -43,8 +43,6 @@ from rehearsal.adapters.tau2 import revived, validator_of
 
 
 class Model:
-    model_fields = {}
-
     @classmethod
     def model_construct(cls, **members):
         made = cls()
@@ -62,7 +60,7 @@ def model(name, **hints):
 
 Card = model("Card", number=int)
 Voucher = model("Voucher", code=str, value=int)
-Order = model("Order", status=str, cards=dict[str, Card], paid=Annotated[Union[Card, Voucher], "by"], notes=list[Card])
+Order = model("Order", status=str, cards=dict[str, Card], paid=Annotated[Card | Voucher, "by"], notes=list[Card])
 
 FITS = {"status": "open", "cards": {}, "paid": {"number": 1}, "notes": []}
 ROWS = [
