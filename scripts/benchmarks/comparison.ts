@@ -196,6 +196,8 @@ export function withTasks<Trajectory extends { readonly task: string }>(
     if (!task) throw new Failure(`${file} has no task ${trajectory.task}, which the official evaluator judged.`);
     return make(task, trajectory);
   });
+  rmSync(join(folder, 'tasks'), { recursive: true });
+  mkdirSync(join(folder, 'tasks'));
   // JSON escapes half of a surrogate pair, which a file in UTF-8 cannot hold.
   writeFileSync(file, JSON.stringify(made));
   return folder;

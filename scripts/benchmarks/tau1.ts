@@ -96,13 +96,16 @@ async function playedAgain(
   const trajectories = runs.map((each) => ({ ...each, task: `${split}/${each.task_id}` }));
   const domain = withTasks(imported, trajectories, (task, { id, steps }) => ({
     ...task,
-    id: id.replace(' ', '.'),
+    id: nameOf(id),
     script: steps.flatMap(({ by, text, calls }) => (by === 'user' ? [] : [calls.length > 0 ? scripted(calls) : text])),
     user: { ...task.user, otherwise: 'Please go on.' },
   }));
   const receipts = await played(domain, run);
   return trajectories.map(({ id, task, reward, info }) => {
-    const own = receipts.get(id.replace(' ', '.'))?.reward ?? null;
+    const own = receipts.get(nameOf(id))?.reward ?? null;
     return { task, kind: id.split(' ')[1] ?? '', official: reward, own, raised: info.error };
   });
 }
+
+/** The id of a task that plays a run such as `test/5 random1`. */
+const nameOf = (id: string) => id.replace('/', '-').replace(' ', '.');
