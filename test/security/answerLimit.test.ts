@@ -87,7 +87,8 @@ const clients: readonly (readonly [name: string, ask: () => Promise<unknown>])[]
 test.each(sampled(clients, 3))('%s', async (_name, ask) => {
   const failure = await ask().catch((error: Error) => error);
   expect(failure).toBeInstanceOf(Error);
-  expect((failure as Error).message).toContain(`${origin} answered with more than 64 MB`);
+  const { message } = failure as Error;
+  for (const part of [origin, 'answered with more than 64 MB']) expect(message).toContain(part);
   expect(requests).toBeLessThanOrEqual(2);
   // What is under way in buffers comes on top.
   expect(sent).toBeLessThan(2 * longestAnswer);
