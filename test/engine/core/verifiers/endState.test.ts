@@ -17,7 +17,7 @@ function verdictOf(made: Json, gold: Json) {
   const endState = { gold: [{ Box: { held: gold } }], compared: { Box: ['held'] }, since: 'success' };
   const task = taskSchema.parse({ id: 'box', persona: 'user', user: { goal: 'Open it.' }, endState });
   const world = { agent: openDatabase({ Box: { held: made } }), user: openDatabase({}) };
-  const [verdict] = endStateVerdicts(task, { world, messages, next: 4 } as unknown as RolloutState);
+  const [verdict] = endStateVerdicts(task, { started: {}, world, messages, next: 4 } as unknown as RolloutState);
   return verdict?.unknown ? 'unknown' : verdict?.held;
 }
 
