@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -53,6 +54,10 @@ async function saved(expected: string, file = path): Promise<void> {
 test('a task of the list opens as a form, with its gold actions by schema', async () => {
   await workbench.openFile(path);
   await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
+  await frame().getByLabel('Goal', { exact: true }).waitFor();
+  const areas = frame().locator('textarea');
+  const cut = areas.evaluateAll((all) => all.filter((each) => each.scrollHeight > each.clientHeight + 1).length);
+  expect(await cut, 'text areas that show a part of their text').toBe(0);
   await frame().getByLabel('Task (3 in this file)').selectOption({ label: 'forgotten-number' });
   await until('the task', async () =>
     expect(await frame().getByLabel('Id', { exact: true }).inputValue()).toBe('forgotten-number'),
@@ -160,6 +165,27 @@ test('a value behind an anchor is changed where it is, and a warning names its o
   await saved(sharedText.replace('to cancel order W1014.', 'your money back for order W1014.'), shared);
   await workbench.notification(/shared through a YAML anchor. The change also applies to shared-first \(line \d+\)/);
   await workbench.screenshot('shared-value');
+});
+
+test('F5 in a form debugs the task that it shows, or the selected configuration of launch.json', async () => {
+  const { debug } = workbench;
+  const runs = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
+  const debugged = async (id: string) => {
+    await workbench.press('F5');
+    await debug.paused();
+    expect(runs.names()).toEqual([`${id}.0.traj.jsonl`]);
+    await debug.press('stop');
+    await debug.ended();
+    rmSync(join(domain.folder, '.rehearsal'), { recursive: true });
+  };
+  await debugged('shared-second');
+  const configuration = { type: 'rehearsal', request: 'launch', name: 'Lamp', task: 'lamp-variant' };
+  mkdirSync(join(domain.folder, '.vscode'));
+  writeFileSync(join(domain.folder, '.vscode', 'launch.json'), JSON.stringify({ configurations: [configuration] }));
+  await workbench.waitForText('.part.statusbar', 'Lamp (order-desk)');
+  await workbench.chooseFile(shared);
+  await workbench.press('Enter');
+  await debugged('lamp-variant');
 });
 
 test('a file that is renamed while its form has unsaved edits keeps them', async () => {

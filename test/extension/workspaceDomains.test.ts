@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { lineOfItem } from '../../src/extension/editors/documentItems.ts';
 import { draftAt, readDomain, taskAt } from '../../src/extension/workspaceDomains.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 
@@ -49,6 +50,27 @@ test('the task at a line is found in its file alone, also below a task that cann
   expect(await taskAt(file, lineOf('task-1-1') + 1)).toBe('task-1-1');
   expect(await taskAt(join(folder, 'policy.md'), 1)).toBeUndefined();
   expect(await taskAt(join(folder, 'tasks', 'gone.task.yaml'), 1)).toBeUndefined();
+});
+
+test.each([
+  ['a list', tasksIn(0).split('\n').slice(0, 6).join('\n')],
+  [
+    'entries below comments',
+    '# All\n- # One\n  id: task-0-0\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n# Two\n- # Two\n  id: task-0-1\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n',
+  ],
+  [
+    'an anchor',
+    '- &first\n  id: task-0-0\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n- <<: *first\n  id: task-0-1\n',
+  ],
+])('an entry of a form is found by its line, in a file with %s', async (_what, text) => {
+  const folder = smallDomain({}, tasksIn(0));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  const file = join(folder, 'tasks', 'own.task.yaml');
+  writeFileSync(file, text);
+  const document = { uri: { fsPath: file }, getText: () => text } as never;
+  const found = await Promise.all([0, 1].map((index) => taskAt(file, lineOfItem(document, index))));
+  expect(found).toEqual(['task-0-0', 'task-0-1']);
 });
 
 test('the draft at a line is found in its file alone, else the first draft of the file', async () => {

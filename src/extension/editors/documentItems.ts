@@ -71,6 +71,15 @@ export function itemsOf<T>(
   };
 }
 
+/** Returns the line (from 1) of an entry of a document, by which the entry is found. */
+export function lineOfItem(document: vscode.TextDocument, index: number): number {
+  const source = sourceOf(document);
+  const parts = partsOf(source);
+  if (parts.length === 1) return index === 0 ? 1 : parseYaml(source, 'task').places.value([index]).line;
+  // The last line of a part is below the begin of its entry, whatever comments are above that.
+  return parts[index + 1]?.line ?? source.text.split('\n').length;
+}
+
 function readItems<T>(source: Source, of: ItemKind<T>, name: string): DocumentItems<T> {
   const { value: root, problem, places } = parseYaml(source, of.kind);
   if (problem) return { broken: told(problem), items: [] };

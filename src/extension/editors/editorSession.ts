@@ -5,11 +5,13 @@ import { yamlEdits } from '../../engine/language/yamlEdit.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../../webview/protocol.ts';
+import { registerForm } from '../activeFile.ts';
 import type { Context } from '../context.ts';
 import { onDidChangeDomainFiles } from '../domainWatch.ts';
 import { type Channel, connectPage, pageOf } from '../views/panel.ts';
 import { openPlaceOf } from '../views/recordingPlace.ts';
 import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { lineOfItem } from './documentItems.ts';
 import { openAsText } from './switching.ts';
 
 /** What a person has chosen in an editor; it is gone with its tab. */
@@ -144,6 +146,9 @@ class EditorSession<Seen extends Scene> {
       panel.onDidChangeViewState(() => {
         if (panel.visible) this.#showSoon();
       }),
+      ...(isDocument(subject)
+        ? [registerForm(subject.uri.fsPath, () => lineOfItem(subject, this.#choices.index))]
+        : []),
     ];
     panel.webview.html = pageOf(panel.webview, context.extension.extensionUri, editor.view, editor.title);
   }

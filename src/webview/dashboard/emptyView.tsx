@@ -8,7 +8,7 @@ export function EmptyView({ onTrain }: { readonly onTrain: (kind: 'sft' | 'grpo'
       <h1>No training run yet</h1>
       <p>
         Start with SFT: the model learns from successful recordings. Then train it with GRPO: it plays rollouts in your
-        domain and learns from their reward. Each run appears here while it goes on, and stays here afterwards.
+        domain and learns from their reward. Each run appears here while it runs and stays here afterwards.
       </p>
       <div class="actions">
         <Button primary onPress={() => onTrain('sft')}>

@@ -144,7 +144,7 @@ export function TextInput(given: TextInputProps): JSX.Element {
   return (
     <Field id={id} {...props}>
       {isLong ? (
-        <textarea {...common} rows={rowsOf(draft)} onInput={({ currentTarget }) => type(currentTarget.value)} />
+        <textarea {...common} onInput={({ currentTarget }) => type(currentTarget.value)} />
       ) : (
         <input type="text" {...common} onInput={({ currentTarget }) => type(currentTarget.value)} />
       )}
@@ -177,11 +177,6 @@ function linesOf(text: string): string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-}
-
-function rowsOf(text: string): number {
-  const lines = text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 90)), 0);
-  return Math.min(Math.max(lines, 2), 16);
 }
 
 export type SliderProps = Labelled & {
