@@ -51,9 +51,13 @@ test('F5 writes the run into the folder that has the domain, and its result show
   await workbench.openFile(task);
   await debug.start();
   await debug.stoppedAt(rule);
-  for (const stop of ['before change_item: confirm-before-write', 'before transfer_to_human: hand-off', 'reward 0']) {
+  for (const [stop, below] of [
+    ['before change_item: confirm-before-write', 'turn 6'],
+    ['before transfer_to_human: hand-off', 'turn 7'],
+    ['reward 0', ''],
+  ] as const) {
     await debug.press('continue');
-    await debug.standsAt(stop);
+    await debug.standsAt(stop, below);
   }
   await debug.press('continue');
   await debug.ended();

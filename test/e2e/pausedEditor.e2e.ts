@@ -99,9 +99,13 @@ test('a policy that another program edits is reported while paused, and no more 
 test('above tasks and rules stands what they came to in the last run, and a click opens the recording', async () => {
   const { debug, page } = workbench;
   await page.mouse.move(2, 2);
-  for (const stop of ['before change_item: confirm-before-write', 'before transfer_to_human: hand-off', 'reward 0']) {
+  for (const [stop, below] of [
+    ['before change_item: confirm-before-write', 'turn 6'],
+    ['before transfer_to_human: hand-off', 'turn 7'],
+    ['reward 0', ''],
+  ] as const) {
     await debug.press('continue');
-    await debug.standsAt(stop);
+    await debug.standsAt(stop, below);
   }
   await debug.press('stop');
   await debug.ended();

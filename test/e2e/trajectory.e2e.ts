@@ -83,6 +83,16 @@ test('the debugger starts where the recording is looked at', async () => {
   await workbench.debug.ended();
 });
 
+test('F5 steps through the recording that is looked at', async () => {
+  const { debug } = workbench;
+  await open();
+  await workbench.press('F5');
+  await debug.paused();
+  await debug.standsAt('lamp-variant begins');
+  await workbench.press('Shift+F5');
+  await debug.ended();
+});
+
 test('a recording that is written while it is looked at grows, and a torn one says where it broke', async () => {
   const lines = readFileSync(join(run, name), 'utf8').trim().split('\n');
   const path = join(run, 'growing.traj.jsonl');

@@ -238,12 +238,15 @@ export class DebugView {
     return rows.toSorted((a, b) => a.place - b.place).map(({ text }) => text);
   }
 
-  /** Waits until it is paused with a text in the top row of the call stack. */
-  async standsAt(place: string): Promise<void> {
+  /**
+   * Waits until it is paused with a text in the top row of the call stack. Where the stop before has the same text, a
+   * text in the row below tells them apart.
+   */
+  async standsAt(place: string, below = ''): Promise<void> {
     await until(`the debugger at "${place}"`, async () => {
       await this.paused();
-      const [top = ''] = await this.callStack();
-      if (!top.includes(place)) throw new Error(`it stands at "${top}"`);
+      const [top = '', next = ''] = await this.callStack();
+      if (!top.includes(place) || !next.includes(below)) throw new Error(`it stands at "${top}" above "${next}"`);
     });
   }
 
