@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureBuilt } from '../scripts/build.ts';
 import { DebugClient } from '../test/support/debugClient.ts';
+import { copyLargeDomain } from '../test/support/largeDomain.ts';
 import { type Measured, median, rounds } from './measure.ts';
 
-const domain = resolve('domains/order-desk');
-const policy = join(domain, 'policy.md');
-
 /** Starts the built adapter, runs to a breakpoint, and steps five times; in milliseconds. */
-export async function firstStop(): Promise<{ readonly stop: number; readonly step: number }> {
+export async function firstStop(
+  domain = resolve('domains/order-desk'),
+): Promise<{ readonly stop: number; readonly step: number }> {
+  const policy = join(domain, 'policy.md');
   const line =
     readFileSync(policy, 'utf8')
       .split('\n')
@@ -37,17 +38,25 @@ export async function firstStop(): Promise<{ readonly stop: number; readonly ste
   }
 }
 
-/** Measures five launches of the built adapter. */
+/** Measures five launches of the built adapter, and three in a large domain. */
 export async function measureDebugger(): Promise<readonly Measured[]> {
   await ensureBuilt();
-  const runs = [];
-  for (let n = 0; n < rounds(5); n += 1) runs.push(await firstStop());
+  const runs = await launches(rounds(5));
+  const large = join(mkdtempSync(join(tmpdir(), 'rehearsal-large-')), 'order-desk');
+  copyLargeDomain(large);
+  const inLarge = await launches(rounds(3), large);
   return [
     {
       name: 'start of the adapter to the first stop',
       value: median(runs.map(({ stop }) => stop)),
       unit: 'ms',
       note: 'order-desk, breakpoint on a rule, 7 calls in',
+    },
+    {
+      name: 'the same in a large domain',
+      value: median(inLarge.map(({ stop }) => stop)),
+      unit: 'ms',
+      note: '2,000 more tasks, a database of 40 MB',
     },
     {
       name: 'a step',
@@ -57,4 +66,10 @@ export async function measureDebugger(): Promise<readonly Measured[]> {
       promise: { at: 'most', value: 50 },
     },
   ];
+}
+
+async function launches(count: number, domain?: string): Promise<Awaited<ReturnType<typeof firstStop>>[]> {
+  const runs = [];
+  for (let n = 0; n < count; n += 1) runs.push(await firstStop(domain));
+  return runs;
 }

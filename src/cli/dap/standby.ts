@@ -2,11 +2,12 @@ import { createInterface } from 'node:readline';
 import { warmWhileIdle } from '../../engine/shell/idleWarming.ts';
 import { canInspectSafely, startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { baseHashOf } from '../../engine/shell/replay.ts';
 
 /**
- * Makes each domain ready whose folder is a line of `input`: its files are read and the process of its next lane is
- * started, so that a launch does not wait for either. Nothing of the domain runs, and only the last one has a lane
- * waiting. Resolves when `input` ends.
+ * Makes each domain ready whose folder is a line of `input`: its files are read, its database is hashed and the process
+ * of its next lane is started, so that a launch does not wait for that. Nothing of the domain runs, and only the last one
+ * has a lane waiting. Resolves when `input` ends.
  */
 export async function standBy(input: NodeJS.ReadableStream): Promise<void> {
   warmWhileIdle(() => true);
@@ -15,7 +16,7 @@ export async function standBy(input: NodeJS.ReadableStream): Promise<void> {
     if (folder !== ready.folder) ready.discard();
     ready = { folder, discard: startLaneEarly(folder, canInspectSafely()) };
     // Whatever is wrong with the domain is told by the launch; what was read is remembered until a file changes.
-    loadDomain(folder, { soundness: false });
+    baseHashOf(loadDomain(folder, { soundness: false }));
   }
   ready.discard();
 }

@@ -1,28 +1,36 @@
+import { hash } from 'node:crypto';
 import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
+import { useNativeHash } from '../core/hash.ts';
 import { follow, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import { baseHash } from '../core/world.ts';
 import { messageOf } from './fault.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
+import { remembered } from './load/source.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };
 
 export type Replayed = { readonly steps: readonly ReplayedStep[]; readonly problems: readonly RecordingProblem[] };
 
-/** What `advance` reads, of a domain whose code has not run: recorded results stand for the tools. */
+// The hash of a large database takes seconds in plain TypeScript.
+useNativeHash((text) => hash('sha256', text, 'hex'));
+
+const worlds = new WeakMap<LoadedDomain['world'], Setting['world']>();
+
+/**
+ * What `advance` reads, of a domain whose code has not run: recorded results stand for the tools. The databases of a
+ * domain are opened once, since that and their hash take a second where they are large.
+ */
 export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): Setting {
-  return { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
+  const opened = () => ({ agent: openDatabase(world.agent), user: openDatabase(world.user) });
+  return { domain, world: remembered(worlds, world, opened) };
 }
 
-const baseHashes = new WeakMap<LoadedDomain['world'], string>();
-
-/** Hash of a domain's base database, worked out once. */
-export function baseHashOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): string {
-  const hash = baseHashes.get(world) ?? baseHash(settingOf({ domain, world }).world);
-  baseHashes.set(world, hash);
-  return hash;
+/** Hash of a domain's base database. */
+export function baseHashOf(domain: Pick<LoadedDomain, 'domain' | 'world'>): string {
+  return baseHash(settingOf(domain).world);
 }
 
 /**

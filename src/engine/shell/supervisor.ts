@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Domain } from '../core/domain.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
-import { useNativeHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import type { Setting } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
@@ -141,7 +139,6 @@ type Live = {
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
 export async function openSupervisor(domain: LoadedDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
-  useNativeHash((text) => hash('sha256', text, 'hex'));
   const supervision = new Supervision(domain, options);
   await supervision.open();
   return supervision;

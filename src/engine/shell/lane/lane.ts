@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { codeTools, describeTools, syncIn } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
+import { readLines } from '../boundedLines.ts';
 import { messageOf } from '../fault.ts';
 import { warmWhileIdle } from '../idleWarming.ts';
 import { verifierTools } from './customVerifiers.ts';
@@ -66,21 +67,16 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
   }
 }
 
-/** Messages of the parent, one JSON line each. Its end is the lane's end. */
+/** Messages of the parent, one JSON line each, which with the databases is long. Its end is the lane's end. */
 function listen(): void {
-  let rest = '';
-  process.stdin.setEncoding('utf8');
-  process.stdin.on('data', (data: string) => {
-    const lines = (rest + data).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const message = JSON.parse(line) as ToLane | ToInspector | LaneOpening;
-      if (message.type === 'open') void open(message);
-      else if (message.type === 'inspect') inspector.open();
-      else if (message.type === 'uninspect') inspector.close();
-      else host?.receive(message);
-    }
-  });
+  const read = (line: string): void => {
+    const message = JSON.parse(line) as ToLane | ToInspector | LaneOpening;
+    if (message.type === 'open') void open(message);
+    else if (message.type === 'inspect') inspector.open();
+    else if (message.type === 'uninspect') inspector.close();
+    else host?.receive(message);
+  };
+  readLines(process.stdin, read, { longest: Number.POSITIVE_INFINITY });
   process.stdin.on('end', () => process.exit(0));
   // Ctrl+C in a terminal reaches every process; the parent cancels the rollouts, which they can only record alive.
   process.on('SIGINT', () => undefined);

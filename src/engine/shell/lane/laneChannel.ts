@@ -183,7 +183,10 @@ export class LaneReader {
 
   /** Text from the channel. */
   read(text: string): void {
-    const lines = (this.#rest + text).split('\n');
+    this.#rest += text;
+    // Each piece of a long line is looked through once.
+    if (!text.includes('\n') && this.#rest.length <= longestLine) return;
+    const lines = this.#rest.split('\n');
     this.#rest = lines.pop() ?? '';
     if (this.#rest.length > longestLine) throw new UnreadableMessage('it wrote a line without an end to its channel');
     this.#received += lines.length;
