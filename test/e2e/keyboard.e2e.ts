@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pictured } from './support/picture.ts';
+import { recordingsIn } from './support/runs.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** From a folder that has just been cloned to reward 1, with the keys alone. */
+const domain = copyDomain('order-desk');
+const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
+const rule = domain.lineOf('policy.md', '- Before any call that changes something');
+const asking = 'I can change the desk lamp in W1138 to white. Shall I do that?';
+let workbench: Workbench;
+
+type Counting = { presses: number };
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder, pictured);
+  await workbench.page.evaluate(() => {
+    const counting = window as unknown as Counting;
+    counting.presses = 0;
+    document.addEventListener('mousedown', () => (counting.presses += 1), true);
+  });
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+/** The text of what has the focus; in a list, of the row that has it. */
+const focused = () =>
+  workbench.page.evaluate(() => {
+    const own = document.activeElement;
+    const row = own?.matches('.monaco-list') ? own.querySelector('.monaco-list-row.focused') : own;
+    return `${row?.getAttribute('aria-label') ?? ''} ${row?.textContent ?? ''}`;
+  });
+
+/** Presses a key until what has the focus reads so. */
+const reach = async (key: string, label: RegExp): Promise<void> => {
+  for (let before = await focused(); !label.test(before); before = await focused()) {
+    await workbench.press(key);
+    await until(`another focus than "${before}"`, async () => expect(await focused()).not.toBe(before));
+  }
+};
+
+/** Runs a command of the palette with the keys. */
+const run = async (title: string): Promise<void> => {
+  const { page } = workbench;
+  const focused = page.locator('.quick-input-widget .monaco-list-row.focused', { hasText: title });
+  // The list is computed once, so it is opened again until it has the command.
+  await until(title, async () => {
+    await workbench.press('Escape', 'F1');
+    await page.locator('.quick-input-widget input.input').fill(`>${title}`, { timeout: 5000 });
+    await focused.waitFor({ timeout: 5000 });
+  });
+  await workbench.press('Enter');
+  await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+};
+
+/** Moves into a view once it has rows: VS Code leaves the focus where it is if a list is empty. */
+const enter = async (view: string): Promise<void> => {
+  const pane = workbench.page.locator('.pane', {
+    has: workbench.page.locator(`.pane-header[aria-label^="${view}"]`),
+  });
+  await run(`Rehearsal: Focus on ${view} View`);
+  await pane.locator('.monaco-list-row').first().waitFor();
+  await run(`Rehearsal: Focus on ${view} View`);
+  await pane.locator('.monaco-list:focus').waitFor();
+};
+
+test('a task of the Domains view is opened, debugged, answered differently and rewarded', async () => {
+  const { debug, page } = workbench;
+  await enter('Domains');
+  await page.locator('.monaco-list-row', { hasText: 'mistaken-order' }).waitFor();
+  await reach('ArrowDown', /lamp-variant/);
+  await workbench.press('Enter');
+  await page.locator('.tab.active', { hasText: 'lamp-variant.task.yaml' }).waitFor();
+  await run('View: Focus Active Editor Group');
+  await page.locator('.editor-group-container.active .monaco-editor.focused .view-line').first().waitFor();
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await run('Rehearsal: Edit What the Agent Says…');
+  await until('an empty box', async () => expect(await page.locator('.quick-input-box input').inputValue()).toBe(''));
+  await workbench.answer(asking);
+  await debug.waitForConsole('--- fork:');
+  await workbench.press('F5');
+  await debug.standsAt('reward 1');
+  await debug.waitForConsole(/REWARD 1\b/);
+  await workbench.screenshot('keyboard-reward');
+  await workbench.press('F5');
+  await debug.ended();
+  expect(recordings.events('lamp-variant.0.fork-1.traj.jsonl').find(({ type }) => type === 'rewarded')?.reward).toBe(1);
+  expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
+});
