@@ -28,6 +28,7 @@ export const parts: Readonly<Record<string, Part>> = {
   language: async () => (await import('./language.ts')).measureLanguage,
   editor: async () => (await import('./editor.ts')).measureEditor,
   trajectory: async () => (await import('./trajectory.ts')).measureTrajectory,
+  import: async () => (await import('./import.ts')).measureImport,
 };
 
 /** Why a part did not run to its end: the last line of its process. */

@@ -3,7 +3,7 @@ import { namesValue } from '../dialogue.ts';
 import type { Domain } from '../domain.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { wordPattern } from '../masking/script.ts';
-import { ValueIndex } from '../masking/valueIndex.ts';
+import { indexOfValues, type ValueIndex } from '../masking/valueIndex.ts';
 import { factOf } from '../task.ts';
 import type { Tool } from '../tool.ts';
 
@@ -65,7 +65,7 @@ class Index {
     for (const value of values)
       for (const spelling of [value, value.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')])
         if (!this.#spelled.has(spelling.toLowerCase())) this.#spelled.set(spelling.toLowerCase(), value);
-    this.#values = new ValueIndex(this.#spelled.keys());
+    this.#values = indexOfValues(this.#spelled.keys());
   }
 
   get size(): number {

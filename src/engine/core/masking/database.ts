@@ -3,7 +3,7 @@ import { isFullName, partsOfName } from './eastAsianNames.ts';
 import { kindOfField } from './fields.ts';
 import type { MaskOptions } from './masker.ts';
 import { isEastAsian } from './script.ts';
-import { ValueIndex } from './valueIndex.ts';
+import { indexOfValues } from './valueIndex.ts';
 
 /** Somebody of the database: the words of the name, and what tells that a conversation is about this person. */
 type Person = { readonly names: readonly string[]; readonly marks: readonly string[] };
@@ -20,11 +20,11 @@ export function keptBy(
   texts: readonly string[] = [],
 ): Pick<MaskOptions, 'kept' | 'keptNames' | 'ids'> {
   const persons = databases.flatMap(personsIn);
-  const values = new ValueIndex([...databases.flatMap((each) => [...valuesIn(each)]), ...keptTexts(texts)]);
+  const values = indexOfValues([...databases.flatMap((each) => [...valuesIn(each)]), ...keptTexts(texts)]);
   const byMark = new Map<string, Person[]>();
   for (const person of persons)
     for (const mark of person.marks) byMark.set(mark, [...(byMark.get(mark) ?? []), person]);
-  const marks = new ValueIndex(byMark.keys());
+  const marks = indexOfValues(byMark.keys());
   return {
     kept: (text) => values.spansIn(text),
     keptNames: (texts) => {
@@ -41,7 +41,7 @@ export function knownFrom(
   databases: readonly JsonObject[],
   texts: readonly string[] = [],
 ): Pick<MaskOptions, 'kept' | 'names' | 'ids'> {
-  const values = new ValueIndex(keptTexts(texts));
+  const values = indexOfValues(keptTexts(texts));
   return {
     kept: (text) => values.spansIn(text),
     names: databases.flatMap(personsIn).flatMap(({ names }) => names),

@@ -2,16 +2,19 @@ import type { JsonObject } from '../json.ts';
 import type { PersonalKind } from './kind.ts';
 import { isEastAsian } from './script.ts';
 
+const person =
+  'user|customer|passenger|guest|recipient|contact|holder|cardholder|client|patient|member|caller|owner|sender|buyer|account';
+/** Where a word begins: `examplemail` does not have the word `email`, and `customeremail` has. */
+const begin = `(?:(?<![a-z])|${person}|home|work|business|private|billing|shipping|primary)`;
+
+/** By the name without its signs, or by its words with a space between them. */
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
-  [/^e?mail(address)?$|email/, 'email'],
-  [/phone|mobile|^tel$|telephone|^fax$|msisdn/, 'phone'],
-  [/iban/, 'iban'],
+  [new RegExp(`^e?mail(address)?$|${begin}e ?mail`), 'email'],
+  [new RegExp(`(?:${begin}|tele|cell|smart)phone|${begin}mobile|^tel$|^fax$|msisdn`), 'phone'],
+  [new RegExp(`(?:${begin}|bank)iban`), 'iban'],
   [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4/, 'card'],
-  [
-    /^(first|last|full|given|family|middle|maiden|sur|nick|display|user|customer|passenger|guest|recipient|contact|holder|cardholder|client|patient|member|caller)_?names?$|^surname$|^addressee$/,
-    'name',
-  ],
-  [/postcode|postalcode|zip|^plz$/, 'postcode'],
+  [new RegExp(`^(first|last|full|given|family|middle|maiden|sur|nick|display|${person})names?$|^addressee$`), 'name'],
+  [new RegExp(`postcode|postalcode|${begin}zip(?!p)|^plz$`), 'postcode'],
   [
     /^(address|street|addressline\d?|line[12]|shippingaddress|billingaddress|deliveryaddress|homeaddress|address[12]|city|town)$/,
     'address',
@@ -38,7 +41,8 @@ const measures = /amount|price|total|count|quantity|turn|step|page|size|version|
 export function kindOfField(name: string): PersonalKind | null {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
   const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
-  const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(name.toLowerCase()))?.[1] ?? null;
+  const words = name.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replace(/[^A-Za-z0-9]+/g, ' ');
+  const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words.trim().toLowerCase()))?.[1] ?? null;
   return found === 'id' && measures.test(bare) ? null : found;
 }
 

@@ -9,10 +9,10 @@ import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
-import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
+import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
 import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
 import { namedValuesIn } from './tables.ts';
-import { type Span, ValueIndex } from './valueIndex.ts';
+import { indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one stands for. */
@@ -23,6 +23,8 @@ export type MaskOptions = {
   readonly keptNames?: (texts: readonly string[]) => ReadonlySet<string>;
   /** Names that are known beforehand. */
   readonly names?: readonly string[];
+  /** Names that a recogniser found in a text. */
+  readonly recognised?: (text: string) => readonly Span[];
   /** The shapes of ids, such as those of the domain's tables. */
   readonly ids?: readonly RegExp[];
 };
@@ -49,7 +51,7 @@ export type Masker = {
   readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
 };
 
-type Entry = { readonly kind: PersonalKind; readonly value: string; readonly lead: number };
+type Entry = { readonly kind: PersonalKind; readonly value: string };
 
 /** Consistent stand-ins for the personal data of conversations, within and across them. */
 export function maskerOf(options: MaskOptions): Masker {
@@ -57,18 +59,23 @@ export function maskerOf(options: MaskOptions): Masker {
   for (const name of options.names ?? []) book.learnName(name);
   const keptIn = (conversation: readonly Piece[]) =>
     options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
-  const learn = (conversation: readonly Piece[], keptNames: ReadonlySet<string>) => {
+  const looked = new WeakMap<readonly Piece[], ReadonlySet<string>>();
+  const look = (conversation: readonly Piece[]): ReadonlySet<string> => {
+    const known = looked.get(conversation);
+    if (known) return known;
+    const keptNames = keptIn(conversation);
+    looked.set(conversation, keptNames);
     for (const { value, within, asked } of conversation) {
       book.learn(value, keptNames, '', {}, within);
       if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
     }
     book.learnFullNames(textsIn(conversation.map(({ value }) => value)), keptNames);
+    return keptNames;
   };
   return {
-    look: (conversation) => learn(conversation, keptIn(conversation)),
+    look: (conversation) => void look(conversation),
     conversation: (conversation) => {
-      const keptNames = keptIn(conversation);
-      learn(conversation, keptNames);
+      const keptNames = look(conversation);
       return {
         text: (text) => {
           book.learn(text, keptNames);
@@ -107,14 +114,26 @@ function greetedIn(text: string): readonly string[] {
   return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
+/** What a text alone tells, whatever it is in. It is read once. */
+type ReadText = {
+  readonly found: readonly Found[];
+  readonly names: readonly string[];
+  readonly eastAsianNames: readonly Span[];
+  /** The fields in which it was learned, and the names that stayed there. */
+  readonly learnedIn: Set<string>;
+};
+
+type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readonly Span[] };
+
 /** What was found so far, and what stands for it. */
 class Book {
   readonly #options: MaskOptions;
-  /** By the first word, in lower case. */
-  readonly #entries = new Map<string, Map<string, Entry>>();
+  readonly #texts = new Map<string, ReadText>();
+  readonly #own = new Map<string, OwnValues>();
+  readonly #entries = new ValueIndex<Entry>();
   /** By kind and key of the value. */
   readonly #standIns = new Map<string, string>();
-  readonly #given = new ValueIndex();
+  readonly #given = indexOfValues([]);
   /** Cards in full, by their last four digits. */
   readonly #cards = new Map<string, string>();
   readonly #eastAsian = new KnownNames();
@@ -125,10 +144,21 @@ class Book {
   readonly #phones = new Set<string>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
-  readonly #learned = new Set<string>();
+
+  /** Texts as they were masked by what is known now, where no name stays. */
+  readonly #masked = new Map<string, string>();
 
   constructor(options: MaskOptions) {
     this.#options = options;
+  }
+
+  /** Returns a text masked by what is known now. */
+  masked(text: string, keptNames: ReadonlySet<string>): string {
+    const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
+    if (known !== undefined) return known;
+    const masked = plainText(text, this, keptNames);
+    if (keptNames.size === 0) this.#masked.set(text, masked);
+    return masked;
   }
 
   learn(value: Json, keptNames: ReadonlySet<string>, field = '', beside: JsonObject = {}, within = ''): void {
@@ -154,9 +184,8 @@ class Book {
 
   /** What a text tells because it was asked for. */
   learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
-    const kept = this.keptIn(text);
     for (const { kind, start, end } of answersIn(asked, text)) {
-      if (kept.some((span) => span.start <= start && span.end >= end)) continue;
+      if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
       const value = text.slice(start, end);
       if (kind === 'name') this.learnName(value, keptNames);
       else this.#add(kind, value);
@@ -165,15 +194,14 @@ class Book {
 
   /** Names that one text tells in part and another in full: "I'm maria gonzalez" where the answer is "Hello maria!". */
   learnFullNames(texts: readonly string[], keptNames: ReadonlySet<string>): void {
-    const told = texts.flatMap((text) => namesIn(text).map(({ start, end }) => text.slice(start, end)));
+    const told = texts.flatMap((text) => this.#read(text).names);
     const known = new Set(told.flatMap((name) => name.split(/[ \t]+/u)).map((each) => each.toLowerCase()));
     for (const each of [...known])
       if (keptNames.has(each) || isAlsoWord(each) || each.length < 3 || this.#isKept(each)) known.delete(each);
     const greeted = new Set([...known, ...texts.flatMap(greetedIn)]);
     for (const text of texts) {
-      const kept = this.keptIn(text);
       for (const { start, end } of fullNamesIn(text, known))
-        if (!kept.some((span) => span.start <= start && span.end >= end))
+        if (!this.keptIn(text).some((span) => span.start <= start && span.end >= end))
           this.learnName(text.slice(start, end), keptNames);
       for (const { groups: { first = '', last } = {} } of text.matchAll(smallIntroduction)) {
         if (!greeted.has(first) || isNoName(first) || this.#isKept(first)) continue;
@@ -207,7 +235,7 @@ class Book {
   eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
     if (!isEastAsian(text)) return [];
     const kept = this.keptIn(text);
-    const told = eastAsianNamesIn(text);
+    const told = this.#read(text).eastAsianNames;
     const known = [...this.#eastAsian.spansIn(text)];
     const isKept = ({ start, end }: Span) =>
       kept.some((span) => span.start < end && span.end > start) || keptNames.has(text.slice(start, end));
@@ -239,27 +267,59 @@ class Book {
   }
 
   #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
-    if (!keptNames.has(name)) this.#eastAsian.add(name);
+    if (keptNames.has(name)) return;
+    this.#eastAsian.add(name);
+    this.#masked.clear();
   }
 
-  entriesAt(word: string): Iterable<Entry> {
-    return this.#entries.get(word.toLowerCase())?.values() ?? [];
+  /** Where a text may say what is known, by the word of it that begins at a place. */
+  entriesAt(text: string, word: string, index: number): readonly (Span & { readonly known: Entry })[] {
+    return this.#entries.at(text, word, index);
   }
 
   /** Parts of a text that stay as they are. */
   keptIn(text: string): readonly Span[] {
-    return [...(this.#options.kept?.(text) ?? []), ...this.#given.spansIn(text)];
+    return [...this.#ownIn(text).whole, ...this.#given.spansIn(text)];
+  }
+
+  /** Values of the domain's own database in a text: all, and those that are not a word of a name that somebody has. */
+  #ownIn(text: string): OwnValues {
+    const known = this.#own.get(text);
+    if (known) return known;
+    const whole = this.#options.kept?.(text) ?? [];
+    const told = whole.length === 0 ? [] : toldNamesIn(text);
+    const isOfName = (span: Span) =>
+      !/\s/.test(text.slice(span.start, span.end)) &&
+      told.some(({ start, end }) => start <= span.start && end >= span.end);
+    const own = { whole, besideNames: whole.filter((span) => !isOfName(span)) };
+    this.#own.set(text, own);
+    return own;
+  }
+
+  #read(text: string): ReadText {
+    const known = this.#texts.get(text);
+    if (known) return known;
+    const recognised = this.#options.recognised?.(text) ?? [];
+    const found = [
+      ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text)),
+      ...recognised.map(({ start, end }): Found => ({ kind: 'name', start, end })),
+    ];
+    const names = isEastAsian(text) ? namesIn(text) : found.filter(({ kind }) => kind === 'name');
+    const read = {
+      found,
+      names: names.map(({ start, end }) => text.slice(start, end)),
+      eastAsianNames: eastAsianNamesIn(text),
+      learnedIn: new Set<string>(),
+    };
+    this.#texts.set(text, read);
+    for (const [word] of matchWords(text.toLowerCase())) this.#said.add(word);
+    this.#said.add(text.toLowerCase());
+    return read;
   }
 
   /** The same, but for single words of the database within a name that somebody is told to have: Karen Black. */
   keptBesideNames(text: string): readonly Span[] {
-    const own = this.#options.kept?.(text) ?? [];
-    const given = this.#given.spansIn(text);
-    const told = own.length === 0 ? [] : toldNamesIn(text);
-    const isOfName = (span: Span) =>
-      !/\s/.test(text.slice(span.start, span.end)) &&
-      told.some(({ start, end }) => start <= span.start && end >= span.end);
-    return [...own.filter((span) => !isOfName(span)), ...given];
+    return [...this.#ownIn(text).besideNames, ...this.#given.spansIn(text)];
   }
 
   standIn(kind: PersonalKind, value: string): string {
@@ -275,7 +335,7 @@ class Book {
     const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
     if (card !== undefined) {
       const end = this.standIn('card', card).replace(/\D/g, '').slice(-4);
-      this.#given.add(end);
+      this.#given.add(end, true);
       return end;
     }
     let made = '';
@@ -284,14 +344,14 @@ class Book {
       if (made.toLowerCase() !== value.toLowerCase() && !this.#isTaken(made)) break;
     }
     this.#standIns.set(key, made);
-    this.#given.add(made);
+    this.#given.add(made, true);
     return made;
   }
 
   counts(): Readonly<Partial<Record<PersonalKind, number>>> {
-    const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
     const counts: Partial<Record<PersonalKind, number>> = {};
-    for (const { kind, value } of all) if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
+    for (const { kind, value } of this.#entries.all())
+      if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
     const births = new Set([...this.#births].map((each) => [...each].toSorted().join('')));
     if (births.size > 0) counts.birthDate = (counts.birthDate ?? 0) + births.size;
     if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
@@ -308,16 +368,16 @@ class Book {
   }
 
   #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
-    const known = `${field}\n${within}\n${text}`;
-    if (this.#learned.has(known)) return;
-    this.#learned.add(known);
-    for (const [word] of text.toLowerCase().matchAll(wordPattern)) this.#said.add(word);
-    this.#said.add(text.toLowerCase());
-    const kept = this.keptBesideNames(text);
+    const read = this.#read(text);
+    const learned = [field, within, ...keptNames].join('\n');
+    if (read.learnedIn.has(learned)) return;
+    read.learnedIn.add(learned);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    const all = [...found, ...this.#namedIn(text), ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
-    for (const { start, end } of eastAsianNamesIn(text))
+    const all = [...found, ...this.#namedIn(text), ...read.found];
+    if (all.length === 0 && read.eastAsianNames.length === 0) return;
+    const kept = this.keptBesideNames(text);
+    for (const { start, end } of read.eastAsianNames)
       if (!kept.some((span) => span.start < end && span.end > start))
         this.#learnEastAsian(text.slice(start, end), keptNames);
     for (const each of all) {
@@ -345,7 +405,7 @@ class Book {
     return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
       const others = Object.fromEntries(beside.map((each) => [each, null]));
       const kind = this.#ofField(text.slice(start, end), field, others, within);
-      return kind === null || (kind === 'id' && end - start < 4) ? [] : [{ kind, start, end }];
+      return kind === null ? [] : [{ kind, start, end }];
     });
   }
 
@@ -355,8 +415,7 @@ class Book {
     return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
       const { sign = ' ' } = groups ?? {};
       const name = spelled.replace(/\P{L}/gu, '');
-      if (![...this.entriesAt(name)].some((each) => each.kind === 'name' && each.value.length === name.length))
-        return [];
+      if (this.#entries.get(name)?.kind !== 'name') return [];
       return [{ start: index, end: index + spelled.length, standIn: [...this.standIn('name', name)].join(sign) }];
     });
   }
@@ -364,7 +423,7 @@ class Book {
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
     if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
     const kind = kindOfField(field);
-    if (kind === 'id') return /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
     if (kind !== null) return kind;
     return /^names?$/i.test(field) && isPersonName(text, beside, within) ? 'name' : null;
   }
@@ -391,21 +450,19 @@ class Book {
   #learnBirthDate(value: string): boolean {
     const [date] = datesIn(value).toSorted((a, b) => b.end - b.start - (a.end - a.start));
     for (const each of date?.readings ?? []) if (!this.#madeBirths.has(each)) this.#births.add(each);
+    this.#masked.clear();
     return date !== undefined;
   }
 
   #add(kind: PersonalKind, value: string): void {
     const trimmed = value.trim();
-    const first = /[\p{L}\p{N}]+/u.exec(trimmed);
-    if (!first || this.#given.has(trimmed)) return;
+    if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
     if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
     if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
-    const word = first[0].toLowerCase();
     if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
-    const entries = this.#entries.get(word) ?? new Map<string, Entry>();
-    this.#entries.set(word, entries);
-    const key = trimmed.toLowerCase();
-    if (!entries.has(key)) entries.set(key, { kind, value: trimmed, lead: first.index });
+    if (this.#entries.has(trimmed)) return;
+    this.#entries.add(trimmed, { kind, value: trimmed });
+    this.#masked.clear();
   }
 }
 
@@ -438,13 +495,13 @@ function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Js
   if (typeof value !== 'object' || value === null) return value;
   const made: Record<string, Json> = {};
   for (const [key, each] of Object.entries(value))
-    put(made, plainText(key, book, keptNames), maskedJson(each, book, keptNames));
+    put(made, book.masked(key, keptNames), maskedJson(each, book, keptNames));
   return made;
 }
 
 function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const inner = jsonIn(text);
-  if (inner === undefined) return plainText(text, book, keptNames);
+  if (inner === undefined) return book.masked(text, keptNames);
   const masked = JSON.stringify(maskedJson(inner, book, keptNames));
   return masked === JSON.stringify(inner) ? text : masked;
 }
@@ -470,19 +527,16 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const kept = book.keptBesideNames(text);
   let [made, done] = ['', 0];
-  for (const { 0: word, index } of text.matchAll(wordPattern)) {
+  for (const { word, index } of wordsIn(text)) {
     if (index < done) continue;
-    const entry = longest(book.entriesAt(word), (each) => {
-      const start = index - each.lead;
-      const end = start + each.value.length;
+    const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
       if (start < done || kept.some((span) => span.start <= start && span.end >= end)) return false;
-      if (each.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
-      return isWhole(text, start, end) && text.slice(start, end).toLowerCase() === each.value.toLowerCase();
+      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
+      return isWhole(text, start, end);
     });
     if (!entry) continue;
-    const start = index - entry.lead;
-    const end = start + entry.value.length;
-    made += text.slice(done, start) + book.standIn(entry.kind, text.slice(start, end));
+    const { start, end, known } = entry;
+    made += text.slice(done, start) + book.standIn(known.kind, text.slice(start, end));
     done = end;
   }
   return made + text.slice(done);
@@ -494,9 +548,9 @@ function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
   return !isAlsoWord(word) || word !== word.toLowerCase();
 }
 
-function longest(entries: Iterable<Entry>, fits: (entry: Entry) => boolean): Entry | undefined {
-  let found: Entry | undefined;
-  for (const each of entries) if (each.value.length > (found?.value.length ?? 0) && fits(each)) found = each;
+function longest<Place extends Span>(places: Iterable<Place>, fits: (place: Place) => boolean): Place | undefined {
+  let found: Place | undefined;
+  for (const each of places) if ((!found || each.end > found.end) && fits(each)) found = each;
   return found;
 }
 

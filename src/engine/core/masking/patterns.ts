@@ -43,13 +43,18 @@ function spelledEmail(at: string, dot: string): string {
  * Each pattern finds one kind; where a group `value` stands in it, that alone is the value. Parts that could go on for
  * ever have an end, far behind what real ones have: a log may hold a picture as one word of a megabyte.
  */
-const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
+const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
   [
     'email',
     /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}/gu,
+    /@|%40/,
   ],
-  ['email', new RegExp(spelledEmail('at|AT|At', 'dot|DOT|Dot|Punkt|PUNKT|punkt'), 'gu')],
-  ['email', new RegExp(spelledEmail('arroba|arobase|chiocciola|ät', 'punto|point|ponto|dot|Punkt'), 'gu')],
+  ['email', new RegExp(spelledEmail('at|AT|At', 'dot|DOT|Dot|Punkt|PUNKT|punkt'), 'gu'), /[ ([](?:at|AT|At)[ )\]]/],
+  [
+    'email',
+    new RegExp(spelledEmail('arroba|arobase|chiocciola|ät', 'punto|point|ponto|dot|Punkt'), 'gu'),
+    /arroba|arobase|chiocciola|ät/,
+  ],
   ['iban', /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu],
   ['ip', /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu],
   // Of other rows of numbers with colons it is told by an empty place, or by having eight; a MAC address has six pairs.
@@ -120,6 +125,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:${streetsInRussian})[ ]*\p{Lu}[\p{L}-]{1,40}(?:[ ]\p{Lu}[\p{L}-]{1,40}){0,2},?[ ]*(?:(?:д|дом|буд)\.?[ ]*)?\d{1,4}(?:,?[ ]*(?:кв|корп|к|стр)\.?[ ]*\d{1,4}){0,2}(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
+    /[\u0400-\u04ff]/,
   ],
   ['address', /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu],
   ['postcode', /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu],
@@ -146,6 +152,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}.,#-]|${noPostcodeBehind})\d{4}(?=[ ]+(?:${townsOfFourDigits})(?![\p{L}\p{N}]))`,
       'gu',
     ),
+    /\d{4}[ ]/,
   ],
   [
     'postcode',
@@ -184,6 +191,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
       String.raw`\b(?:${identified})s?(?:[ -]?(?:number|no\.?|nr\.?|id|code|ref(?:erence)?|#))*${jointOfNumber}[ \t]*(?:is[ \t]+)?[#№]?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
     ),
+    /\d/,
   ],
   [
     'id',
@@ -191,24 +199,28 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
       String.raw`(?<![\p{L}\p{N}])(?:(?:Bestell|Kunden|Rechnungs|Auftrags|Vertrags|Sendungs|Mitglieds|Konto)(?:nummer|-?nr\.?)|(?:bestel|klant|order|factuur|kund|faktura)nummer|(?:número|nº|n\.º|numero) (?:de |d['’] ?|di )?(?:pedido|cliente|factura|fatura|ordine|encomenda)|numéro de (?:commande|client|facture|contrat))${joint}#?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
       'giu',
     ),
+    /\d/,
   ],
-  ['id', new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu')],
+  ['id', new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu'), /\d/],
   [
     'id',
     new RegExp(
       String.raw`\b(?:(?:licen[cs]e|number|registration) plate|registration number|Kennzeichen|matrícula)(?: number)?${joint}(?<value>(?=[A-Z \d-]{0,9}\d)[A-Z\d]{1,4}(?:[ -]?[A-Z\d]{1,4}){1,3})(?![\p{L}\p{N}])`,
       'gu',
     ),
+    /\d/,
   ],
   [
     'id',
     /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
+    /insta|twitter|telegram|tiktok|snapchat|discord|skype/i,
   ],
   // The number of the British National Insurance, as it is written with spaces.
   ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu],
   [
     'id',
     /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
+    /name|log|handle|gamertag|nick/i,
   ],
   // Who somebody is stands in addresses of pages and files, too.
   [
@@ -217,6 +229,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
       String.raw`(?<=://(?:www\.)?(?:${hostsOfPersons})/(?:@|in/|u/|user/|profile/)?)${noPersonHere}${account}`,
       'giu',
     ),
+    /:\/\//,
   ],
   [
     'id',
@@ -226,13 +239,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
     ),
   ],
   ['id', new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu')],
-  ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu],
+  ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu, /:\/\//],
   ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)${noPersonHere}${account}`, 'giu')],
   ['id', /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu],
   // Keys of services, by what they begin with; what opens a door, by the word before it.
   [
     'id',
     /(?<![\p{L}\p{N}_-])(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[abpr]-|hf_|AKIA|ASIA|AIza|eyJ[\w-]{6,400}\.)[\w.-]{8,400}[\w]/gu,
+    /[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox|hf_|AKIA|ASIA|AIza|eyJ/,
   ],
   [
     'id',
@@ -252,16 +266,21 @@ const dates =
   /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
 
+/** The kinds of which every pattern has a digit. */
+const withDigits: ReadonlySet<PersonalKind> = new Set(['iban', 'address', 'postcode', 'card', 'birthDate']);
+
 /** Personal data that the shape of a text tells, or the words before it. */
 export function patternsIn(text: string): readonly Found[] {
-  const found = patterns.flatMap(([kind, pattern]) =>
+  const hasDigit = /\d/.test(text);
+  const fitting = patterns.filter(([kind, , cue]) => (hasDigit || !withDigits.has(kind)) && (!cue || cue.test(text)));
+  const found = fitting.flatMap(([kind, pattern]) =>
     [...text.matchAll(pattern)].map((match): Found => {
       const value = match.groups?.['value'] ?? match[0];
       const start = match.index + match[0].lastIndexOf(value);
       return { kind, start, end: start + value.length };
     }),
   );
-  return [...found, ...numbersIn(text)];
+  return hasDigit ? [...found, ...numbersIn(text)] : found;
 }
 
 /** Seven digits and more that are no date: a phone number, a card, or the number of something. */

@@ -12,6 +12,12 @@ export const isEastAsian = (text: string | undefined): boolean => text !== undef
  */
 export const wordPattern = new RegExp(String.raw`[${eastAsian}]+|[[\p{L}\p{N}]--[${eastAsian}]]+`, 'gv');
 
+const asciiWord = /[A-Za-z0-9]+/g;
+
+/** Finds the words of a text. Without other signs than those of ASCII, a pattern without classes of Unicode is faster. */
+export const matchWords = (text: string): Iterable<RegExpExecArray> =>
+  text.matchAll(/[\u0080-\uffff]/.test(text) ? wordPattern : asciiWord);
+
 const isWordSign = (text: string | undefined) => text !== undefined && /[\p{L}\p{N}]/u.test(text);
 
 /** Whether two signs beside each other belong to one word. */

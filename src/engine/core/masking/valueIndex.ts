@@ -1,31 +1,59 @@
-import { isEastAsian, isJoined, wordPattern } from './script.ts';
+import { isEastAsian, isJoined, matchWords, wordPattern } from './script.ts';
 
 /** A piece of a text; the end is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
 
+/** Values of one length that begin as far before their first word, in lower case, with what is known of each. */
+type Group<Known> = { readonly lead: number; readonly length: number; readonly values: Map<string, Known> };
+
 /**
  * Values that are looked for in texts, whatever their case, by their first word; those that begin with an East Asian sign
- * by that sign, since no space tells there where a word begins.
+ * by that sign, since no space tells there where a word begins. What finds one does not look at the others that begin
+ * alike: thousands of phone numbers share their first word.
  */
-export class ValueIndex {
-  readonly #values = new Map<string, Set<string>>();
+export class ValueIndex<Known = true> {
+  readonly #groups = new Map<string, Map<string, Group<Known>>>();
 
-  constructor(values: Iterable<string> = []) {
-    for (const value of values) this.add(value);
-  }
-
-  add(value: string): void {
+  /** Adds a value that is not there yet. */
+  add(value: string, known: Known): void {
     const lower = value.toLowerCase();
     const word = keyOf(lower);
     if (word === undefined) return;
-    const group = this.#values.get(word);
-    if (group) group.add(lower);
-    else this.#values.set(word, new Set([lower]));
+    const [lead, { length }] = [lower.indexOf(word), lower];
+    const groups = this.#groups.get(word) ?? new Map<string, Group<Known>>();
+    this.#groups.set(word, groups);
+    const shape = `${lead} ${length}`;
+    const group = groups.get(shape) ?? { lead, length, values: new Map<string, Known>() };
+    groups.set(shape, group);
+    if (!group.values.has(lower)) group.values.set(lower, known);
+  }
+
+  get(value: string): Known | undefined {
+    const lower = value.toLowerCase();
+    const word = keyOf(lower) ?? '';
+    return this.#groups
+      .get(word)
+      ?.get(`${lower.indexOf(word)} ${lower.length}`)
+      ?.values.get(lower);
   }
 
   has(value: string): boolean {
-    const lower = value.toLowerCase();
-    return this.#values.get(keyOf(lower) ?? '')?.has(lower) ?? false;
+    return this.get(value) !== undefined;
+  }
+
+  *all(): Iterable<Known> {
+    for (const groups of this.#groups.values()) for (const { values } of groups.values()) yield* values.values();
+  }
+
+  /** The values that a text holds by the word of it that begins at a place. */
+  at(text: string, word: string, index: number): readonly (Span & { readonly known: Known })[] {
+    const groups = this.#groups.get(word.toLowerCase());
+    if (!groups) return [];
+    return [...groups.values()].flatMap(({ lead, length, values }) => {
+      const start = index - lead;
+      const known = start < 0 ? undefined : values.get(text.slice(start, start + length).toLowerCase());
+      return known === undefined ? [] : [{ start, end: start + length, known }];
+    });
   }
 
   /** Where a text holds one of the values whole, the longest first. */
@@ -34,19 +62,25 @@ export class ValueIndex {
     // A sign that takes another number of places in lower case would shift what stands behind it.
     if (lower.length !== text.length) return [];
     const spans: Span[] = [];
-    for (const { word, index } of keysIn(lower)) {
+    for (const { word, index } of wordsIn(lower)) {
       if (index < (spans.at(-1)?.end ?? 0)) continue;
       let found: Span | null = null;
-      for (const value of this.#values.get(word) ?? []) {
-        const start = index - value.indexOf(word);
-        const end = start + value.length;
-        if (end <= (found?.end ?? 0) || start < 0 || !lower.startsWith(value, start)) continue;
-        if (isEastAsian(value.at(-1)) || !isJoined(value.at(-1), lower[end])) found = { start, end };
+      for (const { start, end } of this.at(lower, word, index)) {
+        if (end <= (found?.end ?? 0)) continue;
+        const last = lower[end - 1];
+        if (isEastAsian(last) || !isJoined(last, lower[end])) found = { start, end };
       }
       if (found) spans.push(found);
     }
     return spans;
   }
+}
+
+/** Returns an index of values of which nothing else is known. */
+export function indexOfValues(values: Iterable<string>): ValueIndex {
+  const index = new ValueIndex();
+  for (const value of values) index.add(value, true);
+  return index;
 }
 
 /** What a value is found by: its first word, or the first sign of an East Asian one. */
@@ -55,8 +89,9 @@ function keyOf(lower: string): string | undefined {
   return isEastAsian(word) ? word?.[0] : word;
 }
 
-function* keysIn(lower: string): Iterable<{ readonly word: string; readonly index: number }> {
-  for (const { 0: word, index } of lower.matchAll(wordPattern)) {
+/** The words of a text, and each sign of those that are East Asian. */
+export function* wordsIn(text: string): Iterable<{ readonly word: string; readonly index: number }> {
+  for (const { 0: word, index } of matchWords(text)) {
     if (isEastAsian(word)) for (let at = 0; at < word.length; at++) yield { word: word[at] ?? '', index: index + at };
     else yield { word, index };
   }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
 import { keptBy, knownFrom } from '../../../../src/engine/core/masking/database.ts';
+import { kindOfField } from '../../../../src/engine/core/masking/fields.ts';
 import { maskerOf, type Piece } from '../../../../src/engine/core/masking/masker.ts';
 import { isLuhn } from '../../../../src/engine/core/masking/patterns.ts';
 import { runs } from '../../../support/runs.ts';
@@ -443,4 +444,45 @@ test('what is nested too deep to go down into is masked as a text', () => {
   const [text = ''] = masked([deep]);
   expect(text).not.toContain('berg');
   expect(text).toHaveLength(deep.length + (/"([^"]*)"/.exec(text)?.[1]?.length ?? 0) - 'anna.berg@gmx.de'.length);
+});
+
+test.each([
+  ['customer_email', 'email'],
+  ['customerEmail', 'email'],
+  ['useremail', 'email'],
+  ['contact-e-mail', 'email'],
+  ['workEmailAddress', 'email'],
+  ['examplemail', null],
+  ['examplemailCode', null],
+  ['telephone', 'phone'],
+  ['homePhone', 'phone'],
+  ['phone_number', 'phone'],
+  ['megaphone', null],
+  ['shipping_zip', 'postcode'],
+  ['zipcode', 'postcode'],
+  ['unzipped', null],
+  ['customer_iban', 'iban'],
+  ['caliban', null],
+  ['surname', 'name'],
+  ['customer_name', 'name'],
+] as const)('the field %s holds %s', (field, kind) => {
+  expect(kindOfField(field)).toBe(kind);
+});
+
+test.each([
+  ['a field of JSON', '{"id":"7","customer":{"id":"88"}}'],
+  ['a table', 'id,size\n7,8\n88,9'],
+])('an id of less than four signs in %s is not replaced elsewhere', (_, declaring) => {
+  const text = 'I have waited 7 days for 88 of them.';
+  expect(masked([declaring, text])).toEqual([declaring, text]);
+});
+
+test('a text is read anew in a conversation where other names stay', () => {
+  const keptNames = (texts: readonly string[]) => new Set(texts.includes('C-100') ? ['quillivane'] : []);
+  const masker = maskerOf({ seed: 'test', keptNames });
+  const text = 'My name is Quillivane.';
+  const [first, second] = [pieces('C-100', text), pieces(text)];
+  for (const each of [first, second]) masker.look(each);
+  expect(masker.conversation(first).text(text)).toBe(text);
+  expect(masker.conversation(second).text(text)).not.toContain('Quillivane');
 });

@@ -1,0 +1,83 @@
+// Conversations of customers of the order desk, imported as recordings: reading the log, masking, and writing a recording
+// and a sidecar of each. Names, orders, phone numbers, email addresses and streets are drawn by a seed. The CPU time of
+// this process counts, not the time on the clock, so that another load does not change the number.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inRoot } from '../scripts/repository.ts';
+import { randomStream } from '../src/engine/core/random.ts';
+import { importConversations } from '../src/engine/shell/import/importConversations.ts';
+import { readConversations } from '../src/engine/shell/import/readConversations.ts';
+import { signingKey } from '../src/engine/shell/ledger.ts';
+import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { openSupervisor } from '../src/engine/shell/supervisor.ts';
+
+import { isOnce, type Measured } from './measure.ts';
+
+const firsts =
+  'Harriet Desmond Imogen Clive Rowena Barnaby Annelie Torsten Wiebke Gernot Araceli Gonzalo Ginevra Ottavio';
+const lasts =
+  'Fairweather Ollerenshaw Pemberton Tuckwell Ashdown Hargreaves Brandstatter Ziegler Lefebvre Zurbano Guarnieri Dijkstra';
+
+/** Returns a log of conversations, one a line, as the API of OpenAI has them. */
+export function syntheticLog(conversations: number): string {
+  const random = randomStream('bench', 'import');
+  const digits = (count: number) => String(10 ** (count - 1) + random.integer(9 * 10 ** (count - 1)));
+  const lines = Array.from({ length: conversations }, (_, n) => {
+    const [first, last, other] = [firsts, lasts, firsts].map((each) => random.pick(each.split(' '))) as string[];
+    const [name, order, phone] = [`${first} ${last}`, `W${digits(7)}`, `+44 7${digits(9)}`];
+    const email = `${first}.${last}${digits(2)}@mail.example`.toLowerCase();
+    const address = `${1 + random.integer(300)} Mill Lane, Springfield`;
+    const call = { name: 'get_order', arguments: JSON.stringify({ order_id: order }) };
+    const found = { id: order, customer: { name, email, phone, address }, status: 'shipped', total: digits(3) };
+    const days = 2 + random.integer(20);
+    const messages = [
+      { role: 'assistant', content: 'Hello! How can I help you today? I can look up orders and start returns.' },
+      {
+        role: 'user',
+        content: `Hi, I am ${name} and my order ${order} has not arrived. I ordered it ${days} days ago.`,
+      },
+      { role: 'assistant', content: null, tool_calls: [{ id: `t${n}`, type: 'function', function: call }] },
+      { role: 'tool', tool_call_id: `t${n}`, content: JSON.stringify(found) },
+      { role: 'assistant', content: `Thank you, ${first}. It arrives within ${days} days. What is your phone number?` },
+      { role: 'user', content: `It is ${phone}. Send the tracking to ${email} too, and tell ${other} at the door.` },
+      { role: 'assistant', content: 'I have noted that. Is there anything else that I can do for you?' },
+      { role: 'user', content: 'No, thanks.' },
+    ];
+    return `${JSON.stringify({ id: `chat-${n}`, messages })}\n`;
+  });
+  return lines.join('');
+}
+
+export async function measureImport(show: (row: Measured) => void): Promise<readonly Measured[]> {
+  const sizes = isOnce ? [200] : [2000, 16_000];
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
+  try {
+    for (const size of sizes) {
+      const log = join(folder, `${size}.jsonl`);
+      writeFileSync(log, syntheticLog(size));
+      const supervisor = await openSupervisor(loadDomain(inRoot('domains', 'order-desk')), { log: () => undefined });
+      const before = process.cpuUsage();
+      const { recordings } = importConversations(supervisor, readConversations([log], 'chats'), {
+        from: 'chats',
+        folder: join(folder, `run-${size}`),
+        key: signingKey(join(folder, 'key.pem')),
+        seed: 'bench',
+        masksDatabase: false,
+        signal: new AbortController().signal,
+      });
+      const { user, system } = process.cpuUsage(before);
+      await supervisor.close();
+      if (recordings.length !== size) throw new Error(`imported ${recordings.length} of ${size} conversations`);
+      show({
+        name: `import of 1,000 conversations, ${size} in a log`,
+        value: (user + system) / 1e6 / (size / 1000),
+        unit: 's',
+        note: 'CPU time, eight messages each, masked',
+      });
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return [];
+}
