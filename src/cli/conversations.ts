@@ -3,7 +3,10 @@ import { relative, resolve } from 'node:path';
 import type { ReadConversations } from '../engine/shell/import/conversation.ts';
 import type { Source } from '../engine/shell/import/conversationReader.ts';
 import { type ConversationsReport, maskingSeed } from '../engine/shell/import/importConversations.ts';
+import { textsOf } from '../engine/shell/import/maskedConversation.ts';
+import { MaskingQuestion } from '../engine/shell/import/maskingQuestion.ts';
 import { formatNames, readConversations } from '../engine/shell/import/readConversations.ts';
+import { type RecognisedNames, recogniseNames } from '../engine/shell/import/recogniser.ts';
 import { type SigningKey, signingKey } from '../engine/shell/ledger.ts';
 import { suggestion } from '../engine/shell/load/nearest.ts';
 import { type Given, text } from './command.ts';
@@ -49,10 +52,44 @@ export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): st
   return null;
 }
 
+/** Throws a `MaskingQuestion` unless a person said that masking in part is enough, or that personal data is kept. */
+export function requireConsent(given: Given, seed: string | null, { conversations }: ReadConversations): void {
+  if (
+    conversations.length > 0 &&
+    seed !== null &&
+    given.values['yes'] !== true &&
+    text(given, 'recogniser') === undefined
+  )
+    throw new MaskingQuestion();
+}
+
+/** Finds names with the recogniser of `--recogniser`; undefined without one. */
+export async function recognisedIn(
+  { conversations }: ReadConversations,
+  given: Given,
+  io: Io,
+): Promise<RecognisedNames | undefined> {
+  const [named, python] = [text(given, 'recogniser'), text(given, 'python')];
+  if (named === undefined) {
+    if (python !== undefined) throw new UsageError('--python goes with --recogniser');
+    return undefined;
+  }
+  const found = /^presidio(?::(?<language>[a-z]{2,3}))?$/.exec(named);
+  if (!found)
+    throw new UsageError(`--recogniser is presidio, or presidio:LANGUAGE such as presidio:de, not "${named}"`);
+  const language = found.groups?.['language'] ?? 'en';
+  if (given.values['keep-personal-data'] === true)
+    throw new UsageError('--recogniser finds what is masked, and --keep-personal-data masks nothing: choose one');
+  io.err('looking for names in the texts\n');
+  const interpreter = python !== undefined && /[\\/]/.test(python) ? resolve(io.cwd, python) : (python ?? 'python3');
+  return recogniseNames(textsOf(conversations), { python: interpreter, language, signal: io.signal });
+}
+
 /** How much was masked, as people read it. */
-export function maskedLine(masked: ConversationsReport['masked']): string {
+export function maskedLine(masked: ConversationsReport['masked'], recogniser?: string): string {
   if (masked === null) return 'personal data was kept';
   const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);
   const found = counts.length === 0 ? 'nothing was found to mask' : counts.join(', ');
-  return `masked: ${found}; names in free text are found in part only, so read what you share`;
+  const names = recogniser === undefined ? 'found in part only' : `found by ${recogniser}`;
+  return `masked: ${found}; names in free text are ${names}, so read what you share`;
 }

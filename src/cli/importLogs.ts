@@ -9,7 +9,15 @@ import { signingKey } from '../engine/shell/ledger.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
 import { runsOf } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
-import { logFiles, maskedLine, readLines, readLogs, seedOfStandIns } from './conversations.ts';
+import {
+  logFiles,
+  maskedLine,
+  readLines,
+  readLogs,
+  recognisedIn,
+  requireConsent,
+  seedOfStandIns,
+} from './conversations.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
 import { inRunFolder, openDomain } from './rolloutOptions.ts';
 
@@ -32,8 +40,9 @@ of the domain, and nothing is verified. What can't be read is named with its lin
 ${formatLines('chats')}
 ${formatLines('spans')}
 
-Personal data is masked: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates of birth,
-and ids of the real system. What stands in the domain's own database stays.
+Personal data is masked in part: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates
+of birth, and ids of the real system. Many names in free text stay without --recogniser, so it asks before it writes.
+What stands in the domain's own database stays.
 
   --domain FOLDER        the domain that the conversations are of
   --format NAME          the format of the files (default: by their shape)
@@ -42,6 +51,9 @@ and ids of the real system. What stands in the domain's own database stays.
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
   --mask-database        the database is a copy of the real one: mask what stands in it, too
   --keep-personal-data   mask nothing
+  --recogniser NAME      presidio or presidio:LANGUAGE (default: presidio:en): finds names in free text, too
+  --python PATH          the Python that has presidio-analyzer and a spaCy model of the language (default: python3)
+  --yes                  import without the question whether masking in part is enough
   --json                 machine-readable output
 
 Exit code 0: done. 1: done, but not all could be read. 2: there was nothing to import.
@@ -54,6 +66,9 @@ export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescri
   seed: { type: 'string' },
   'mask-database': { type: 'boolean' },
   'keep-personal-data': { type: 'boolean' },
+  yes: { type: 'boolean' },
+  recogniser: { type: 'string' },
+  python: { type: 'string' },
 };
 
 /** Imports files of conversations as a run of a domain, and tells what came of it. */
@@ -70,6 +85,8 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
   const key = signingKey();
   const seed = seedOfStandIns(given, key);
   const read = readLogs(from, files, given);
+  requireConsent(given, seed, read);
+  const recognised = await recognisedIn(read, given, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);
@@ -80,6 +97,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
         key,
         seed,
         masksDatabase,
+        recognised,
         signal: io.signal,
         ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
       }),
@@ -87,7 +105,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
     if (seed === null) io.err(`${unmasked}\n`);
     if (given.values['json'] === true)
       io.out(`${JSON.stringify({ ...report, formats: read.formats, notes: read.notes })}\n`);
-    else io.out(reportText(report, read, io));
+    else io.out(reportText(report, read, io, recognised?.recogniser));
     return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
   } finally {
     await supervisor.close();
@@ -101,6 +119,7 @@ function reportText(
   { folder, domain, recordings, problems, system, masked }: ConversationsReport,
   read: ReadConversations,
   io: Io,
+  recogniser: string | undefined,
 ): string {
   const place = relative(io.cwd, folder) || '.';
   const [messages, calls] = [sum(recordings.map((each) => each.messages)), sum(recordings.map((each) => each.calls))];
@@ -109,7 +128,7 @@ function reportText(
     ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),
-    maskedLine(masked),
+    maskedLine(masked, recogniser),
     "a log says nothing of the database: it stays the domain's own at each step, and no reward is given",
   ];
   return `${lines.join('\n')}\n`;

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
+import { maskingLimits } from '../engine/core/masking/mark.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import { ApprovalQuestion, approve, rememberApproval } from '../engine/shell/approvals.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
+import { MaskingQuestion } from '../engine/shell/import/maskingQuestion.ts';
 import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keyOrigins.ts';
 import { didYouMean, nearest } from '../engine/shell/load/nearest.ts';
 import { version } from '../engine/shell/version.ts';
@@ -50,11 +52,17 @@ async function consented(command: Command, argv: readonly string[], io: Io): Pro
     const answer = await io.readLine(`${asked.question} [y/N] `, io.signal);
     if (!/^y(es)?$/i.test(answer.trim())) throw error;
     asked.remember(io.environment);
-    return consented(command, argv, io);
+    return consented(command, asked.option === undefined ? argv : [...argv, asked.option], io);
   }
 }
 
-type Consent = { readonly question: string; readonly remember: (environment: NodeJS.ProcessEnv) => void };
+type Consent = {
+  readonly question: string;
+  /** Keeps the consent for the rest of this process or longer. */
+  readonly remember: (environment: NodeJS.ProcessEnv) => void;
+  /** The option that gives the consent to this one command. */
+  readonly option?: '--yes';
+};
 
 /** What a person can consent to, so that a command that was refused can go on; null for any other error. */
 function consentFor(error: unknown): Consent | null {
@@ -66,6 +74,8 @@ function consentFor(error: unknown): Consent | null {
       remember: (environment) => rememberKey(name, origin, environment),
     };
   }
+  if (error instanceof MaskingQuestion)
+    return { question: `${maskingLimits}. Import?`, remember: () => undefined, option: '--yes' };
   if (error instanceof ApprovalQuestion) {
     const { approval } = error;
     const { name, path, effects, sandbox } = approval;

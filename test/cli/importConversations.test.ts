@@ -1,13 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { measuredRecall } from '../../src/engine/core/masking/mark.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { type Printed, rehearsal } from '../support/terminal.ts';
+import { atTerminal, type Printed, rehearsal } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
 
 const desk = 'domains/order-desk';
@@ -94,6 +95,7 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
   );
   const reported = await rehearsal('report', found.folder);
   expect(reported.out).toMatch(/0 scored of 1, 1 not scored, mean reward none/);
+  expect(reported.out).toMatch(/personal data masked in part, without a recogniser of names/);
 });
 
 test('a name that answers what the agent opens with is masked', async () => {
@@ -299,7 +301,7 @@ inFullSuite('a folder that holds a run is left as it is', async () => {
   const before = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const file = join(fresh(), 'log.jsonl');
   writeFileSync(file, jsonl(chat));
-  const again = await rehearsal('import', 'chats', file, '--domain', desk, '--out', folder);
+  const again = await rehearsal('import', 'chats', file, '--domain', desk, '--out', folder, '--yes');
   expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/holds a run already\. Choose another --out/) });
   expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
 });
@@ -425,7 +427,7 @@ test('an imported conversation is stepped through, and says what it has not', as
   expect(stop.body).toMatchObject({ reason: 'entry' });
   expect(await run.finish()).toMatch(/^reward none.*a real conversation/);
   expect(await run.value('Rollout', 'imported')).toBe(
-    'from log.jsonl, line 1 (chats), personal data masked; its database is not known',
+    'from log.jsonl, line 1 (chats), personal data masked in part, without a recogniser of names; its database is not known',
   );
   const [said] = (await run.variables('Persona')).found;
   expect(said?.value).toMatch(/has no task "call-17".*Draft a task from it/);
@@ -474,4 +476,46 @@ test('an id of a conversation is never a way out of the folder of the run', asyn
   const found = await imported('chats', jsonl({ ...chat, id: '../../../escaped/../x' }));
   expect(found.report.recordings[0]?.recording.startsWith(`${found.folder}/`)).toBe(true);
   expect(readdirSync(found.folder).filter((name) => name.endsWith('.traj.jsonl'))).toHaveLength(1);
+});
+
+describe('masking in part is asked about before anything is written', () => {
+  const file = join(fresh(), 'log.jsonl');
+  writeFileSync(file, jsonl(chat));
+  const question = /names in free text are masked in part: the patterns find \d\d % of the names/;
+  const commands = [
+    ['import', (out: string) => ['import', 'chats', file, '--domain', desk, '--out', out]],
+    ['new', (out: string) => ['new', out, '--chats', file]],
+  ] as const;
+
+  test.each(commands)('%s without a terminal names the option', async (_, argv) => {
+    const out = join(fresh(), 'out');
+    const { code, err } = await rehearsal(...argv(out));
+    expect({ code, isWritten: existsSync(out) }).toEqual({ code: 2, isWritten: false });
+    expect(err).toMatch(question);
+    expect(err).toMatch(/repeat the command with --yes/);
+  });
+
+  test.each(commands.flatMap(([name, argv]) => [[name, 'n', 2, argv] as const, [name, 'y', 0, argv] as const]))(
+    '%s at a terminal after the answer %s has exit code %i',
+    async (_, answer, expected, argv) => {
+      const out = join(fresh(), 'out');
+      const { code, asked } = await atTerminal({}, [answer], ...argv(out));
+      expect(asked).toEqual([expect.stringMatching(question)]);
+      expect({ code, isWritten: existsSync(out) }).toEqual({ code: expected, isWritten: expected === 0 });
+    },
+  );
+
+  test('nothing is asked where there is nothing to import or nothing is masked', async () => {
+    const empty = join(fresh(), 'empty.jsonl');
+    writeFileSync(empty, '');
+    const put = ['--domain', desk, '--out', join(fresh(), 'out')];
+    const unread = await rehearsal('import', 'chats', empty, ...put);
+    expect(unread).toMatchObject({ code: 2, err: expect.stringMatching(/is empty/) });
+    expect(await rehearsal('import', 'chats', file, ...put, '--keep-personal-data')).toMatchObject({ code: 0 });
+  });
+});
+
+test('the recall that the question names is the one in the documentation', () => {
+  const [, documented] = /\| all +\| ([\d.]+) %/.exec(readFileSync('docs/authoring.md', 'utf8')) ?? [];
+  expect(Math.round(Number(documented))).toBe(measuredRecall);
 });

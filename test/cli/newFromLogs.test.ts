@@ -67,7 +67,7 @@ describe('a domain from recorded chats', () => {
   const desk = join(cwd, 'desk');
 
   test('has the policy, the tools and nobody of the log, and says what to fill in and what comes next', async () => {
-    const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--seed', 'x');
+    const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--seed', 'x', '--yes');
     expect([made.code, made.err]).toEqual([0, '']);
     expect(made.out).toMatch(
       /^log\.jsonl: read as OpenAI chat completions\nmade desk in desk of 3 conversations: 2 tools, 2 of them from calls alone\npolicy\.md is the system message of 2 conversations\nmasked: /,
@@ -109,7 +109,7 @@ describe('a domain from recorded chats', () => {
 
   test('takes the conversations that it is made of, and tasks drafted from them', async () => {
     const put = ['--domain', 'desk', '--out', 'run', '--seed', 'x'];
-    const read = await rehearsalIn(cwd, 'import', 'chats', 'log.jsonl', ...put, '--json');
+    const read = await rehearsalIn(cwd, 'import', 'chats', 'log.jsonl', ...put, '--yes', '--json');
     expect(JSON.parse(read.out)).toMatchObject({ problems: [], system: { same: 2, differs: 1, none: 0 } });
     const drafted = await rehearsalIn(cwd, 'draft', 'from-chats', 'run', '--json');
     const { drafts } = JSON.parse(drafted.out) as { drafts: readonly { id: string }[] };
@@ -132,7 +132,7 @@ test('tools that the log defines are taken as they are, and their descriptions n
   ];
   const cwd = withLog({ ...greets, tools });
   const more = ['--simulator', 'openai:some-model', '--name', 'Our desk', '--now', '2026-05-04T08:00:00Z'];
-  const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', ...more, '--json');
+  const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', ...more, '--json', '--yes');
   expect(made.code).toBe(1);
   expect(JSON.parse(made.out)).toMatchObject({ name: 'Our desk', tools: 1, misnamed: ['bad name'], policyOf: 1 });
   const text = textOf(cwd, 'desk/tools/find.tool.yaml');
@@ -146,7 +146,7 @@ test('tools that the log defines are taken as they are, and their descriptions n
 test('a tool of a log reads only where its name says so', async () => {
   const calls = ['get_order', 'return_item', 'charge_card'].map((name) => called(name, name, {}));
   const cwd = withLog({ messages: [...greets.messages, ...calls] });
-  await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl');
+  await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--yes');
   const effects = ['get_order', 'return_item', 'charge_card'].map((name) =>
     textOf(cwd, `desk/tools/${name}.tool.yaml`),
   );
@@ -164,7 +164,7 @@ test('a log that has neither system message nor tools leaves both to be written;
 test('files can follow the folder, and a line that can not be read leaves the others', async () => {
   const cwd = withLog(greets);
   writeFileSync(join(cwd, 'more.jsonl'), `not json\n${JSON.stringify(asks)}\n`);
-  const made = await rehearsalIn(cwd, 'new', 'desk', 'more.jsonl', '--chats', 'log.jsonl');
+  const made = await rehearsalIn(cwd, 'new', 'desk', 'more.jsonl', '--chats', 'log.jsonl', '--yes');
   expect([made.code, made.out]).toEqual([
     1,
     expect.stringMatching(
@@ -191,7 +191,7 @@ test('a domain from spans', async () => {
     ],
   };
   writeFileSync(join(cwd, 'spans.json'), JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }));
-  const made = await rehearsalIn(cwd, 'new', 'desk', '--spans', 'spans.json');
+  const made = await rehearsalIn(cwd, 'new', 'desk', '--spans', 'spans.json', '--yes');
   expect(made).toMatchObject({ code: 0, out: expect.stringContaining('rehearsal import spans spans.json') });
   expect(textOf(cwd, 'desk/policy.md')).toBe('You greet.\n');
 });

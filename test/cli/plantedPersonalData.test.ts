@@ -146,8 +146,8 @@ test.each([
     expect(readRecording(recording).problems).toEqual([]);
     writeFileSync(join(cwd, 'log.jsonl'), log);
     const commands = [
-      ['new', 'made', `--${from}`, 'log.jsonl', '--seed', 'x'],
-      ['new', 'told', `--${from}`, 'log.jsonl', '--seed', 'x', '--json'],
+      ['new', 'made', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes'],
+      ['new', 'told', `--${from}`, 'log.jsonl', '--seed', 'x', '--yes', '--json'],
       ['draft', 'from-chats', run],
       ['draft', 'from-chats', run, '--json'],
       ['report', run, '--html', 'report.html'],

@@ -71,7 +71,7 @@ inFullSuite('public support dialogues become tasks that pass the audit and are r
   const log = join(domain, 'log.jsonl');
   writeFileSync(log, chats.map((chat) => `${JSON.stringify(chat)}\n`).join(''));
   const run = join(domain, 'run');
-  const imported = await rehearsal('import', 'chats', log, '--domain', domain, '--out', run, '--json');
+  const imported = await rehearsal('import', 'chats', log, '--domain', domain, '--out', run, '--yes', '--json');
   expect(imported).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(imported.out)).toMatchObject({ problems: [], masked: { name: 2, email: 1, phone: 1, card: 1 } });
   for (const name of readdirSync(run)) expect(readFileSync(join(run, name), 'utf8')).not.toMatch(planted.gone);

@@ -44,6 +44,7 @@ test('a chat log is imported with personal data masked, and opened', async () =>
   await workbench.runCommand('Rehearsal: Import Conversations…');
   await workbench.pick('Chat log');
   await workbench.answerPath(join(domain.folder, 'chats.jsonl'), 'Conversations of');
+  await workbench.confirm('Personal data is masked in part', 'Import');
   await workbench.notification(
     /Imported 2 conversations, read as OpenAI chat completions; 3 personal values masked\./,
     'Open the First',

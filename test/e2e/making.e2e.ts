@@ -121,6 +121,7 @@ test('a domain is made from recorded transcripts, with nobody of them in it', as
   await workbench.pick('From recorded transcripts…');
   await workbench.pick('Chat log');
   await workbench.answerPath(join(folder, 'log.jsonl'), 'Conversations that the domain');
+  await workbench.confirm('Personal data is masked in part', 'Make a Domain');
   await workbench.answer('logged-desk');
   await workbench.notification(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
   await workbench.waitForText('.editor-group-container.active .view-lines', 'You are the agent of a shop.');

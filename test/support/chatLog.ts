@@ -20,6 +20,6 @@ export async function importChats(
   const file = join(folder, 'log.jsonl');
   writeFileSync(file, text);
   const run = join(folder, 'run');
-  const options = ['--domain', domain, '--out', run, '--seed', 'x', '--json'];
+  const options = ['--domain', domain, '--out', run, '--seed', 'x', '--yes', '--json'];
   return { ...(await rehearsal('import', from, file, ...options)), run };
 }

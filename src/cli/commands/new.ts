@@ -22,7 +22,8 @@ name, lists its tools, and writes the server's declaration, a policy and rules t
 tool that changes something; then it plays the drafts and says what is left to do. It asks before it starts the server,
 and again before it plays drafts whose calls may change something. From recorded conversations it takes
 the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
-were called; personal data is masked as by import. It says what to fill in and what comes next. Templates: ${templateNames()}.
+were called; personal data is masked in part, as by import, which it asks about first. It says what to fill in and what
+comes next. Templates: ${templateNames()}.
 
   --template NAME    the template
   --mcp "COMMAND"    the command that starts a server, with its arguments: "npx -y some-server --flag"
@@ -40,6 +41,8 @@ were called; personal data is masked as by import. It says what to fill in and w
   --simulator MODEL  openai:MODEL[@BASE_URL], which answers for the tools of the log (default: left to fill in)
   --seed TEXT        what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)
   --keep-personal-data  mask nothing
+  --recogniser NAME, --python PATH  what finds names in free text, as import takes it
+  --yes              make it without the question whether masking in part is enough
   --no-play          write the drafts and call no tool
   --list             only list the server's tools; nothing is written
   --name NAME        name of the domain (default: the folder's)
@@ -63,6 +66,9 @@ be made.
     simulator: { type: 'string' },
     seed: { type: 'string' },
     'keep-personal-data': { type: 'boolean' },
+    yes: { type: 'boolean' },
+    recogniser: { type: 'string' },
+    python: { type: 'string' },
     list: { type: 'boolean' },
     'no-play': { type: 'boolean' },
     name: { type: 'string' },
@@ -99,8 +105,8 @@ const optionsOf = {
   template: [],
   mcp: ['env', 'files', 'writes', 'list', 'no-play'],
   'mcp-url': ['header', 'writes', 'list', 'no-play'],
-  chats: ['format', 'simulator', 'seed', 'keep-personal-data'],
-  spans: ['format', 'simulator', 'seed', 'keep-personal-data'],
+  chats: ['format', 'simulator', 'seed', 'keep-personal-data', 'yes', 'recogniser', 'python'],
+  spans: ['format', 'simulator', 'seed', 'keep-personal-data', 'yes', 'recogniser', 'python'],
 } as const satisfies Record<string, readonly string[]>;
 const sources = Object.keys(optionsOf) as (keyof typeof optionsOf)[];
 

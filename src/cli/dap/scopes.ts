@@ -1,5 +1,5 @@
 import { keysAt } from '../../engine/core/database.ts';
-import { endReasonText } from '../../engine/core/displayText.ts';
+import { endReasonText, maskingText } from '../../engine/core/displayText.ts';
 import { type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
 import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
@@ -121,9 +121,9 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
   ];
 }
 
-function importedFrom({ from, file, line, masked }: NonNullable<RolloutStarted['imported']>): string {
-  const data = masked ? 'personal data masked' : 'personal data NOT masked';
-  return `from ${file}, line ${line} (${from}), ${data}; its database is not known`;
+function importedFrom(imported: NonNullable<RolloutStarted['imported']>): string {
+  const { from, file, line } = imported;
+  return `from ${file}, line ${line} (${from}), ${maskingText(imported)}; its database is not known`;
 }
 
 function scope(name: string, children: () => readonly Variable[]): Scope {

@@ -7,14 +7,22 @@ import type { Source } from '../../engine/shell/import/conversationReader.ts';
 import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text, texts } from '../command.ts';
-import { logFiles, maskedLine, readLines, readLogs, seedOfStandIns } from '../conversations.ts';
+import {
+  logFiles,
+  maskedLine,
+  readLines,
+  readLogs,
+  recognisedIn,
+  requireConsent,
+  seedOfStandIns,
+} from '../conversations.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 
 type Wanted = { readonly folder: string; readonly name: string; readonly now: string; readonly from: Source };
 
 /** Makes a domain of recorded conversations, and says what is left to fill in and what comes next. */
-export function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): 0 | 1 {
+export async function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): Promise<0 | 1> {
   const files = logFiles([...texts(given, from), ...given.positionals.slice(1)], io);
   const simulator = simulatorOf(given, io);
   const seed = seedOfStandIns(given);
@@ -22,14 +30,24 @@ export function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: 
   const { conversations, problems } = read;
   if (conversations.length === 0) throw new UsageError(emptiness(read, io));
   requireEmpty(folder);
-  const made = chatsDomain({ name, now, conversations, simulator, seed });
+  requireConsent(given, seed, read);
+  const recognised = await recognisedIn(read, given, io);
+  const made = chatsDomain({ name, now, conversations, simulator, seed, recognised });
   const written = writeNew(folder, made.files);
   if (given.values['json'] === true) {
     const { tools, misnamed, policyOf, masked } = made;
     io.out(
       `${JSON.stringify({ folder, name, files: written, drafts: [], tools: tools.length, conversations: conversations.length, policyOf, misnamed, masked, problems, formats: read.formats, notes: read.notes })}\n`,
     );
-  } else io.out(tellMade({ folder, name, from, files, isSimulated: simulator !== null }, made, read, io));
+  } else
+    io.out(
+      tellMade(
+        { folder, name, from, files, isSimulated: simulator !== null, recogniser: recognised?.recogniser },
+        made,
+        read,
+        io,
+      ),
+    );
   return problems.length > 0 || made.misnamed.length > 0 ? 1 : 0;
 }
 
@@ -51,10 +69,11 @@ function emptiness({ problems }: ReadConversations, { cwd }: Io): string {
 type Told = Pick<Wanted, 'folder' | 'name' | 'from'> & {
   readonly files: readonly string[];
   readonly isSimulated: boolean;
+  readonly recogniser: string | undefined;
 };
 
 function tellMade(
-  { folder, name, from, files, isSimulated }: Told,
+  { folder, name, from, files, isSimulated, recogniser }: Told,
   { tools, misnamed, policyOf, masked }: ChatsDomain,
   read: ReadConversations,
   io: Io,
@@ -82,7 +101,7 @@ function tellMade(
     ...misnamed.map((tool) => `${JSON.stringify(tool)} can be no name of a tool; it is left out`),
     `made ${name} in ${shown} of ${counted(conversations.length, 'conversation')}: ${counted(tools.length, 'tool')}${seen > 0 ? `, ${seen} of them from calls alone` : ''}`,
     ...(policyOf === null ? [] : [`policy.md is the system message of ${counted(policyOf, 'conversation')}`]),
-    maskedLine(masked),
+    maskedLine(masked, recogniser),
     'to fill in:',
     ...open.map((each) => `  ${each}`),
     'next:',

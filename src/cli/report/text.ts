@@ -1,3 +1,4 @@
+import { maskingText } from '../../engine/core/displayText.ts';
 import { missingRewards, type RunMetrics } from '../../engine/core/metrics.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
@@ -30,7 +31,8 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
 /** What a run was, in a line. */
 export function headline({ file, rollouts }: RunRecord): string {
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}`;
+  const imported = file.imported ? `, ${maskingText(file.imported)}` : '';
+  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}${imported}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {

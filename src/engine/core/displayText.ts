@@ -1,5 +1,6 @@
 import type { BrokenEnd } from './answerEnd.ts';
 import type { EndReason } from './event.ts';
+import type { MaskingMark } from './masking/mark.ts';
 
 const endReasons: Readonly<Record<EndReason, string>> = {
   userStopped: 'the user ended the conversation',
@@ -26,3 +27,11 @@ export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   refusal: 'refused',
   call: 'ended by a call that cannot be read',
 };
+
+/** Returns how far personal data is masked, as people read it. */
+export function maskingText({ masked, recogniser }: MaskingMark): string {
+  if (!masked) return 'personal data NOT masked';
+  return recogniser === undefined
+    ? 'personal data masked in part, without a recogniser of names'
+    : `personal data masked, names found by ${recogniser}`;
+}

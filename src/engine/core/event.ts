@@ -216,6 +216,10 @@ export const rolloutStartedSchema = z
         file: z.string().describe('Name of the file of the log, without its folder.'),
         line: z.int().describe('The line on which it begins there, from 1.'),
         masked: z.boolean().describe('Whether personal data was looked for, and stand-ins stand for what was found.'),
+        recogniser: z
+          .string()
+          .optional()
+          .describe('What found names in free text, with its version; without one they are masked in part.'),
       })
       .optional()
       .describe(

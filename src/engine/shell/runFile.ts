@@ -55,6 +55,8 @@ const runFileSchema = z.object({
   prices: pricesSchema.optional(),
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
+  /** Where conversations were imported: how far personal data is masked in them. */
+  imported: z.object({ masked: z.boolean(), recogniser: z.string().optional() }).optional(),
   policyHash: z.string(),
   policyChange: policyChangeSchema.optional(),
   publicKey: z.string(),

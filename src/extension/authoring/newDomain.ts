@@ -49,8 +49,8 @@ async function askSource(context: Context, { from, template }: Choice): Promise<
 
 async function askLogs(): Promise<readonly string[] | undefined> {
   const from = await pickLogKind();
-  const files = from && (await pickLogFiles('Conversations that the domain is made of', 'Make a Domain'));
-  return files?.flatMap((file) => [`--${from}`, file]);
+  const picked = from && (await pickLogFiles('Conversations that the domain is made of', 'Make a Domain'));
+  return picked && [...picked.files.flatMap((file) => [`--${from}`, file]), ...picked.options];
 }
 
 async function pickSource({ extension }: Context): Promise<Choice | undefined> {

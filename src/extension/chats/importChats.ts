@@ -22,12 +22,12 @@ export async function importChats(context: Context): Promise<string | undefined>
   const from = await pickLogKind();
   const domain = from && (await pickDomain());
   if (!from || !domain) return undefined;
-  const files = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
-  if (!files) return undefined;
+  const picked = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
+  if (!picked) return undefined;
   const runs = writableWorkOf('runs', domain);
   if (runs === undefined) return undefined;
   const out = makeNewRunFolder(runs, from);
-  const args = ['import', from, ...files, '--domain', domain, '--out', out];
+  const args = ['import', from, ...picked.files, '--domain', domain, '--out', out, ...picked.options];
   const end = await runOrTell(context, 'Rehearsal: importing conversations', args);
   removeUnbegunRun(out);
   if (!end) return undefined;

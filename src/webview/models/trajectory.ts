@@ -1,4 +1,4 @@
-import { brokenEndText, endReasonText } from '../../engine/core/displayText.ts';
+import { brokenEndText, endReasonText, maskingText } from '../../engine/core/displayText.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
 import type { Media } from '../../engine/core/media.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
@@ -91,9 +91,13 @@ export function isNobodys({ reward, failedBy }: Extract<RolloutEvent, { type: 'r
 
 /** What a conversation that was not rehearsed has in place of seats, seed and split. */
 function importedFacts(domain: string, imported: NonNullable<RolloutStarted['imported']>): readonly string[] {
-  const { file, line, masked } = imported;
-  const data = masked ? 'personal data masked' : 'personal data NOT masked';
-  return [domain, `a real conversation, from ${file}, line ${line}`, data, 'its database is not known'];
+  const { file, line } = imported;
+  return [
+    domain,
+    `a real conversation, from ${file}, line ${line}`,
+    maskingText(imported),
+    'its database is not known',
+  ];
 }
 
 /** The step that an event is in the view. */

@@ -50,7 +50,7 @@ describe('headingOf', () => {
       facts: [
         'parcel-desk',
         'a real conversation, from log.jsonl, line 3',
-        'personal data masked',
+        'personal data masked in part, without a recogniser of names',
         'its database is not known',
       ],
       reward: { value: null, isNobodys: true },

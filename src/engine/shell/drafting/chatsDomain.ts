@@ -5,6 +5,7 @@ import type { ToolCall } from '../../core/message.ts';
 import { isToolName, type Offered } from '../../core/tool.ts';
 import { type Conversation, systemOf } from '../import/conversation.ts';
 import { maskedConversation, piecesOf } from '../import/maskedConversation.ts';
+import type { RecognisedNames } from '../import/recogniser.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
 import { yamlScalar } from '../load/edit.ts';
 import { wordsOf } from './exampleArguments.ts';
@@ -23,6 +24,8 @@ export type ChatsDomainOptions = {
   readonly conversations: readonly Conversation[];
   /** The model that answers for the tools; null leaves it to be filled in. */
   readonly simulator: string | null;
+  /** Names that a recogniser found in the texts of the conversations. */
+  readonly recognised?: RecognisedNames | undefined;
   /** What the stand-ins for personal data are drawn from; null keeps it as it is. */
   readonly seed: string | null;
 };
@@ -43,10 +46,12 @@ type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 /** The files of a domain whose policy and tools are those of recorded conversations: all that a log tells of them. */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const { seed } = options;
-  const masker = seed === null ? null : maskerOf({ seed });
-  for (const each of options.conversations) masker?.look(piecesOf(each));
-  const conversations = options.conversations.map((each) =>
-    masker ? maskedConversation(each, masker.conversation(piecesOf(each))) : each,
+  const recognised = options.recognised && { recognised: options.recognised.spansIn };
+  const masker = seed === null ? null : maskerOf({ seed, ...recognised });
+  const pieces = options.conversations.map(piecesOf);
+  for (const each of pieces) masker?.look(each);
+  const conversations = options.conversations.map((each, at) =>
+    masker ? maskedConversation(each, masker.conversation(pieces[at] ?? [])) : each,
   );
   const declared = new Map(conversations.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool] as const)));
   const seen = seenIn(conversations);

@@ -6,7 +6,8 @@ import type { RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { keptBy, knownFrom } from '../../core/masking/database.ts';
 import type { PersonalKind } from '../../core/masking/kind.ts';
-import { type Masked, type Masker, maskerOf, textsIn } from '../../core/masking/masker.ts';
+import type { MaskingMark } from '../../core/masking/mark.ts';
+import { type Masked, type Masker, maskerOf, type Piece, textsIn } from '../../core/masking/masker.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { systemPrompt } from '../../core/policy.ts';
 import { follow, type Setting, stateHash } from '../../core/rollout.ts';
@@ -34,6 +35,7 @@ import {
   systemOf,
 } from './conversation.ts';
 import { maskedConversation, piecesOf } from './maskedConversation.ts';
+import type { RecognisedNames } from './recogniser.ts';
 import { taskIdFor } from './writtenDomain.ts';
 
 export type ConversationsOptions = {
@@ -43,6 +45,8 @@ export type ConversationsOptions = {
   readonly key: SigningKey;
   /** What the stand-ins are drawn from; null keeps personal data as it is. */
   readonly seed: string | null;
+  /** Names that a recogniser found in the texts of the conversations. */
+  readonly recognised?: RecognisedNames | undefined;
   /** Whether values of the domain's database are masked as well: it is a copy of the real one. */
   readonly masksDatabase: boolean;
   readonly signal: AbortSignal;
@@ -88,10 +92,11 @@ export function importConversations(
   const [first] = problems;
   if (conversations.length === 0)
     throw refusal('empty', first ? `${first.file}:${first.line}: ${first.message}` : 'there is no conversation in it');
-  const masker = maskerFor(supervisor, conversations, options);
+  const pieces = conversations.map(piecesOf);
+  const masker = maskerFor(supervisor, pieces, options);
   const setting = settingOf({ domain, world: loaded.world });
   // From here on only what is masked is at hand: no code below can write what a log says.
-  const masked = conversations.map((each) => maskedBy(masker?.conversation(piecesOf(each)), each));
+  const masked = conversations.map((each, at) => maskedBy(masker?.conversation(pieces[at] ?? []), each));
   const named = namesOf(domain, masked);
   const file = runFileFor(supervisor, named, options);
   const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
@@ -130,14 +135,14 @@ function refusal(code: string, message: string): Fault {
 
 function maskerFor(
   { domain, loaded }: Supervisor,
-  conversations: readonly Conversation[],
-  { seed: own, masksDatabase }: ConversationsOptions,
+  conversations: readonly (readonly Piece[])[],
+  { seed: own, masksDatabase, recognised }: ConversationsOptions,
 ): Masker | null {
   if (own === null) return null;
   const databases = [loaded.world.agent, loaded.world.user];
   const known = masksDatabase ? knownFrom(databases, ownTexts(domain)) : keptBy(databases, ownTexts(domain));
-  const masker = maskerOf({ seed: own, ...known });
-  for (const each of conversations) masker.look(piecesOf(each));
+  const masker = maskerOf({ seed: own, ...known, ...(recognised ? { recognised: recognised.spansIn } : {}) });
+  for (const each of conversations) masker.look(each);
   return masker;
 }
 
@@ -200,7 +205,7 @@ function comparedSystem(domain: Domain, { conversation, id, task }: Named): keyo
 function startFor(
   { domain, loaded }: Supervisor,
   { conversation, id, trial, task }: Named,
-  { from, seed: standIns }: ConversationsOptions,
+  options: ConversationsOptions,
 ): RolloutStarted {
   const { messages, tools, file, line } = conversation;
   const placeholder = { ...noTask, id };
@@ -231,8 +236,13 @@ function startFor(
     system: systemOf(conversation) ?? systemPrompt(domain, placeholder),
     ...(greeting === '' ? {} : { greeting }),
     ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
-    imported: { from, file, line, masked: standIns !== null },
+    imported: { from: options.from, file, line, ...markOf(options) },
   };
+}
+
+/** Returns how far personal data is masked. */
+function markOf({ seed: standIns, recognised }: ConversationsOptions): MaskingMark {
+  return { masked: standIns !== null, ...(recognised ? { recogniser: recognised.recogniser } : {}) };
 }
 
 const noTask: Task = {
@@ -320,7 +330,7 @@ function writeRecording(path: string, events: readonly RolloutEvent[], setting: 
   return { state: state as RolloutState, chain: recording.head(), sidecarChain: sidecar.head() };
 }
 
-function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], { key }: ConversationsOptions): RunFile {
+function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], options: ConversationsOptions): RunFile {
   return {
     domain: domain.name,
     folder: loaded.folder,
@@ -336,7 +346,8 @@ function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], { k
       generic,
       handsOff,
     })),
+    imported: markOf(options),
     policyHash: domain.policy.hash,
-    publicKey: key.publicKey,
+    publicKey: options.key.publicKey,
   };
 }

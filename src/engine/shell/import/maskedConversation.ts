@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.ts';
-import type { Masked, Piece } from '../../core/masking/masker.ts';
+import { type Masked, type Piece, textsIn } from '../../core/masking/masker.ts';
 import type { Conversation, SpokenMessage } from './conversation.ts';
 
 /** Returns a conversation in which everything that its log says is masked; lines and roles stay. */
@@ -36,6 +36,11 @@ export function piecesOf({ id, file, task, tools, messages, lost }: Conversation
       return [...said, ...message.calls.map(({ name, arguments: value }) => ({ value: value as Json, within: name }))];
     }),
   ];
+}
+
+/** Returns every text that is masked. */
+export function textsOf(conversations: readonly Conversation[]): readonly string[] {
+  return conversations.flatMap((each) => textsIn(piecesOf(each).map(({ value }) => value)));
 }
 
 /** What the agent said since the user spoke before, also where it speaks first. */

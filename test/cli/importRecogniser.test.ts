@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { readRecording } from '../../src/engine/shell/recording.ts';
+import { jsonl } from '../support/chatLog.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const said = 'Yesterday 🎉 Quillivane and her brother came to the shop.';
+const chat = { id: 'one', messages: [{ role: 'user', content: said }] };
+
+/** What stands for the packages: it finds one name, as Presidio counts its places. */
+const modules: Readonly<Record<string, string>> = {
+  'presidio_analyzer/__init__.py': `
+class Found:
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+class AnalyzerEngine:
+    def __init__(self, nlp_engine, supported_languages):
+        assert nlp_engine == 'engine'
+    def analyze(self, text, language, entities):
+        at = text.find('Quillivane')
+        return [] if at < 0 else [Found(at, at + len('Quillivane'))]
+`,
+  'presidio_analyzer/nlp_engine/__init__.py': `
+class NlpEngineProvider:
+    def __init__(self, nlp_configuration):
+        self.models = nlp_configuration['models']
+    def create_engine(self):
+        assert self.models == [{'lang_code': 'en', 'model_name': 'en_core_web_lg'}], self.models
+        return 'engine'
+`,
+  'spacy/__init__.py': '',
+  'spacy/util.py': `
+def get_installed_models():
+    return ['en_core_web_sm', 'de_core_news_sm', 'en_core_web_lg']
+`,
+};
+
+/** Imports the chat with the packages that the interpreter finds. */
+async function importedWith(packages: readonly string[], ...options: readonly string[]) {
+  const folder = temporaryFolder('recogniser');
+  for (const name of packages) {
+    mkdirSync(join(folder, 'python', name, '..'), { recursive: true });
+    writeFileSync(join(folder, 'python', name), modules[name] ?? '');
+  }
+  writeFileSync(join(folder, 'log.jsonl'), jsonl(chat));
+  vi.stubEnv('PYTHONPATH', join(folder, 'python'));
+  const out = join(folder, 'run');
+  const log = join(folder, 'log.jsonl');
+  const put = ['--domain', 'domains/order-desk', '--out', out, '--seed', 'x', ...options];
+  const printed = await rehearsal('import', 'chats', log, ...put);
+  vi.unstubAllEnvs();
+  return { ...printed, out, log: printed.out };
+}
+
+test('a name that only a recogniser finds has a stand-in, and the recording names the recogniser', async () => {
+  const { code, out, log } = await importedWith(Object.keys(modules), '--recogniser', 'presidio');
+  expect(code).toBe(0);
+  const { lines } = readRecording(join(out, 'one.0.traj.jsonl'));
+  const [start, reply] = [lines[0]?.event, lines.find(({ event }) => event.type === 'userReplied')?.event];
+  expect(reply).toMatchObject({
+    content: expect.stringMatching(/^Yesterday 🎉 (?!Quillivane)\p{Lu}\p{Ll}+ and her brother came to the shop\.$/u),
+  });
+  const recogniser = expect.stringMatching(/^presidio-analyzer .* with en_core_web_lg/);
+  expect(start).toMatchObject({ imported: { masked: true, recogniser } });
+  expect(log).toMatch(/names in free text are found by presidio-analyzer/);
+  const report = await rehearsal('report', out);
+  expect(report.out).toMatch(/personal data masked, names found by presidio-analyzer/);
+});
+
+test.each([
+  [
+    'the package',
+    Object.keys(modules).slice(2),
+    ['presidio'],
+    /does not have presidio_analyzer\. .*-m pip install presidio-analyzer/,
+  ],
+  [
+    'a model',
+    Object.keys(modules),
+    ['presidio:fr'],
+    /does not have a spaCy model for fr\. .*spacy download fr_core_news_lg/,
+  ],
+  ['the interpreter', [], ['presidio', '--python', './none'], /none cannot be started .*--python/],
+  ['the recogniser', [], ['other'], /--recogniser is presidio, or presidio:LANGUAGE such as presidio:de, not "other"/],
+] as const)('a message says what to do without %s, and nothing is written', async (_, packages, options, message) => {
+  const { code, err, out } = await importedWith(packages, '--recogniser', ...options);
+  expect({ code, isWritten: existsSync(out) }).toEqual({ code: 2, isWritten: false });
+  expect(err).toMatch(message);
+});
