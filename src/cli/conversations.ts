@@ -63,26 +63,34 @@ export function requireConsent(given: Given, seed: string | null, { conversation
     throw new MaskingQuestion();
 }
 
-/** Finds names with the recogniser of `--recogniser`; undefined without one. */
-export async function recognisedIn(
-  { conversations }: ReadConversations,
-  given: Given,
-  io: Io,
-): Promise<RecognisedNames | undefined> {
+/** What finds names in free text: the interpreter and the language of its model. */
+type Recogniser = { readonly python: string; readonly language: string };
+
+/** Reads `--recogniser` and `--python`; undefined without a recogniser. */
+export function recogniserOf(given: Given, io: Io): Recogniser | undefined {
   const [named, python] = [text(given, 'recogniser'), text(given, 'python')];
   if (named === undefined) {
-    if (python !== undefined) throw new UsageError('--python goes with --recogniser');
+    if (python !== undefined) throw new UsageError('--python does not go without --recogniser');
     return undefined;
   }
   const found = /^presidio(?::(?<language>[a-z]{2,3}))?$/.exec(named);
   if (!found)
     throw new UsageError(`--recogniser is presidio, or presidio:LANGUAGE such as presidio:de, not "${named}"`);
-  const language = found.groups?.['language'] ?? 'en';
   if (given.values['keep-personal-data'] === true)
     throw new UsageError('--recogniser finds what is masked, and --keep-personal-data masks nothing: choose one');
-  io.err('looking for names in the texts\n');
   const interpreter = python !== undefined && /[\\/]/.test(python) ? resolve(io.cwd, python) : (python ?? 'python3');
-  return recogniseNames(textsOf(conversations), { python: interpreter, language, signal: io.signal });
+  return { python: interpreter, language: found.groups?.['language'] ?? 'en' };
+}
+
+/** Finds names in conversations with a recogniser; undefined without one. */
+export async function recognisedIn(
+  { conversations }: ReadConversations,
+  recogniser: Recogniser | undefined,
+  io: Io,
+): Promise<RecognisedNames | undefined> {
+  if (recogniser === undefined) return undefined;
+  io.err('looking for names in the texts\n');
+  return recogniseNames(textsOf(conversations), { ...recogniser, signal: io.signal });
 }
 
 /** How much was masked, as people read it. */

@@ -15,6 +15,7 @@ import {
   readLines,
   readLogs,
   recognisedIn,
+  recogniserOf,
   requireConsent,
   seedOfStandIns,
 } from './conversations.ts';
@@ -75,6 +76,7 @@ export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescri
 export async function importLogs(from: Source, given: Given, io: Io): Promise<ExitCode> {
   const named = given.positionals.slice(1);
   if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);
+  const recogniser = recogniserOf(given, io);
   const files = logFiles(named, io);
   const folder = text(given, 'domain');
   if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
@@ -86,7 +88,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
   const seed = seedOfStandIns(given, key);
   const read = readLogs(from, files, given);
   requireConsent(given, seed, read);
-  const recognised = await recognisedIn(read, given, io);
+  const recognised = await recognisedIn(read, recogniser, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);

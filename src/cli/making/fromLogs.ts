@@ -13,6 +13,7 @@ import {
   readLines,
   readLogs,
   recognisedIn,
+  recogniserOf,
   requireConsent,
   seedOfStandIns,
 } from '../conversations.ts';
@@ -23,6 +24,7 @@ type Wanted = { readonly folder: string; readonly name: string; readonly now: st
 
 /** Makes a domain of recorded conversations, and says what is left to fill in and what comes next. */
 export async function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): Promise<0 | 1> {
+  const recogniser = recogniserOf(given, io);
   const files = logFiles([...texts(given, from), ...given.positionals.slice(1)], io);
   const simulator = simulatorOf(given, io);
   const seed = seedOfStandIns(given);
@@ -31,7 +33,7 @@ export async function fromLogs({ folder, name, now, from }: Wanted, given: Given
   if (conversations.length === 0) throw new UsageError(emptiness(read, io));
   requireEmpty(folder);
   requireConsent(given, seed, read);
-  const recognised = await recognisedIn(read, given, io);
+  const recognised = await recognisedIn(read, recogniser, io);
   const made = chatsDomain({ name, now, conversations, simulator, seed, recognised });
   const written = writeNew(folder, made.files);
   if (given.values['json'] === true) {
