@@ -103,7 +103,7 @@ class McpInstance implements ToolSource {
   readonly #instance = new InstanceFolder();
   readonly #output: ServerOutput;
   #connection: McpConnection | null = null;
-  /** Whether a call may have changed what the server keeps for this rollout. */
+  /** Whether the server may keep what a fresh one lacks: after a write, a setup, or a restored snapshot. */
   #hasChanged = false;
   #address: Address | null = null;
 
@@ -134,6 +134,7 @@ class McpInstance implements ToolSource {
       this.restore = async (saved) => {
         const value = snapshotArgument(saved, this.#tool(restore.tool), restore.argument);
         await this.#ask('restore', restore.tool, { [restore.argument]: value });
+        this.#hasChanged = true;
       };
     }
   }
@@ -301,7 +302,7 @@ class McpInstance implements ToolSource {
     }
   }
 
-  /** Calls a tool, and again on a fresh server where the call did not reach the old one, and nothing was in that. */
+  /** Calls a tool, and again on a fresh server where the old one refused the call or had ended, and kept nothing yet. */
   async #callOnce(
     request: { readonly name: string },
     tool: Tool | undefined,

@@ -16,7 +16,6 @@ import {
   withServerError,
 } from './errors.ts';
 import { ForwardingTransport, type Received } from './forwardingTransport.ts';
-import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
@@ -66,8 +65,7 @@ export class McpConnection {
   }
 
   /**
-   * Shakes hands with the server. Rejects with a `ServerError`, with `SessionLost` where another connection ended the
-   * session that the server gave, or with an error of this process.
+   * Shakes hands with the server. Rejects with a `ServerError`, or with an error of this process.
    * @param server the server, as a session of another one may have the same id
    */
   async open(transport: Transport, server: string, timeoutMs: number): Promise<void> {
@@ -79,8 +77,7 @@ export class McpConnection {
       await this.unlessCut(this.client.connect(new MarkingTransport(transport, this.client), { timeout: timeoutMs }));
     } catch (error) {
       this.#holdSession(server);
-      const answer = answerOf(error);
-      throw this.sharesSession && maySessionBeLost(error) ? new SessionLost(messageOf(answer)) : answer;
+      throw answerOf(error);
     } finally {
       clearTimeout(timer);
       opening.delete(this);
@@ -140,16 +137,20 @@ export class McpConnection {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
       const answer = answerOf(error);
-      const hasSession = this.#transport?.sessionId !== undefined;
-      const gone = hasSession ? new SessionLost(messageOf(answer)) : wrongAddressOf(error);
-      if (!gone || !maySessionBeLost(error)) throw answer;
-      throw (await this.#refusesPing(options)) ? gone : answer;
+      if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
+      throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
     }
   }
 
-  /** Returns whether the server refuses a ping too because of its session: a tool may have sessions of its own. */
-  #refusesPing(options: RequestOptions): Promise<boolean> {
-    return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(() => false, isSessionLoss);
+  /**
+   * Returns whether the server answers a ping, or refuses it for another reason than the session: what refused the
+   * request may be a tool, which answers 404 after it has done something, or has sessions itself.
+   */
+  #knowsSession(options: RequestOptions): Promise<boolean> {
+    return this.unlessCut(this.client.request({ method: 'ping' }, anyResult, options)).then(
+      () => true,
+      (error: unknown) => !namesSession(error),
+    );
   }
 
   /** Returns whether the server has changed its list of tools since this was asked last. */
@@ -188,28 +189,20 @@ export class McpConnection {
 /** Returns a refusal as the answer to its request, and any other error as it is. */
 const answerOf = (error: unknown) => (error instanceof UnaddressedRefusal ? error.answer : error);
 
-/** Returns the refusal of an address where nothing is, or null. */
-function wrongAddressOf(error: unknown): StreamableHTTPError | null {
-  if (!(error instanceof UnaddressedRefusal) || meaningOfStatus(error.status) !== 'address') return null;
-  return new StreamableHTTPError(error.status, error.message);
-}
-
-const isSessionLoss = (error: unknown) => error instanceof SessionLost || maySessionBeLost(error);
-
 /**
- * Returns whether an error may mean that the server does not know the session. MCP asks for a 404, and not all servers
- * give it: another refusal that names no request counts, and so does an answer to the request that says so.
+ * Returns whether a refusal may be about the session: MCP asks for a 404, and not all servers give it, so words about a
+ * session count too.
  */
-function maySessionBeLost(error: unknown): boolean {
-  if (error instanceof UnaddressedRefusal) return true;
-  if (error instanceof ServerError) return sessionLost.test(error.message);
-  if (!(error instanceof StreamableHTTPError)) return false;
-  const { code = 0, message } = error;
-  return sessionLost.test(message) || (code < 500 && concernsRequest(code));
+function namesSession(error: unknown): boolean {
+  if (error instanceof UnaddressedRefusal) return isGone(error.status) || sessionLost.test(error.message);
+  if (error instanceof StreamableHTTPError) return isGone(error.code) || sessionLost.test(error.message);
+  return error instanceof ServerError && sessionLost.test(error.message);
 }
+
+const isGone = (status: number | undefined) => status === 404 || status === 410;
 
 const sessionLost =
-  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|terminated|does not exist)|(?:no|not a|unknown|invalid|expired)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
+  /\b(?:session\b.{0,60}\b(?:not found|expired|unknown|invalid|missing|required|terminated|does not exist)|(?:no|not a|unknown|unrecogni[sz]ed|invalid|expired|missing)\b.{0,20}\bsession|(?:server|session) (?:is )?not (?:yet )?initiali[sz]ed|before initiali[sz]ation)\b/i;
 
 /** A transport that marks the errors of the server, because the client makes errors of the same type itself. */
 class MarkingTransport extends ForwardingTransport {

@@ -23,7 +23,7 @@ export class ServerError extends Error {
 }
 
 /**
- * A refusal with an HTTP status that names no request: the server may no longer know the session, whatever it says.
+ * A refusal with an HTTP status that names no request: the server may no longer know the session.
  * `answer` is the refusal as the answer to the request.
  */
 export class UnaddressedRefusal extends Error {
@@ -64,7 +64,7 @@ export class NotSent extends Disconnected {
   }
 }
 
-/** The server refused a request before it did anything, because it no longer knows the session. */
+/** The server refused a request because it no longer knows the session. */
 export class SessionLost extends Error {
   override readonly name = 'SessionLost';
 }

@@ -8,7 +8,7 @@ import { exactText } from '../../core/largeIntegers.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { ServerError, SessionLost, UnaddressedRefusal } from './errors.ts';
+import { ServerError, UnaddressedRefusal } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { isMessage, readMessage } from './message.ts';
 
@@ -25,8 +25,8 @@ type StreamEvents = {
 /**
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
- * any other answer. Otherwise a request of a session rejects with `SessionLost` where the answer is 404, as MCP has it, and
- * with an `UnaddressedRefusal` where it is another error, or where the request is a call.
+ * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
+ * refused without one. What a server answers to a notification is not read, as MCP has no answer to it.
  */
 export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLike {
   return async (url, init) => {
@@ -38,11 +38,15 @@ export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLi
     const isPost = init?.method === 'POST';
     const isResumed = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
     if (isResumed && !response.ok) events.onCut?.();
+    if (isPost && requestOf(init).id === undefined) {
+      await response.body?.cancel();
+      return new Response(null, { status: response.ok ? response.status : 204, headers: sessionOf(response.headers) });
+    }
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return readRefusal(response, init ?? {});
-    if (response.status === 202 && requestOf(init ?? {}).id !== undefined)
-      throw new SyntaxError('it accepted the request with 202, which has no answer');
     if (isPost && type.includes('application/json')) return withAnswer(response, await response.text(), init);
+    if (isPost && response.status === 202)
+      throw new SyntaxError('it accepted the request with 202, which has no answer');
     if (!type.includes('text/event-stream')) return response;
     return withBody(
       response,
@@ -76,15 +80,15 @@ const requestSchema = z.looseObject({
   method: z.string().optional(),
 });
 
-function requestOf({ body }: RequestInit): z.infer<typeof requestSchema> {
+/** Returns the request that is posted. A notification, and an answer to a request of the server, have no id of a request. */
+function requestOf({ body }: RequestInit = {}): z.infer<typeof requestSchema> {
   const read = requestSchema.safeParse(typeof body === 'string' ? jsonOf(body) : undefined);
-  return read.success ? read.data : {};
+  return read.success && read.data.method !== undefined ? read.data : {};
 }
 
 /**
- * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws `SessionLost` or
- * an `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for. A
- * call is always asked about: a server may answer 404 after the tool has done something.
+ * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws an
+ * `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for.
  */
 async function readRefusal(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
@@ -95,7 +99,6 @@ async function readRefusal(response: Response, init: RequestInit): Promise<Respo
   const isAddressed = refusal !== null && id !== undefined && refusal.id === id;
   // A person has to change something about rights, so only an answer to the call itself is for the agent.
   if (isAddressed && (isCall || meaningOfStatus(status) !== 'rights')) return withAnswer(response, text, init);
-  if (!isCall && status === 404 && new Headers(init.headers).has('mcp-session-id')) throw new SessionLost(text);
   if (!concernsRequest(status)) return withBody(response, text);
   if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error, status);
   if (!isCall) return withBody(response, text);

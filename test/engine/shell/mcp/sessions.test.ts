@@ -1,8 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { connectTo, type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import {
+  connectTo,
+  type RawReply,
+  type RawServer,
+  rawMcpServer,
+  resultBody,
+  textResult,
+} from '../../../support/rawMcpServer.ts';
 import { sampled } from '../../../support/suite.ts';
+
+/** An error of the transport, which names no request of the client. */
+const unaddressed = (id: string, message: string) =>
+  `{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`;
 
 const forget = (server: RawServer) => server.sessions.clear();
 
@@ -28,12 +39,22 @@ test('a server that lists no tools leaves no session', async () => {
   expect(server.sessions.size).toBe(0);
 });
 
-test('a handshake that fails leaves no session', async () => {
+const emptyStream = (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+
+test.each<[string, RawReply]>([
+  ['an empty stream', emptyStream],
+  ['400', { status: 400, body: unaddressed('null', 'Method not found') }],
+  ['404', { status: 404, body: 'no' }],
+  ['405', { status: 405, body: 'no' }],
+  ['500', { status: 500, body: 'no' }],
+])('a server that answers a notification with %s can be used', async (_, reply) => {
   const server = await rawMcpServer({
-    reply: ({ method }) => (method === 'notifications/initialized' ? { status: 500, body: 'no' } : undefined),
+    reply: ({ method }) => (method === 'notifications/initialized' ? reply : undefined),
   });
-  await expect(connectTo(server.url)).rejects.toThrow(/answers 500/);
-  expect(server.sessions.size).toBe(0);
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  expect(server.counts.opened).toBe(1);
 });
 
 test('a handshake whose second message has no answer ends at the time limit', async () => {
@@ -46,9 +67,6 @@ test('a handshake whose second message has no answer ends at the time limit', as
 
 const rpc = (code: number, message = 'Session not found') =>
   `{"jsonrpc":"2.0","id":ID,"error":{"code":${code},"message":"${message}"}}`;
-/** An error of the transport, which names no request of the client. */
-const unaddressed = (id: string, message: string) =>
-  `{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`;
 const expiries = [
   { name: '404', unknownSession: { status: 404, body: 'not found' } },
   { name: '404 with an error', unknownSession: { status: 404, body: rpc(-32001) } },
@@ -60,7 +78,10 @@ const expiries = [
   { name: '400 with the id of the call', unknownSession: { status: 400, body: rpc(-32002, 'Server not initialized') } },
   { name: '500', unknownSession: { status: 500, body: 'Session not found' } },
   { name: '400 without an id', unknownSession: { status: 400, body: unaddressed('null', 'Server not initialized') } },
-  { name: '400 with an id of its own', unknownSession: { status: 400, body: unaddressed('"server-error"', 'Bad') } },
+  {
+    name: '400 with an id of its own',
+    unknownSession: { status: 400, body: unaddressed('"server-error"', 'Missing session ID') },
+  },
 ];
 
 test.each(expiries)('an expired session ($name) is taken up again', async ({ unknownSession }) => {
@@ -117,6 +138,20 @@ test.each([
   expect(server.calls).toEqual(['write']);
 });
 
+test.each([400, 404, 422, 500])(
+  'a write that answers %i is made once where the server knows no ping',
+  async (status) => {
+    const refusals: Record<string, RawReply> = {
+      'tools/call': { status, body: '{"error":"Order 7 not found, kept a draft"}' },
+      ping: { status: 400, body: '{"error":"Unknown method ping"}' },
+    };
+    const server = await rawMcpServer({ reply: ({ method }) => refusals[method] });
+    const source = await connectTo(server.url);
+    expect(await source.call('write', {})).toEqual({ content: expect.stringContaining('kept a draft'), isError: true });
+    expect(server.calls).toEqual(['write']);
+  },
+);
+
 test.each([400, 406])('an error with status %s and an id of its own is no reason to wait', async (status) => {
   const refusal = { status, body: unaddressed('"server-error"', 'Not Acceptable') };
   const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? refusal : undefined) });
@@ -134,6 +169,18 @@ test('a session that a task has set up is not replaced by another', async () => 
   await source.setUp?.({ calls: [{ tool: 'login' }] });
   forget(server);
   await expect(source.call('look', {})).rejects.toMatchObject({ failure: { code: 'mcp/session' } });
+});
+
+test('a session with a restored snapshot is not replaced by another', async () => {
+  const server = await rawMcpServer();
+  const source = await connectTo(server.url, {
+    state: 'snapshot',
+    snapshot: { tool: 'look', arguments: {} },
+    restore: { tool: 'login', argument: 'saved' },
+  });
+  await source.restore?.({ count: 41 });
+  forget(server);
+  await expect(source.call('write', {})).rejects.toMatchObject({ failure: { code: 'mcp/session' } });
 });
 
 test.each(['initialize', 'tools/list'])('a connection that breaks at %s is opened again, once', async (broken) => {
