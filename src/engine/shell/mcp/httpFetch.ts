@@ -4,18 +4,17 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
-import { exactText } from '../../core/largeIntegers.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { ServerError, UnaddressedRefusal } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
-import { isMessage, readMessage } from './message.ts';
+import { batchOf, finiteText, isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
   /**
-   * Called when the stream of a posted request ends without an answer and cannot be resumed, or is too long: the client
-   * would wait for its time limit.
+   * Called when the stream of a posted request ends without an answer and cannot be resumed, when the server refuses to
+   * resume it, and when it is too long: the client would wait for its time limit.
    */
   readonly onCut?: (error?: Error) => void;
   /** Called when such a stream ends without an answer and the client resumes it. */
@@ -44,7 +43,8 @@ export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLi
     }
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return readRefusal(response, init ?? {});
-    if (isPost && type.includes('application/json')) return withAnswer(response, await response.text(), init);
+    if (isPost && type.includes('application/json'))
+      return withAnswer(response, finiteText(await response.text()), init);
     if (isPost && response.status === 202)
       throw new SyntaxError('it accepted the request with 202, which has no answer');
     if (!type.includes('text/event-stream')) return response;
@@ -92,7 +92,7 @@ function requestOf({ body }: RequestInit = {}): z.infer<typeof requestSchema> {
  */
 async function readRefusal(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
-  const text = await response.text();
+  const text = finiteText(await response.text());
   const { id, method } = requestOf(init);
   const isCall = method === 'tools/call';
   const refusal = refusalIn(text);
@@ -115,13 +115,14 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
-/** Returns the response of a posted request with its one answer as the SDK reads it. */
+/** Returns the response of a posted request with its one answer as the SDK reads it. Some servers give it with 202. */
 function withAnswer(response: Response, text: string, init: RequestInit): Response {
-  const id = requestOf(init).id;
-  if (id === undefined || Array.isArray(jsonOf(text))) return withBody(response, text);
+  const { id } = requestOf(init);
+  if (Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
     return Response.json(readMessage(text, id), { headers: sessionOf(response.headers) });
-  } catch {
+  } catch (error) {
+    if (response.status === 202) throw error;
     return withBody(response, text);
   }
 }
@@ -133,13 +134,6 @@ function sessionOf(headers: Headers): Record<string, string> {
 
 function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array> | string): Response {
   return new Response(body, { status, statusText, headers });
-}
-
-/** Returns the JSON of each message of an event. MCP of 2025-03-26 allows several in a list. */
-function batchOf(text: string): readonly string[] {
-  const value = jsonOf(text);
-  if (!Array.isArray(value)) return [text];
-  return value.map((_, at) => exactText(text, (all: readonly unknown[]) => all[at]));
 }
 
 /** Returns an event stream with its messages as the SDK reads them. */
@@ -154,7 +148,7 @@ function readStream(
   let parser: EventSourceParser;
   const messagesIn = (data: string): readonly JSONRPCMessage[] | null => {
     try {
-      return batchOf(data).map((text) => readMessage(text, id));
+      return batchOf(finiteText(data)).map((text) => readMessage(text, id));
     } catch {
       return null;
     }

@@ -3,8 +3,6 @@ import * as z from 'zod';
 import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/json.ts';
 import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 
-type SentError = { readonly error: { readonly data: unknown } };
-
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
   code: z.number().int().catch(-32603),
@@ -39,9 +37,10 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
       id,
       result: resultOf(text, isVersioned || result === null ? (result ?? null) : result),
     });
-  const { code, message, data: rounded } = typeof error === 'string' ? errorOf({ message: error }) : errorOf(error);
-  const isExact = typeof rounded === 'string' || !losesDigits(text);
-  const data = isExact ? rounded : exactText(text, (sent: SentError) => sent.error.data);
+  const sent = losesDigits(text) ? (rawJson(text) as { readonly error: unknown }).error : error;
+  const { code, message, data: given } = errorOf(typeof sent === 'string' ? { message: sent } : sent);
+  const isText = typeof given !== 'string' && losesDigits(text) && (given ?? null) !== null;
+  const data = isText ? JSON.stringify(given) : given;
   return JSONRPCMessageSchema.parse({
     jsonrpc: '2.0',
     ...(id === undefined ? {} : { id }),
@@ -49,16 +48,27 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   });
 }
 
-/** Returns a request or a notification without the keys that are null, in its parameters too. Its version may be missing. */
+/**
+ * Returns a request or a notification without the keys that are null, in its parameters too. Its version may be missing, and
+ * the progress that it reports may be a text such as 40%.
+ */
 function requestOf(message: unknown): unknown {
   if (!isObject(message as Json)) return message;
-  const { params, ...given } = withoutNulls(message as JsonObject);
-  const rest = { ...given, jsonrpc: '2.0' };
-  return params === undefined ? rest : { ...rest, params: isObject(params) ? withoutNulls(params) : params };
+  const { params: written, ...given } = withoutNulls(message as JsonObject);
+  const rest: JsonObject = { ...given, jsonrpc: '2.0' };
+  if (written === undefined) return rest;
+  const params = isObject(written) ? withoutNulls(written) : written;
+  return { ...rest, params: rest['method'] === 'notifications/progress' ? progressSchema.parse(params) : params };
 }
 
+const progressSchema = z.looseObject({
+  progress: z.preprocess((progress) => Number.parseFloat(String(progress)), z.number().catch(0)),
+  total: z.number().optional().catch(undefined),
+  message: z.string().optional().catch(undefined),
+});
+
 /** The key of the text in the `_meta` of a result that has all digits of its numbers. */
-const exactKey = 'rehearsal/exact';
+const exactKey = 'rehearsal/exact-result';
 
 /**
  * Returns a result as an object, which the SDK requires, without its `_meta`: nothing reads it, and the SDK refuses the
@@ -86,6 +96,20 @@ export function exactResult(sent: object): JsonObject {
 }
 
 const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
+
+/** Returns the JSON of each message of a text. MCP of 2025-03-26 allows several in a list. */
+export function batchOf(text: string): readonly string[] {
+  const value = text.startsWith('[') ? jsonOf(text) : undefined;
+  return Array.isArray(value) ? (rawJson(text) as unknown[]).map((message) => JSON.stringify(message)) : [text];
+}
+
+/** Returns a text with null in place of NaN and Infinity, which Python writes and JSON does not have. */
+export function finiteText(text: string): string {
+  if (!/NaN|Infinity/.test(text) || jsonOf(text) !== undefined) return text;
+  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs, (part) =>
+    part.startsWith('"') ? part : 'null',
+  );
+}
 
 /** Returns whether a text is a message of MCP. Gateways and logs write errors of their own as JSON too. */
 export const isMessage = (text: string): boolean => messageSchema.safeParse(jsonOf(text)).success;

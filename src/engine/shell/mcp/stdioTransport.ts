@@ -5,7 +5,7 @@ import { longestLine, readLines } from '../boundedLines.ts';
 import { AnswerTooLong } from '../boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
 import { NotSent } from './errors.ts';
-import { isMessage, isUnversioned, readMessage } from './message.ts';
+import { batchOf, finiteText, isMessage, isUnversioned, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
 export type Program = Parameters<typeof startGroup>[0];
@@ -27,10 +27,10 @@ export class StdioTransport implements Transport {
   readonly #events: StdioEvents;
   readonly #maxMessageSize: number;
   #group: ProcessGroup | null = null;
-  /** The id of the last request, which an error without an id answers. */
-  #lastRequest: number | string | undefined;
   /** The ids of requests that have no answer yet. */
   readonly #open = new Set<unknown>();
+  /** How many notifications were sent after the last answer: some servers answer them with an error without an id. */
+  #notifications = 0;
   #closed: Promise<void> | null = null;
 
   /** @param maxMessageSize characters of the longest line */
@@ -86,10 +86,9 @@ export class StdioTransport implements Transport {
 
   /** Notes which requests have no answer yet, as they are sent and cancelled. */
   #note(sent: Extract<Message, { method: string }>): void {
-    if ('id' in sent) {
-      this.#lastRequest = sent.id;
-      this.#open.add(sent.id);
-    } else if (sent.method === 'notifications/cancelled') this.#open.delete(sent.params?.['requestId']);
+    if ('id' in sent) this.#open.add(sent.id);
+    else this.#notifications += 1;
+    if (sent.method === 'notifications/cancelled') this.#open.delete(sent.params?.['requestId']);
   }
 
   /** Answers the one open request with an error in place of an answer that is too long. Returns whether it could. */
@@ -105,19 +104,37 @@ export class StdioTransport implements Transport {
 
   /** Some servers write the id of a request as a text. */
   #settle(id: unknown): void {
+    this.#notifications = 0;
     if (!this.#open.delete(id)) this.#open.delete(Number(id));
+  }
+
+  /** Returns the id of the request that an error without an id answers; undefined where it may answer something else. */
+  #idOfError(): number | string | undefined {
+    const [id, ...others] = this.#open;
+    if (this.#notifications === 0) return others.length > 0 ? undefined : (id as number | string | undefined);
+    this.#notifications -= 1;
+    return undefined;
   }
 
   #receive(written: string): void {
     // Some programs start their output with a byte order mark.
-    const line = written.replace(/^\uFEFF/, '');
+    const line = finiteText(written.replace(/^\uFEFF/, ''));
+    for (const text of batchOf(line)) this.#receiveMessage(text);
+  }
+
+  #receiveMessage(text: string): void {
     try {
       // A program that logs JSON may write an id and a result too.
-      if (!isMessage(line) && !isUnversioned(line, this.#open)) throw new SyntaxError('not a message');
-      const message = readMessage(line);
-      if (!('method' in message)) this.#settle(message.id ?? this.#lastRequest);
-      const isWithoutId = 'error' in message && message.id === undefined;
-      this.onmessage?.(isWithoutId ? { ...message, id: this.#lastRequest } : message);
+      if (!isMessage(text) && !isUnversioned(text, this.#open)) throw new SyntaxError('not a message');
+      const message = readMessage(text);
+      if ('method' in message) {
+        this.onmessage?.(message);
+        return;
+      }
+      const id = message.id ?? this.#idOfError();
+      if (id === undefined) return;
+      this.#settle(id);
+      this.onmessage?.({ ...message, id });
     } catch {
       this.#events.onNoise();
     }

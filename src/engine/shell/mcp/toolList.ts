@@ -17,11 +17,17 @@ type ListedServer = { readonly name: string; readonly declared: McpServer };
 /** More pages of tools than any server has. */
 const mostPages = 1000;
 
-/** Some servers mark the last page with another value than null. */
-const pageSchema = z.looseObject({
-  tools: z.array(z.unknown()).nullish(),
-  nextCursor: z.string().nullish().catch(null),
-});
+/**
+ * A page of the list. Some servers mark the last page with another value than null, and some give the list itself as the
+ * result, which is read as its content.
+ */
+const pageSchema = z
+  .looseObject({
+    tools: z.array(z.unknown()).nullish(),
+    content: z.array(z.unknown()).optional().catch(undefined),
+    nextCursor: z.union([z.string(), z.number()]).nullish().catch(null),
+  })
+  .transform(({ tools, content, nextCursor }) => ({ tools: tools ?? content ?? [], nextCursor }));
 
 const hint = z.boolean().nullish().catch(undefined);
 /** A tool in a list, without what nothing here reads. A wrong value of an optional field counts as absent. */
@@ -46,14 +52,14 @@ export async function listTools(
   faultOf: FaultOf,
 ): Promise<readonly ListedTool[]> {
   const found: ListedTool[] = [];
-  const seen = new Set<string>();
-  let cursor: string | undefined;
+  const seen = new Set<number | string>();
+  let cursor: number | string | undefined;
   do {
     const page = pageSchema.safeParse(await pageOf(connection, cursor, timeoutMs));
     if (!page.success)
       throw faultOf('mcp/list', `its answer to tools/list cannot be read (${issueText(page.error, 'the list')})`);
     const before = found.length;
-    found.push(...(page.data.tools ?? []).map((tool, at) => readTool(server, tool, before + at + 1)));
+    found.push(...page.data.tools.map((tool, at) => readTool(server, tool, before + at + 1)));
     // Some servers mark the last page with an empty cursor, or know no cursors and give the first page again.
     cursor = page.data.nextCursor || undefined;
     if (cursor !== undefined && seen.has(cursor)) break;
@@ -90,7 +96,11 @@ const clashOf = (own: string, name: string) => ({
 });
 
 /** Returns a page as the server wrote it: the SDK refuses the whole page for one value that it does not expect. */
-async function pageOf(connection: McpConnection, cursor: string | undefined, timeoutMs: number): Promise<unknown> {
+async function pageOf(
+  connection: McpConnection,
+  cursor: number | string | undefined,
+  timeoutMs: number,
+): Promise<unknown> {
   try {
     return await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs);
   } catch (error) {

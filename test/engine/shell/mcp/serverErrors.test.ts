@@ -41,6 +41,11 @@ const replies: readonly (readonly [name: string, reply: (id: number) => RawReply
     (id) => ({ body: answer(id, '"error":{"code":-32603,"message":{"why":"boom"}}') }),
     /-32603: {"why":"boom"}$/,
   ],
+  [
+    'an error whose message is an object with a large integer',
+    (id) => ({ body: answer(id, '"error":{"code":-32603,"message":{"id":9007199254740993}}') }),
+    /{"id":9007199254740993}$/,
+  ],
   ['an error in a list', (id) => streamed(`[${answer(id, errorOf(-32603, 'boom'))}]`), /-32603: boom$/],
   ['an error without a message', (id) => ({ body: answer(id, '"error":{"code":-32000}') }), /-32000: $/],
 ];
@@ -94,15 +99,22 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
 });
 
-/** A server on standard input and output that writes the given line for each call. */
+/**
+ * A server on standard input and output that writes the given line for each call, or one after the other where NEXT is
+ * between them, and another line for each notification.
+ */
 const stdioProgram = `
+let calls = 0;
 const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   if (method === 'initialize') answer(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} } });
   if (method === 'tools/list') answer(id, { tools: [{ name: 'look' }] });
+  if (id === undefined && process.argv[2]) console.log(process.argv[2]);
   if (method !== 'tools/call') return;
-  const [own, end] = process.argv[1].split('END');
+  calls += 1;
+  const lines = process.argv[1].split('NEXT');
+  const [own, end] = lines[Math.min(calls, lines.length) - 1].split('END');
   console.log(own.replace('PID', process.pid).replaceAll('ID', id).replace('LONG', () => 'x'.repeat(65e6)));
   if (end !== undefined) process.stdout.write('', () => process.exit(0));
 });`;
@@ -112,9 +124,10 @@ async function startStdio(
   line: string,
   declared: Partial<HttpServer> = {},
   log?: (text: string) => void,
+  onNotification = '',
 ): Promise<ToolSource> {
   const { type: _, url: __, headers: ___, ...more } = declaredHttp('', declared);
-  const args = ['-e', stdioProgram, line];
+  const args = ['-e', stdioProgram, line, onNotification];
   const server = { ...more, type: 'stdio', command: process.execPath, args, env: {} } as const;
   const source = await startMcpServer('raw', server, process.cwd(), log ? { log } : {});
   onTestFinished(() => source.close());
@@ -128,6 +141,37 @@ test.each([
 ])('the agent reads %s over stdio', async (_, line) => {
   const source = await startStdio(line);
   expect(await source.call('look', {})).toEqual({ content: 'Error: MCP error -32603: boom', isError: true });
+});
+
+const seen = `{"jsonrpc":"2.0","id":ID,"result":${textResult('seen')}}`;
+
+test('a server over stdio that refuses notifications with errors without an id can be used', async () => {
+  const refusal = answer(null, errorOf(-32601, 'Method not found'));
+  const source = await startStdio(`waitsNEXT${seen}`, {}, undefined, refusal);
+  await expect(source.call('look', {}, { timeoutMs: 100 })).rejects.toMatchObject({ failure: { code: 'mcp/timeout' } });
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content: 'seen', isError: false });
+});
+
+test.each([
+  ['in a list', `[{"jsonrpc":"2.0","method":"notifications/message"},${seen}]`, 'seen'],
+  [
+    'with NaN and Infinity',
+    '{"jsonrpc":"2.0","id":ID,"result":{"structuredContent":{"mean":NaN,"max":-Infinity,"text":"a \\"NaN"}}}',
+    '{"mean":null,"max":null,"text":"a \\"NaN"}',
+  ],
+])('an answer %s is read over stdio', async (_, line, content) => {
+  const source = await startStdio(line);
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content, isError: false });
+});
+
+const notFinite = '"result":{"structuredContent":{"mean":NaN}}';
+test.each<[string, (id: number) => RawReply]>([
+  ['JSON', (id) => ({ body: answer(id, notFinite) })],
+  ['JSON with status 202', (id) => ({ status: 202, body: answer(id, notFinite) })],
+  ['an event stream', (id) => streamed(answer(id, notFinite))],
+])('an answer with NaN in %s is read', async (_, reply) => {
+  const { url } = await rawMcpServer({ reply: ({ id, method }) => (method === 'tools/call' ? reply(id) : undefined) });
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: '{"mean":null}', isError: false });
 });
 
 test('a log line that is JSON does not answer a call', async () => {
