@@ -50,7 +50,10 @@ export function exactText(text: string, part: (value: never) => unknown): string
   return JSON.stringify(part(rawJson(text) as never));
 }
 
-/** Returns whether parsing a JSON text as usual changes one of its numbers. False for a text that is not JSON. */
+/**
+ * Returns whether a JSON text has a whole number beyond those that a JavaScript number is safe for. False for a text that is
+ * not JSON.
+ */
 export function losesDigits(text: string): boolean {
   if (!mayHaveLarge(text)) return false;
   let loses = false;
@@ -65,16 +68,32 @@ export function losesDigits(text: string): boolean {
   return loses;
 }
 
-/** Returns a value that `JSON.stringify` writes as the JSON text that it is made of, with all digits. */
+/**
+ * Returns a value that `JSON.stringify` writes as the JSON text that it is made of, with all digits. A large float is written
+ * as it was too: without its point or exponent it would be an integer.
+ */
 export function rawJson(text: string): unknown {
   return parseWithSource(text, (_, value, { source = '' } = {}) =>
-    typeof value === 'number' && isLargeInteger(source) ? rawJSON(source) : value,
+    Number.isInteger(value) && !Number.isSafeInteger(value) ? rawJSON(source) : value,
   );
 }
 
-/** Returns arguments as they are checked: a number where the schema has one, which is close to the one that is meant. */
-export function approximated(schema: JsonObject, given: JsonObject): JsonObject {
-  return hasLarge(given) ? (withNumbers(schema, partsOf(schema, schema), given, Number) as JsonObject) : given;
+const sourceOf = (value: unknown) => (value as { readonly rawJSON: string }).rawJSON;
+
+/** Returns a value of `rawJson` with a text of digits in place of each exact number. A float of any size stays a number. */
+export function withDigits(value: Json): Json {
+  if (isExactNumber(value)) return isLargeInteger(sourceOf(value)) ? sourceOf(value) : Number(sourceOf(value));
+  if (Array.isArray(value)) return value.map(withDigits);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withDigits(each)]));
+}
+
+/** Returns whether a value of `rawJson` has a whole number that a JavaScript number is not safe for. */
+export const hasExactNumber = (value: Json): boolean => !exactPlaces(value, '').next().done;
+
+/** Returns arguments as they are checked: each number of `exactArguments` is the closest JavaScript number. */
+export function approximated(schema: JsonObject, given: JsonObject, integers: readonly string[] = []): JsonObject {
+  return (hasLarge(given) ? withAllNumbers(schema, given, Number, integers) : given) as JsonObject;
 }
 
 /**
@@ -82,11 +101,16 @@ export function approximated(schema: JsonObject, given: JsonObject): JsonObject 
  * @param integers JSON Pointers of texts that are numbers too, unless the schema has only a text there
  */
 export function exactArguments(schema: JsonObject, given: JsonObject, integers: readonly string[] = []): object {
-  if (!hasLarge(given)) return given;
-  return withNumbers(schema, partsOf(schema, schema), given, rawJSON, {
-    marked: new Set(integers),
-    place: '',
-  }) as object;
+  return (hasLarge(given) ? withAllNumbers(schema, given, rawJSON, integers) : given) as object;
+}
+
+function withAllNumbers(
+  schema: JsonObject,
+  given: JsonObject,
+  number: (text: string) => unknown,
+  integers: readonly string[],
+): unknown {
+  return withNumbers(schema, partsOf(schema, schema), given, number, { marked: new Set(integers), place: '' });
 }
 
 /** Returns the JSON Pointers of the numbers in a JSON text that are too large; none for a text that is not JSON. */
@@ -94,9 +118,10 @@ export function largeIntegerPlaces(text: string): readonly string[] {
   return losesDigits(text) ? [...exactPlaces(rawJson(text), '')] : [];
 }
 
-function* exactPlaces(value: unknown, place: string): Iterable<string> {
-  if (isExactNumber(value)) yield place;
-  else if (typeof value === 'object' && value !== null)
+function* exactPlaces(value: unknown, place: string): Generator<string, void> {
+  if (isExactNumber(value)) {
+    if (isLargeInteger(sourceOf(value))) yield place;
+  } else if (typeof value === 'object' && value !== null)
     for (const [key, each] of Object.entries(value)) yield* exactPlaces(each, `${place}/${pointerKey(key)}`);
 }
 
@@ -113,7 +138,7 @@ function withNumbers(
   schemas: readonly JsonObject[],
   value: Json,
   number: (text: string) => unknown,
-  { marked, place }: Marks = { marked: new Set(), place: '' },
+  { marked, place }: Marks,
 ): unknown {
   if (typeof value === 'string') {
     if (!isLargeInteger(value)) return value;

@@ -22,7 +22,7 @@ const modalityByType: Readonly<Record<string, Modality>> = {
   'audio/mpeg': 'audio',
 };
 
-/** Returns what a model must take to be sent this; undefined for a type that no model takes. */
+/** Returns what a model must take to be sent this; undefined for a type that is sent to no model. */
 export function modalityOf({ mimeType }: Pick<Media, 'mimeType'>): Modality | undefined {
   return Object.hasOwn(modalityByType, mimeType) ? modalityByType[mimeType] : undefined;
 }

@@ -60,7 +60,7 @@ type SendOptions = SourceCallOptions & {
 
 /**
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
- * server gets its own session. The server's JSON Schemas are kept verbatim.
+ * server gets its own session.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
  * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
  * A server that cannot be reached, exits or does not answer with MCP is a `Fault` that names it.
@@ -206,7 +206,7 @@ class McpInstance implements ToolSource {
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.#tool(name);
-    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
+    const problem = tool ? misfitOf(tool, args, options.integers) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true, isUnchanged: true };
     const {
       texts: _,

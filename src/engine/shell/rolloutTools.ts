@@ -130,7 +130,7 @@ export class RolloutTools {
     const { python, calls } = this.#shared;
     if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
     const { arguments: args, floats, integers, isFresh, changes, now, seed, step } = asked;
-    const misfit = misfitOf(tool, args);
+    const misfit = misfitOf(tool, args, integers);
     if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
     this.#usesPython = true;
     const session = this.#session;

@@ -81,8 +81,8 @@ function computed(expression: Expression, scope: Scope, run: Run): Json {
     case 'not':
       return !holds(computed(expression.of, scope, run));
     case 'minus': {
-      const value = computed(expression.of, scope, run);
-      return typeof value === 'string' && isLargeInteger(value) ? `-${value}` : -numberOf(value, '-');
+      const value = numericOf(computed(expression.of, scope, run), '-');
+      return jsonNumber(-value);
     }
     case 'binary':
       return binary(expression, scope, run);
@@ -117,8 +117,9 @@ function binary({ operator, left, right }: Extract<Expression, { type: 'binary' 
   if (operator === 'in') return isIn(first, second);
   if (operator === '<' || operator === '<=' || operator === '>' || operator === '>=')
     return compared(operator, first, second);
-  if (operator === '+' && typeof first === 'string' && typeof second === 'string') return first + second;
-  return arithmetic(operator, numberOf(first, operator), numberOf(second, operator));
+  const areTexts = typeof first === 'string' && typeof second === 'string';
+  if (operator === '+' && areTexts && !(isLargeInteger(first) && isLargeInteger(second))) return first + second;
+  return jsonNumber(arithmetic(operator, numericOf(first, operator), numericOf(second, operator)));
 }
 
 function isIn(part: Json, whole: Json): boolean {
@@ -140,20 +141,47 @@ function compared(operator: '<' | '<=' | '>' | '>=', first: Json, second: Json):
   return operator === '>' ? a > b : a >= b;
 }
 
-/** Returns two values as numbers, of which one may be a text of the digits of a number that is too large; null for others. */
-function numbersOf(first: Json, second: Json): readonly (bigint | number)[] | null {
-  const numbers = [first, second].map((each) =>
-    typeof each === 'string' && isLargeInteger(each) ? BigInt(each) : each,
-  );
+/** Returns two values as numbers, of which each may be a text of the digits of a number that is too large; null for others. */
+function numbersOf(first: Json, second: Json): readonly Numeric[] | null {
+  const numbers = [first, second].map(withoutDigits);
   return numbers.every((each) => typeof each === 'number' || typeof each === 'bigint') ? numbers : null;
 }
 
-function arithmetic(operator: Operator, a: number, b: number): number {
-  if ((operator === '/' || operator === '%') && b === 0) throw new Stuck('nothing can be divided by 0');
+/** A number of an expression. A whole number that is too large is a text of its digits in data. */
+type Numeric = bigint | number;
+
+const withoutDigits = (value: Json) => (typeof value === 'string' && isLargeInteger(value) ? BigInt(value) : value);
+
+function numericOf(value: Json, name: string): Numeric {
+  const read = withoutDigits(value);
+  return typeof read === 'bigint' ? read : numberOf(read, name);
+}
+
+/** Returns a number as data have it. */
+function jsonNumber(value: Numeric): Json {
+  if (typeof value === 'number') return value;
+  const text = String(value);
+  return isLargeInteger(text) ? text : Number(value);
+}
+
+/** Computes whole numbers exactly, except for a quotient. */
+function arithmetic(operator: Operator, a: Numeric, b: Numeric): Numeric {
+  if ((operator === '/' || operator === '%') && Number(b) === 0) throw new Stuck('nothing can be divided by 0');
+  if (operator === '/') return Number(a) / Number(b);
+  if (typeof a === 'bigint' && typeof b === 'bigint') return computedOf(operator, a, b);
+  const rounded = computedOf(operator, Number(a), Number(b));
+  const isExact = typeof a === 'number' && typeof b === 'number' && !isBeyondSafe(rounded);
+  return isExact || !isWhole(a) || !isWhole(b) ? rounded : computedOf(operator, BigInt(a), BigInt(b));
+}
+
+const isWhole = (value: Numeric) => typeof value === 'bigint' || Number.isSafeInteger(value);
+const isBeyondSafe = (value: number) => Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
+function computedOf<N extends Numeric>(operator: Operator, a: N, b: N): N;
+function computedOf(operator: Operator, a: number, b: number): number {
   if (operator === '+') return a + b;
   if (operator === '-') return a - b;
-  if (operator === '*') return a * b;
-  return operator === '/' ? a / b : a % b;
+  return operator === '*' ? a * b : a % b;
 }
 
 function called(name: FunctionName, inputs: readonly Expression[], scope: Scope, run: Run): Json {
@@ -175,8 +203,11 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
       return typeof value === 'object' && value !== null ? Object.keys(value) : [];
     }
     case 'round': {
-      const factor = 10 ** numberOf(inputs.length > 1 ? input(1) : 0, name);
-      return Math.round(numberOf(input(0), name) * factor) / factor;
+      const digits = numberOf(inputs.length > 1 ? input(1) : 0, name);
+      const value = numericOf(input(0), name);
+      if (typeof value === 'bigint' && digits >= 0) return jsonNumber(value);
+      const factor = 10 ** digits;
+      return Math.round(Number(value) * factor) / factor;
     }
     case 'days':
       return dayOf(input(1), scope) - dayOf(input(0), scope);
@@ -233,7 +264,7 @@ function overElements(
   if (name === 'find') return elements.find((element) => holds(of(element))) ?? null;
   if (name === 'filter') return elements.filter((element) => holds(of(element)));
   if (name === 'count') return body === undefined ? elements.length : elements.filter((each) => holds(of(each))).length;
-  return elements.reduce<number>((total, element) => total + numberOf(of(element), name), 0);
+  return jsonNumber(elements.reduce<Numeric>((total, each) => arithmetic('+', total, numericOf(of(each), name)), 0));
 }
 
 /** Elements of a list, or the values of an object. Nothing is a list without elements. */

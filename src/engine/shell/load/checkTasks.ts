@@ -225,7 +225,11 @@ function checkScriptedCalls(
   }
 }
 
-type Call = { readonly tool: string; readonly arguments: JsonObject };
+type Call = {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly integers?: readonly string[] | undefined;
+};
 
 function checkCall(
   placed: Placed<Task>,
@@ -241,7 +245,7 @@ function checkCall(
   const tool = known.tools.get(call.tool);
   if (!tool) return;
   checkExtraArguments(placed, path, call, tool, note);
-  for (const problem of argumentProblems(tool, (call as Call).arguments)) {
+  for (const problem of argumentProblems(tool, (call as Call).arguments, (call as Call).integers)) {
     const at = problem.isKey
       ? keyOf(placed, ...path, 'arguments', ...problem.path)
       : placeOf(placed, ...path, 'arguments', ...problem.path);

@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { exactJson, isExactNumber, rawJson } from '../../core/largeIntegers.ts';
+import { isExactNumber, rawJson, withDigits } from '../../core/largeIntegers.ts';
 import { type Media, mediaText } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
-import { exactResult } from './message.ts';
+import { exactResult, finiteText } from './message.ts';
 
 /** The result of a call. */
 export type ReadResult = {
@@ -39,7 +39,7 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   const texts = given.map((part) => textOf(part) ?? embeddedText(part));
   return {
     content: text,
-    isError: isError === true,
+    isError: isError === true || isError === 1 || isError === 'true',
     ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(media.length === 0 ? {} : { media }),
     ...(data === undefined ? {} : { data }),
@@ -71,8 +71,7 @@ export function exactDataOf({ content, texts = [content], data }: Data, outputSc
 }
 
 /** Returns a result as data, as recordings and states have it. */
-export const dataOf = (result: Data, outputSchema?: JsonObject): Json =>
-  exactJson(JSON.stringify(exactDataOf(result, outputSchema)));
+export const dataOf = (result: Data, outputSchema?: JsonObject): Json => withDigits(exactDataOf(result, outputSchema));
 
 /** Returns the objects or lists that several texts are as JSON, or undefined. */
 function rowsIn(texts: readonly string[]): Json | undefined {
@@ -83,7 +82,7 @@ function rowsIn(texts: readonly string[]): Json | undefined {
 
 function rawJsonOf(text: string): Json | undefined {
   try {
-    return rawJson(text) as Json;
+    return rawJson(finiteText(text)) as Json;
   } catch {
     return undefined;
   }
@@ -116,7 +115,9 @@ function mediaOf(part: Json): Media | undefined {
 /** Neither a type nor data can end the line that the content has in place of the media. */
 function readMedia(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
   const bytes = typeof data === 'string' ? base64Of(data) : undefined;
-  return bytes === undefined ? undefined : { mimeType: typeOf(mimeType), data: bytes };
+  // Some servers name the type only in a data URI.
+  const [, named] = /^data:([^,]{1,200});base64,/.exec(String(data)) ?? [];
+  return bytes === undefined ? undefined : { mimeType: typeOf(mimeType ?? named), data: bytes };
 }
 
 /** Returns base64 in the form that clients and models take; undefined for another text. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts';
-import { exactJson, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { hasExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 import { linearPattern } from '../../core/linearPattern.ts';
 import { pythonLiteral } from '../../core/pythonLiteral.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -25,9 +25,9 @@ function rowsIn(text: string, lines: string): Json {
  * would change: that of the server, if it gave one.
  */
 export function snapshotOf(result: Data, outputSchema: JsonObject | undefined): Json {
-  const text = JSON.stringify(exactDataOf(result, outputSchema));
-  if (!losesDigits(text)) return exactJson(text);
-  return result.data === undefined && losesDigits(result.content) ? result.content : text;
+  const exact = exactDataOf(result, outputSchema);
+  if (!hasExactNumber(exact)) return exact;
+  return result.data === undefined && losesDigits(result.content) ? result.content : JSON.stringify(exact);
 }
 
 /** Returns a snapshot as the argument of a tool that takes it back. */

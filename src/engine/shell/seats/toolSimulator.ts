@@ -47,7 +47,7 @@ export async function askToolModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<SimulatedAnswer>> {
-  const misfit = misfitOf(tool, asked.arguments);
+  const misfit = misfitOf(tool, asked.arguments, asked.integers);
   if (misfit)
     return { reply: { content: `Error: ${misfit}`, isError: true, writes: [] }, call: { ms: 0, request: null } };
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };

@@ -82,3 +82,40 @@ it.each([
   expect(problemsOf(schema, { a: 'anything' })).toEqual([]);
   expect(unsupportedPatterns(schema)).toEqual([{ path: ['properties', 'a', 'pattern'], pattern, reason, isInvalid }]);
 });
+
+const large = '9007199254740993';
+const most = '9223372036854775807';
+const integer = { type: 'integer' };
+it.each<[string, JsonObject, JsonObject, readonly string[], number]>([
+  ['exclusiveMaximum', { properties: { a: { ...integer, exclusiveMaximum: 2 ** 63 } } }, { a: most }, [], 0],
+  ['a lower maximum', { properties: { a: { ...integer, maximum: 2 ** 62 } } }, { a: most }, [], 1],
+  ['multipleOf', { properties: { a: { ...integer, multipleOf: 3 } } }, { a: large }, [], 0],
+  [
+    'a limit in anyOf',
+    { properties: { a: { anyOf: [{ ...integer, exclusiveMaximum: 2 ** 63 }, { type: 'null' }] } } },
+    { a: most },
+    [],
+    0,
+  ],
+  [
+    'if and else',
+    JSON.parse(
+      '{"if":{"properties":{"k":{"const":1}}},"then":{"properties":{"a":{"type":"integer"}}},"else":{"properties":{"a":{"type":"string"}}}}',
+    ),
+    { k: 1, a: large },
+    ['/a'],
+    0,
+  ],
+  ['dependentSchemas', { dependentSchemas: { k: { properties: { a: integer } } } }, { k: 1, a: large }, ['/a'], 0],
+  ['unevaluatedProperties', { unevaluatedProperties: integer }, { a: large }, ['/a'], 0],
+  [
+    'an anchor',
+    { properties: { a: { $ref: '#id' } }, $defs: { id: { $anchor: 'id', ...integer } } },
+    { a: large },
+    ['/a'],
+    0,
+  ],
+])('a large integer is checked exactly: %s', (_, schema, args, integers, count) => {
+  const tool = { name: 'look', description: '', parameters: { type: 'object', ...schema } } as unknown as Tool;
+  expect(argumentProblems(tool, args, integers)).toHaveLength(count);
+});

@@ -98,3 +98,14 @@ test('a snapshot goes back with all its digits', async () => {
   await source.restore?.(saved ?? null);
   expect(server.lastCall).toContain(`"arguments":{"saved":{"id":${large}}}`);
 });
+
+test.each([
+  ['{"a":1.2e16,"b":9007199254740993.0}', { a: 1.2e16, b: 2 ** 53 }],
+  [`{"a":1.2e16,"id":${large}}`, { a: 1.2e16, id: large }],
+])('a float in a state is a number, whatever its size: %s', async (data, state) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call' ? { body: resultBody(id, `{"structuredContent":${data}}`) } : undefined,
+  });
+  expect(await (await connectTo(url, { reader: { tool: 'look', arguments: {} } })).read()).toEqual(state);
+});

@@ -73,12 +73,13 @@ it.each<[string, object, string, readonly Media[] | undefined]>([
   else expect(found).toMatchObject(media);
 });
 
-it.each<[string, string, Media | string]>([
+it.each<[string | null, string, Media | string]>([
   ['image/png', `data:image/png;base64,${png.data}`, png],
   ['image/PNG', png.data, png],
   ['image/png; charset=binary', png.data, png],
   ['image/png', 'iVBORw0K\nGgo=', png],
   ['image/png', 'iVBORw0KGgo', png],
+  [null, `data:image/png;base64,${png.data}`, png],
   ['image/png', 'AA-_', { ...png, data: 'AA+/' }],
   ['image/jpg', png.data, { ...png, mimeType: 'image/jpeg' }],
   ['audio/mp3', wav.data, { ...wav, mimeType: 'audio/mpeg' }],

@@ -130,6 +130,25 @@ it('a list that is not one is refused in words', async () => {
   );
 });
 
+it('a list that is the result itself is read', async () => {
+  expect((await connect({ list: [{ name: 'look' }] })).tools).toMatchObject([{ name: 'look' }]);
+});
+
+it('a cursor that is a number goes back as it came', async () => {
+  const cursors: unknown[] = [];
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, text }) => {
+      if (method !== 'tools/list') return undefined;
+      const { cursor } = JSON.parse(text).params ?? {};
+      cursors.push(cursor);
+      const list = { tools: [{ name: `look${cursors.length}` }], nextCursor: cursor === undefined ? 2 : null };
+      return { body: resultBody(id, JSON.stringify(list)) };
+    },
+  });
+  expect((await connectTo(url)).tools).toMatchObject([{ name: 'look1' }, { name: 'look2' }]);
+  expect(cursors).toEqual([undefined, 2]);
+});
+
 it.each([{}, { tools: null }])('the list %j has no tools', async (list) => {
   expect((await connect({ list })).tools).toEqual([]);
 });
@@ -182,6 +201,8 @@ it.each<[string, unknown, { readonly content: string; readonly isError: boolean 
   ['no object but a text', 'seen', { content: 'seen', isError: false }],
   ['no object but a list', [{ type: 'text', text: 'seen' }], { content: 'seen', isError: false }],
   ['no object but a number', 5, { content: '5', isError: false }],
+  ['an error that is a text', { content: 'no', isError: 'true' }, { content: 'no', isError: true }],
+  ['an error that is a number', { content: 'no', isError: 1 }, { content: 'no', isError: true }],
   ['metadata of a wrong type', { content: 'seen', _meta: 5 }, { content: 'seen', isError: false }],
   ['an unknown kind', { content: [{ type: 'chart', a: 1 }] }, { content: '{"type":"chart","a":1}', isError: false }],
 ])('a result with %s is read', async (_, result, expected) => {
