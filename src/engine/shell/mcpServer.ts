@@ -11,13 +11,14 @@ import {
   ContentBlockSchema,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { exactJsonOf, losesDigits } from '../core/largeIntegers.ts';
+import { isObject, type Json, type JsonObject, jsonOf } from '../core/json.ts';
+import { exactJsonOf, largeIntegerPlaces, rawJson } from '../core/largeIntegers.ts';
 import { type Media, partsOf } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { readLines } from './boundedLines.ts';
 import { argumentsOf, exactRequest } from './mcp/exactRequest.ts';
 import { ForwardingTransport, type Received, type Sent } from './mcp/forwardingTransport.ts';
+import { batchOf } from './mcp/message.ts';
 import { version } from './version.ts';
 
 /** The result of a call: its text, in which each picture or other file has a line, and these files in order. */
@@ -44,7 +45,7 @@ export type ShownTools = {
 
 /**
  * Answers one request of MCP over Streamable HTTP. The address identifies the session, so a client may connect as
- * often as it likes. The JSON Schemas of the tools go out verbatim.
+ * often as it likes.
  */
 export async function answerMcp(
   request: IncomingMessage,
@@ -72,14 +73,15 @@ export async function serveMcp(
   { signal, input = process.stdin, output = process.stdout }: ServeOptions = {},
 ): Promise<void> {
   const server = serverOf(shown);
-  const lines = exactLines(input);
-  const transport = new CountingTransport(new StdioServerTransport(lines, output));
+  const numericIds = new Set<unknown>();
+  const lines = exactLines(input, numericIds);
+  const transport = new CountingTransport(new StdioServerTransport(lines, output), numericIds);
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
     signal?.addEventListener('abort', () => resolve(), { once: true });
   });
   await server.connect(transport);
-  await Promise.race([closed, once(lines, 'end').then(() => transport.isIdle())]);
+  await Promise.race([closed, once(lines, 'end').then(() => transport.waitUntilIdle())]);
   await server.close();
   // Otherwise the process waits for the end of its input.
   input.destroy();
@@ -138,13 +140,19 @@ function clientProperty(schema: Json): Json {
   return schema === false ? { not: {} } : {};
 }
 
-/** Returns the lines of an input, in which a number that is too large for JavaScript is a text of its digits. */
-function exactLines(input: Readable): Readable {
+/**
+ * Returns an input with each message in a line, as MCP of 2025-03-26 allows several in a list. A number that is too large for
+ * JavaScript is a text of its digits.
+ * @param numericIds gets each of these texts that is the id of a request
+ */
+function exactLines(input: Readable, numericIds: Set<unknown>): Readable {
   const lines = new PassThrough();
+  const write = (text: string) => {
+    if (largeIntegerPlaces(text).includes('/id')) numericIds.add((exactJsonOf(text) as JsonObject)['id']);
+    lines.write(`${jsonOf(text) === undefined ? text : JSON.stringify(exactRequest(text))}\n`);
+  };
   // Without `onTooLong`, a line that is too long would be given in pieces, which are not messages.
-  readLines(input, (line) => lines.write(`${losesDigits(line) ? JSON.stringify(exactRequest(line)) : line}\n`), {
-    onTooLong: () => undefined,
-  });
+  readLines(input, (line) => batchOf(line).forEach(write), { onTooLong: () => undefined });
   finished(input, { writable: false }, () => lines.end());
   return lines;
 }
@@ -170,10 +178,17 @@ function serverOf(shown: ShownTools): Server {
 /** A transport that counts the requests without an answer. */
 class CountingTransport extends ForwardingTransport {
   readonly #open = new Set<unknown>();
+  readonly #numericIds: Set<unknown>;
   #wake: () => void = () => undefined;
 
+  /** @param numericIds ids of requests that are texts of digits, and numbers for the client */
+  constructor(inner: Transport, numericIds: Set<unknown>) {
+    super(inner);
+    this.#numericIds = numericIds;
+  }
+
   /** Resolves when every request has its answer. */
-  async isIdle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.#open.size > 0)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -189,7 +204,8 @@ class CountingTransport extends ForwardingTransport {
   }
 
   override async send(...[message, options]: Sent): Promise<void> {
-    await super.send(message, options);
+    const isNumeric = !('method' in message) && this.#numericIds.delete(message.id);
+    await super.send(isNumeric ? { ...message, id: rawJson(String(message.id)) as number } : message, options);
     if (!('method' in message)) this.#settle(message.id);
   }
 

@@ -1,6 +1,6 @@
 import type { RolloutEvent, Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
-import { exactJson } from '../core/largeIntegers.ts';
+import { exactJson, largeIntegerPlaces } from '../core/largeIntegers.ts';
 import type { Media } from '../core/media.ts';
 import { offeredNow } from '../core/message.ts';
 import { personaSchema } from '../core/persona.ts';
@@ -150,7 +150,8 @@ export class ScratchTools {
    */
   async call(name: string, args: JsonObject): Promise<ScratchResult> {
     const tool = toolIn(this.#supervisor.domain.tools, name);
-    const misfit = misfitOf(tool, exactJson(JSON.stringify(args)) as JsonObject);
+    const text = JSON.stringify(args);
+    const misfit = misfitOf(tool, exactJson(text) as JsonObject, largeIntegerPlaces(text));
     if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
     return this.#asked(tool.owner, name, args);
   }
@@ -219,8 +220,11 @@ export class ScratchTools {
     this.#live = null;
     // The state before the call cannot be made again.
     if (!this.#isReady) this.#before = 0;
-    if (this.#made) this.#settle(this.#made, why);
-    for (const { reject } of this.#waiting.splice(0)) reject(why);
+    const made = this.#made;
+    if (made) this.#settle(made, why);
+    // A call that was not made has nothing to do with the end, unless the rollout ended by itself.
+    if (made && this.#waiting.length > 0 && !this.#isClosed) this.#start();
+    else for (const { reject } of this.#waiting.splice(0)) reject(why);
   }
 }
 

@@ -73,6 +73,23 @@ test('every request has its answer, also where the input ends before', async () 
   expect(words).toEqual(['first', 'a line\u2028and\u2029more']);
 });
 
+const noArguments =
+  '{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a","arguments":null}}';
+
+test.each([
+  ['a call whose arguments are null and whose id is large', noArguments, /"id":9007199254740993[,}]/],
+  ['a list of requests', `[${callOf(1, 'x')},${callOf(2, 'y')}]`, /"id":1[,}](?:.|\n)*"id":2[,}]/],
+])('%s is answered', async (_, line, answers) => {
+  const output = new PassThrough();
+  const input = Readable.from([line], { objectMode: false });
+  const call = async () => ({ content: 'done', isError: false });
+  await serveMcp({ tools: [], instructions: '', call }, { input, output });
+  output.end();
+  const written = await text(output);
+  expect(written).toMatch(answers);
+  expect(written).not.toContain('error');
+});
+
 test('a call that is cancelled is not waited for', async () => {
   const cancelled = JSON.stringify({
     jsonrpc: '2.0',

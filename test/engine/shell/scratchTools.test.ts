@@ -75,6 +75,13 @@ test.each([
   },
 );
 
+test('a call that waits for another one is made after that one failed', async () => {
+  const { call } = await scratchOf(() => (response) => response.destroy(), 2000, notes);
+  const [failed, waiting] = await Promise.all([call('look', {}), call('note', { text: 'milk' })]);
+  expect(failed).toMatchObject({ content: expect.stringMatching(/broke/), isError: true });
+  expect(waiting).toMatchObject({ content: 'milk', isError: false });
+});
+
 test('a call starts a fresh database where a server cannot be brought to the state before it', async () => {
   const { call } = await scratchOf(() => (response) => response.destroy(), 2000, notes);
   expect(await call('note', { text: 'milk' })).toMatchObject({ content: 'milk' });

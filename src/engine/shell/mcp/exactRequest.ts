@@ -3,11 +3,14 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { exactJson, exactText, losesDigits, rawJson } from '../../core/largeIntegers.ts';
 
 /** The key of the text in the `_meta` of a request that has all digits of the numbers of its arguments. */
-const exactKey = 'rehearsal/exact';
+const exactKey = 'rehearsal/exact-arguments';
 
 const requestSchema = z.looseObject({
   params: z.looseObject({ arguments: z.record(z.string(), z.unknown()), _meta: z.looseObject({}).optional() }),
 });
+
+/** A call whose arguments are null, which means that it has none. The SDK refuses it. */
+const emptyCallSchema = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
 /**
  * Parses a request of a client, with a text of digits in place of each number that is too large. The SDK parses requests
@@ -15,6 +18,8 @@ const requestSchema = z.looseObject({
  */
 export function exactRequest(text: string): unknown {
   const value = exactJson(text);
+  const empty = emptyCallSchema.safeParse(value).data;
+  if (empty) return { ...empty, params: { ...empty.params, arguments: {} } };
   const call = losesDigits(text) ? requestSchema.safeParse(value).data : undefined;
   if (!call) return value;
   const exact = exactText(
