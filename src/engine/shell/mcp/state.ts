@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts';
-import { hasExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { hasExactNumber, losesDigits, rawJson, withDigits } from '../../core/largeIntegers.ts';
 import { linearPattern } from '../../core/linearPattern.ts';
 import { pythonLiteral } from '../../core/pythonLiteral.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -26,7 +26,7 @@ function rowsIn(text: string, lines: string): Json {
  */
 export function snapshotOf(result: Data, outputSchema: JsonObject | undefined): Json {
   const exact = exactDataOf(result, outputSchema);
-  if (!hasExactNumber(exact)) return exact;
+  if (!hasExactNumber(exact)) return withDigits(exact);
   return result.data === undefined && losesDigits(result.content) ? result.content : JSON.stringify(exact);
 }
 

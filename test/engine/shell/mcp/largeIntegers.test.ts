@@ -76,6 +76,16 @@ test('the data of an error are shown with all their digits', async () => {
   expect((await (await connectTo(url)).call('look', {})).content).toBe(`Error: MCP error 1: no\n{"id":${large}}`);
 });
 
+test('a large float in a snapshot is a number', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call' ? { body: resultBody(id, '{"structuredContent":{"a":1.2e16}}') } : undefined,
+  });
+  const snapshot = { tool: 'look', arguments: {} };
+  const source = await connectTo(url, { state: 'snapshot', snapshot, restore: { tool: 'write', argument: 'saved' } });
+  expect(await source.snapshot?.()).toEqual({ a: 1.2e16 });
+});
+
 test('a snapshot of wrapped data keeps its shape', async () => {
   const server = await accounts();
   const source = await connectTo(server.url, {
