@@ -7,8 +7,11 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { inRoot } from '../../scripts/repository.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
+import type { Task } from '../../src/engine/core/task.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { RolloutTools } from '../../src/engine/shell/rolloutTools.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
+import { SharedTools } from '../../src/engine/shell/sharedTools.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { hashOf } from '../support/approval.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
@@ -187,6 +190,31 @@ test("an agent's program does not start before its file is approved", async () =
   const hash = /--approve (\w+)/.exec(err)?.[1] ?? '';
   const out = join(folder, 'run');
   await rehearsal(['run', domain, task, '--agent', `agent:${file}`, '--out', out, '--approve', hash]);
+  expect(existsSync(mark)).toBe(true);
+});
+
+test("a task's arguments of a server of a template need approval, also when the file changes while the domain is open", async () => {
+  const folder = temporaryFolder('template');
+  cpSync(inRoot('templates', 'mcp'), folder, { recursive: true });
+  const file = join(folder, 'tasks', readdirSync(join(folder, 'tasks'))[0] ?? '');
+  const text = readFileSync(file, 'utf8');
+  const id = String(/^id: (.+)$/m.exec(text)?.[1]);
+  const mark = join(folder, 'started.md');
+  const run = (...more: string[]) => rehearsal(['run', folder, id, '--out', join(home(), 'run'), ...more]);
+  expect((await run()).code).toBe(0);
+  const before = hashOf(folder);
+  const shared = new SharedTools(loadDomain(folder), () => undefined);
+  onTestFinished(() => shared.close());
+  writeFileSync(file, `${text}\nsetUp: { list: { args: [-e, "fs.writeFileSync('${mark}', '')", "\${env:PATH}"] } }\n`);
+  const task = loadDomain(folder).tasks.find((each) => each.id === id);
+  await expect(new RolloutTools(shared).open(task as Task)).rejects.toMatchObject({
+    failure: { code: 'effects/not-approved' },
+  });
+  const { code, err } = await run('--approve', before);
+  expect([code, existsSync(mark)]).toEqual([2, false]);
+  expect(err).toContain(`MCP server "list" for task "${id}" starts`);
+  expect(err).toContain('with your environment variables PATH');
+  await run('--approve', hashOf(folder));
   expect(existsSync(mark)).toBe(true);
 });
 

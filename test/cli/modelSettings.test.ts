@@ -103,7 +103,7 @@ describe('headers go only to the model that the same source names', () => {
   });
 
   test('headers of a domain are part of what a person approves', () => {
-    expect(effectsOfDomain({ folder: '/d', file }, true).effects).toEqual([
+    expect(effectsOfDomain({ folder: '/d', file, parts: { tasks: [] } }, true).effects).toEqual([
       { type: 'address', by: 'model of the agent', url: 'http://a.example/v1', headers },
     ]);
   });

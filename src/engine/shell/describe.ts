@@ -1,14 +1,11 @@
-import type { DomainFile } from '../core/domain.ts';
 import type { Tool } from '../core/tool.ts';
 import { throwUnlessApproved } from './approvals.ts';
-import { effectsOfDomain, isOfCode } from './effects.ts';
+import { type EffectDomain, effectsOfDomain, isOfCode } from './effects.ts';
 import { Fault } from './fault.ts';
 import { startLane } from './lane/laneProcess.ts';
 import { completeDomain } from './load/completeDomain.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
 import { SharedTools, type ToolDomain } from './sharedTools.ts';
-
-type Described = { readonly folder: string; readonly file: DomainFile };
 
 /** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */
 export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomain> {
@@ -20,8 +17,9 @@ export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomai
 }
 
 /** The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line. */
-export async function describeCodeTools({ folder, file }: Described): Promise<readonly Tool[]> {
-  const effects = effectsOfDomain({ folder, file });
+export async function describeCodeTools(domain: EffectDomain): Promise<readonly Tool[]> {
+  const { folder, file } = domain;
+  const effects = effectsOfDomain(domain);
   if (effects.effects.some(isOfCode)) throwUnlessApproved(effects);
   const { promise, resolve, reject } = Promise.withResolvers<readonly Tool[]>();
   const lane = startLane(

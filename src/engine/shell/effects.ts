@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { DomainFile } from '../core/domain.ts';
+import { type DomainFile, serverSetUpSchema } from '../core/domain.ts';
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
-import { readDomainFile } from './load/domainFiles.ts';
+import type { Task } from '../core/task.ts';
+import { readDomainFile, readTasks } from './load/domainFiles.ts';
 import { variablesIn } from './placeholders.ts';
 import { findSandbox } from './sandbox.ts';
 import type { AgentSeat } from './seats/seatSpec.ts';
@@ -22,6 +23,8 @@ export type Effect = {
       readonly args: readonly string[];
       readonly cwd: string | null;
       readonly env: Readonly<Record<string, string>>;
+      /** The tasks whose `setUp` has these arguments. Another task with the same ones is not another effect. */
+      readonly tasks?: readonly string[];
     }
   | { readonly type: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly type: 'interpreter'; readonly command: string }
@@ -44,19 +47,29 @@ export type Effects = {
   readonly without?: string;
 };
 
+type TaskOfEffects = Pick<Task, 'id' | 'setUp'>;
+
 /** The parts of a domain that decide what its effects are. */
-export type EffectDomain = { readonly folder: string; readonly file: DomainFile };
+export type EffectDomain = {
+  readonly folder: string;
+  readonly file: DomainFile;
+  readonly parts: { readonly tasks: readonly { readonly value: TaskOfEffects }[] };
+};
 
 /**
  * Returns the effects of a domain; a domain that only has sandboxed code has none.
  * @param isConfined whether its code runs in a sandbox; by default, whether this machine has one
  */
 export function effectsOfDomain(
-  { folder, file }: EffectDomain,
+  { folder, file, parts }: EffectDomain,
   isConfined: boolean = findSandbox().name !== null,
 ): Effects {
   const effects = [
     ...serverEffects(file),
+    ...taskEffects(
+      file,
+      parts.tasks.map(({ value }) => value),
+    ),
     ...pythonEffects(file),
     ...modelEffects(file),
     ...(file.network ? [{ type: 'network', by: 'code of the domain' } as const] : []),
@@ -67,8 +80,12 @@ export function effectsOfDomain(
 
 /** Returns the effects of the domain in a folder; null where its domain.yaml cannot be read. */
 export function effectsIn(folder: string, isConfined?: boolean): Effects | null {
-  const { file, source } = readDomainFile(resolve(folder), undefined, []);
-  return source && effectsOfDomain({ folder: resolve(folder), file: file.value }, isConfined);
+  const root = resolve(folder);
+  const { file, source } = readDomainFile(root, undefined, []);
+  const hasPrograms = Object.values(file.value.mcpServers).some(({ type }) => type === 'stdio');
+  // Only tasks of a domain that starts servers have effects; a domain may have thousands of tasks.
+  const tasks = hasPrograms ? readTasks({ folder: root, overlay: undefined, diagnostics: [], file }).items : [];
+  return source && effectsOfDomain({ folder: root, file: file.value, parts: { tasks } }, isConfined);
 }
 
 /** Returns the effects of an agent's file. The model that is lent to it is whoever starts the rollout's choice. */
@@ -91,7 +108,12 @@ export const isOfCode = ({ type }: Effect): boolean => type === 'network' || typ
 
 /** Returns the hash of effects in canonical form. The order of keys and of effects does not matter. */
 export function hashOfEffects({ effects }: Pick<Effects, 'effects'>): string {
-  return contentHash(effects.map((effect) => contentHash(effect)).toSorted());
+  return contentHash(effects.map(hashOfEffect).toSorted());
+}
+
+export function hashOfEffect(effect: Effect): string {
+  const { tasks: _, ...hashed } = { tasks: undefined, ...effect };
+  return contentHash(hashed);
 }
 
 /** Describes each effect in one line. Nothing in it can look like something else: hidden characters are escaped. */
@@ -99,8 +121,19 @@ export function describeEffects({ effects }: Pick<Effects, 'effects'>): readonly
   return effects.map((effect) => {
     const variables = [...new Set(variablesIn(JSON.stringify(effect)))];
     const given = variables.length > 0 ? `, with your environment variables ${variables.join(', ')}` : '';
-    return `${visible(effect.by)} ${deedOf(effect)}${given}`;
+    return `${visible(effect.by)}${tasksOf(effect)} ${deedOf(effect)}${given}`;
   });
+}
+
+/** The tasks that are named in a list; the rest are counted. */
+const mostTasks = 3;
+
+function tasksOf(effect: Effect): string {
+  const { tasks = [] } = effect.type === 'command' ? effect : {};
+  if (tasks.length === 0) return '';
+  const named = tasks.slice(0, mostTasks).map((id) => visible(JSON.stringify(id)));
+  const more = tasks.length > named.length ? [`${tasks.length - named.length} more`] : [];
+  return ` for ${tasks.length === 1 ? 'task' : 'tasks'} ${[...named, ...more].join(', ')}`;
 }
 
 function deedOf(effect: Effect): string {
@@ -139,6 +172,26 @@ export function serverEffects({ mcpServers }: Pick<DomainFile, 'mcpServers'>): r
     const { command, args, env, cwd = null } = server;
     return { type: 'command', by, command, args, cwd, env };
   });
+}
+
+/** Returns what tasks start in place of the servers that domain.yaml declares: each command once, with its tasks. */
+export function taskEffects(
+  { mcpServers }: Pick<DomainFile, 'mcpServers'>,
+  tasks: readonly TaskOfEffects[],
+): readonly Effect[] {
+  const found = new Map<string, Effect & { readonly type: 'command' }>();
+  for (const { id, setUp = {} } of tasks)
+    for (const [name, data] of Object.entries(setUp)) {
+      const server = Object.hasOwn(mcpServers, name) ? mcpServers[name] : undefined;
+      const args = serverSetUpSchema.safeParse(data).data?.args;
+      if (server?.type !== 'stdio' || args === undefined) continue;
+      const key = canonicalJson([name, args]);
+      if (key === canonicalJson([name, server.args])) continue;
+      const { command, env, cwd = null } = server;
+      const ids = found.get(key)?.tasks ?? [];
+      found.set(key, { type: 'command', by: `MCP server "${name}"`, command, args, cwd, env, tasks: [...ids, id] });
+    }
+  return [...found.values()];
 }
 
 function pythonEffects({ python, pythonTools, environments }: DomainFile): readonly Effect[] {

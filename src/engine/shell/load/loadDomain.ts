@@ -8,7 +8,6 @@ import { type Phrases, phrasesSchema } from '../../core/phrases.ts';
 import { type ParsedPolicy, parsePolicy } from '../../core/policy.ts';
 import { type Rule, ruleSchema } from '../../core/rule.ts';
 import type { SimulatedTool } from '../../core/simulatedTool.ts';
-import { type Task, taskSchema } from '../../core/task.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { bindRules } from './bindRules.ts';
 import { agentFileProblems } from './checkSeats.ts';
@@ -22,6 +21,7 @@ import {
   readFolder,
   readNamed,
   readSimulated,
+  readTasks,
 } from './domainFiles.ts';
 import { accepted, isDraft, withDraftsNamed } from './drafts.ts';
 import { withoutFixesOfImports } from './imported.ts';
@@ -79,7 +79,7 @@ export function readFiles(
   const phrasesSource = isThere ? readNamed(reader, 'phrases', 'phrase', true) : null;
   const phrases = phrasesSource ? parseItems<Phrases>(phrasesSource, phrasesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
-  const tasks = readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
+  const tasks = readTasks(reader, isThere);
   const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
   const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
   const simulated = isThere ? readSimulated(reader) : noItems;
