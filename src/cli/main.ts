@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { maskingLimits } from '../engine/core/masking/mark.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
 import { ApprovalQuestion, approve, rememberApproval } from '../engine/shell/approvals.ts';
+import { visible } from '../engine/shell/effects.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { MaskingQuestion } from '../engine/shell/import/maskingQuestion.ts';
 import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keyOrigins.ts';
@@ -81,7 +82,7 @@ function consentFor(error: unknown): Consent | null {
     const { name, path, effects, sandbox } = approval;
     const list = effects.map((each) => `  ${each}\n`).join('');
     return {
-      question: `"${name}" (${path}) does this outside of the sandbox:\n${list}${sandbox ? `${sandbox}\n` : ''}Approve it?`,
+      question: `"${name}" (${visible(path)}) does this outside of the sandbox:\n${list}${sandbox ? `${sandbox}\n` : ''}Approve it?`,
       remember: (environment) => rememberApproval(approval, environment),
     };
   }

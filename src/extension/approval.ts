@@ -18,7 +18,8 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
   const approve = 'Approve';
   const message = `Approve what "${name}" does outside of the sandbox?`;
   const list = [...effects.map((each) => `• ${each}`), ...(sandbox ? ['', sandbox] : [])];
-  const detail = [...list, '', `${path}. You are asked again when this changes.`].join('\n');
+  const { visible } = await import('../engine/shell/effects.ts');
+  const detail = [...list, '', `${visible(path)}. You are asked again when this changes.`].join('\n');
   const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, approve);
   if (chosen !== approve) {
     declined.add(approval.hash);

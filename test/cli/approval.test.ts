@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import type { Io } from '../../src/cli/io.ts';
@@ -116,6 +116,19 @@ test('the hash covers the code: with other code it is asked for again, also in a
   expect(hashOf(copy)).toBe(hash);
   writeFileSync(join(copy, 'server.mjs'), '');
   expect(hashOf(copy)).not.toBe(hash);
+});
+
+test('a name cannot push the effects out of sight', async () => {
+  const { folder, task } = marked();
+  const file = join(folder, 'domain.yaml');
+  const name = `shop" (trusted): only reads.${'\n'.repeat(60)}\u001b[2J\u202e${' '.repeat(9000)}`;
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^name: .*$/m, `name: ${JSON.stringify(name)}`));
+  const question = String((await rehearsal(['run', folder, task], ['n'])).asked[0]);
+  expect(question.split('\n')).toHaveLength(3);
+  expect(question.split('\n')[0]).toMatch(
+    /^"shop\\" \(trusted\): only reads\.[\\n]+…" \(.+\) does this outside of the sandbox:$/,
+  );
+  expect((await rehearsal(['run', folder, task])).err.split('\n')[0]).toContain(') is not approved.');
 });
 
 test('what is no hash is refused', async () => {
@@ -314,11 +327,16 @@ describe('without a sandbox', () => {
     ['a module of its own', 'extra.ts', ''],
     ['a module in a folder', 'more/extra.mjs', ''],
     ['Python', 'tools.py', ''],
-  ])('a sample with %s is not the sample any more', async (_what, name) => {
+    ['a hidden file as its tools in Python', '.t.py', 'pythonTools: .t.py'],
+    ['a text as its tools in Python', 't.txt', 'pythonTools: t.txt'],
+    ['its policy as its tools in Python', 'policy.md', 'pythonTools: policy.md'],
+    ['a hidden folder as an environment', '.git/e.py', 'environments: { own: { file: .git/e.py } }'],
+  ])('a sample with %s is not the sample any more', async (_what, name, declared) => {
     const folder = temporaryFolder('altered');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
-    mkdirSync(join(folder, 'more'), { recursive: true });
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), '');
+    appendFileSync(join(folder, 'domain.yaml'), `\n${declared}\n`);
     expect((await rehearsal(['tools', folder])).code).toBe(2);
   });
 
@@ -326,6 +344,9 @@ describe('without a sandbox', () => {
     const folder = temporaryFolder('edited');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     writeFileSync(join(folder, 'policy.md'), '- Be kind.\n');
+    const tasks = join(folder, 'tasks');
+    cpSync(join(tasks, readdirSync(tasks)[0] ?? ''), join(tasks, 'more.task.yaml'));
+    writeFileSync(join(folder, 'mine.training.yaml'), 'kind: sft\n');
     expect((await rehearsal(['tools', folder])).code).toBe(0);
   });
 });

@@ -1,9 +1,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { contentHash } from '../core/hash.ts';
-import { codeHashOf } from './codeHash.ts';
 import { readConsents, rememberConsent } from './consents.ts';
-import { describeEffects, type Effects, hashOfEffects, unconfined } from './effects.ts';
+import { describeEffects, type Effects, hashOfCode, hashOfEffects, unconfined, visible } from './effects.ts';
 import { Fault } from './fault.ts';
 import { findSandbox } from './sandbox.ts';
 import { isShipped } from './shippedDomains.ts';
@@ -13,6 +12,7 @@ export const approvedEffects = 'REHEARSAL_APPROVED';
 
 /** What a person is asked before anything outside of the sandbox is started or reached. */
 export type Approval = {
+  /** Short, in one line, without quotation marks. */
   readonly name: string;
   /** The domain's folder, or the agent's file. */
   readonly path: string;
@@ -34,7 +34,7 @@ export type Approval = {
  */
 export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = process.env): Approval | null {
   if (effects.effects.length === 0) return null;
-  const { name, path, without = null } = effects;
+  const { path, without = null } = effects;
   // Who approved it without a sandbox approved it with one.
   const approving = [effects, { ...effects, effects: [...effects.effects, unconfined] }];
   const consents = readConsents('approved.txt', environment);
@@ -44,7 +44,16 @@ export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = p
   if (given.length > 0 && approving.some((each) => given.includes(approvalHash(each)))) return null;
   const remembered = hashOfEffects(effects);
   const sandbox = effects.effects.some(({ type }) => type === 'unconfined') ? noSandbox() : null;
+  const name = nameOf(effects);
   return { name, path, hash: approvalHash(effects), remembered, effects: describeEffects(effects), sandbox, without };
+}
+
+/** Characters of a name that are shown: a longer one could push the list out of sight. */
+const longestName = 80;
+
+function nameOf({ name }: Pick<Effects, 'name'>): string {
+  const escaped = visible(JSON.stringify(name).slice(1, -1));
+  return escaped.length > longestName ? `${escaped.slice(0, longestName)}…` : escaped;
 }
 
 function noSandbox(): string | null {
@@ -59,7 +68,7 @@ function noSandbox(): string | null {
 export function approvalHash(effects: Effects): string {
   const { path } = effects;
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return contentHash([hashOfEffects(effects), isFolder ? (codeHashOf(path) ?? realPath(path)) : null]);
+  return contentHash([hashOfEffects(effects), isFolder ? (hashOfCode(effects) ?? realPath(path)) : null]);
 }
 
 /** Throws an `ApprovalQuestion` unless these effects are approved. */
@@ -75,7 +84,7 @@ export class ApprovalQuestion extends Fault {
   constructor(approval: Approval) {
     const { name, path, hash, effects, sandbox, without } = approval;
     const list = [...effects.map((each) => `  ${each}`), sandbox].flatMap((each) => (each ? `\n${each}` : [])).join('');
-    const message = `"${name}" (${path}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, repeat the command with --approve ${hash} added${without === null ? '' : `, or ${without}`}`;
+    const message = `"${name}" (${visible(path)}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, repeat the command with --approve ${hash} added${without === null ? '' : `, or ${without}`}`;
     super({ who: 'environment', code: 'effects/not-approved', message });
     this.approval = approval;
   }

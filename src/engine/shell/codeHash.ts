@@ -1,22 +1,34 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { contentHash } from '../core/hash.ts';
 import { fileLimits, readBounded } from './boundedFile.ts';
 
-/** Files that cannot run; what else a folder holds counts as code. */
-const data = new Set(['.yaml', '.yml', '.json', '.jsonl', '.md', '.txt', '.csv', '.html', '.log']);
+/**
+ * Names of files that Rehearsal reads as data: they are edited every day and start nothing. What domain.yaml and agents'
+ * files start has a hash already. Only these names count, because `package.json` or `compose.yaml` can start a program.
+ */
+const data =
+  /^(domain\.yaml|policy\.md|rules\.yaml|phrases\.yaml|database\.json|user\.json|readme\.md|\.ds_store|.+\.(task|persona|tool|agent|experiment|training)\.yaml)$/;
 
-/** More files of code than a domain or an agent usually has. */
-const mostFiles = 100;
+/** Folders that Rehearsal and Git write. */
+const written = new Set(['.rehearsal', '.git']);
+
+/** More files than a domain usually has next to its data. */
+const mostFiles = 1000;
 
 /**
- * Returns the hash of the code in a folder; null where there is a link, a file that cannot be read, or very much of it.
- * Hidden folders are left out: they hold runs and settings.
+ * Returns the hash of every file in a folder except data and the folders `.rehearsal` and `.git`; null where there is a
+ * link, a file that cannot be read, or more than 1,000 such files.
+ * @param texts what the domain starts: a file or a folder that is named in them is never left out
  */
-export function codeHashOf(folder: string): string | null {
+export function codeHashOf(folder: string, texts: readonly string[]): string | null {
+  const named = texts.map((text) => text.toLowerCase());
+  const words = new Set(named.flatMap((text) => text.split(/[^\w.@+-]+/)));
+  const isNamed = (name: string) =>
+    words.has(name) || (/[^\w.@+-]/.test(name) && named.some((text) => text.includes(name)));
   try {
-    const code = codeIn(folder)?.map((file) => [relative(folder, file).split(sep).join('/'), digestOf(file)]);
+    const code = codeIn(folder, isNamed)?.map((file) => [relative(folder, file).split(sep).join('/'), digestOf(file)]);
     return code ? contentHash(code.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))) : null;
   } catch {
     return null;
@@ -25,18 +37,22 @@ export function codeHashOf(folder: string): string | null {
 
 const digestOf = (file: string) =>
   createHash('sha256')
-    .update(readBounded(file, { limit: fileLimits.text }))
+    .update(readBounded(file, { limit: fileLimits.data }))
     .digest('hex');
 
-function codeIn(folder: string): readonly string[] | null {
+function codeIn(folder: string, isNamed: (name: string) => boolean): readonly string[] | null {
   const found: string[] = [];
-  const folders = [folder];
+  const folders = [{ path: folder, isNamed: false }];
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    for (const entry of readdirSync(at, { withFileTypes: true })) {
+    for (const entry of readdirSync(at.path, { withFileTypes: true })) {
+      const path = join(at.path, entry.name);
+      const name = entry.name.toLowerCase();
       if (entry.isSymbolicLink()) return null;
-      if (entry.name.startsWith('.')) continue;
-      if (entry.isDirectory()) folders.push(join(at, entry.name));
-      else if (!data.has(extname(entry.name).toLowerCase())) found.push(join(at, entry.name));
+      const isCode = at.isNamed || isNamed(name);
+      if (entry.isDirectory() ? isCode || !written.has(name) : isCode || !data.test(name)) {
+        if (entry.isDirectory()) folders.push({ path, isNamed: isCode });
+        else found.push(path);
+      }
       if (found.length + folders.length > mostFiles) return null;
     }
   }

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../core/domain.ts';
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
+import { withTexts } from '../core/texts.ts';
+import { codeHashOf } from './codeHash.ts';
 import { readDomainFile, readTasks } from './load/domainFiles.ts';
 import { variablesIn } from './placeholders.ts';
 import { findSandbox } from './sandbox.ts';
@@ -43,6 +45,8 @@ export type Effects = {
   /** The domain's folder, or the agent's file. */
   readonly path: string;
   readonly effects: readonly Effect[];
+  /** The files and folders that domain.yaml names as code, or as what a server starts with. */
+  readonly code?: readonly string[];
   /** How the same is done without these effects, after "or". */
   readonly without?: string;
 };
@@ -75,7 +79,13 @@ export function effectsOfDomain(
     ...(file.network ? [{ type: 'network', by: 'code of the domain' } as const] : []),
     ...(!isConfined && hasCode(folder, file) ? [unconfined] : []),
   ];
-  return { name: file.name, path: folder, effects };
+  return { name: file.name, path: folder, effects, code: codeNamedIn(file) };
+}
+
+function codeNamedIn({ tools, pythonTools, environments, mcpServers }: DomainFile): readonly string[] {
+  const files = Object.values(mcpServers).map((server) => (server.type === 'stdio' ? server.files : undefined));
+  const own = Object.values(environments).map(({ file = 'environment.py' }) => file);
+  return [tools, pythonTools, ...own, ...files.filter((each) => each !== undefined)].toSorted();
 }
 
 /** Returns the effects of the domain in a folder; null where its domain.yaml cannot be read. */
@@ -111,6 +121,25 @@ export function hashOfEffects({ effects }: Pick<Effects, 'effects'>): string {
   return contentHash(effects.map(hashOfEffect).toSorted());
 }
 
+/**
+ * Returns the hash of the files that run when these effects happen; null for an agent's file, and where the files are
+ * not known by their content.
+ */
+export function hashOfCode({ path, effects, code = [] }: Effects): string | null {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
+  const texts: string[] = [...code];
+  withTexts(
+    effects.map((effect) => ({ ...effect, by: '', tasks: [] })),
+    (text) => {
+      texts.push(text);
+      return text;
+    },
+  );
+  const files = codeHashOf(path, texts);
+  return files && contentHash([...code, files]);
+}
+
+/** Returns the hash of one effect. The tasks that have it do not matter. */
 export function hashOfEffect(effect: Effect): string {
   const { tasks: _, ...hashed } = { tasks: undefined, ...effect };
   return contentHash(hashed);
@@ -232,5 +261,6 @@ const word = (text: string) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : visib
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what is escaped
 const hidden = /[\0-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/g;
 
-const visible = (text: string) =>
+/** Returns a text in one line in which nothing can look like something else. */
+export const visible = (text: string) =>
   text.replace(hidden, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeHashOf } from './codeHash.ts';
-import { type Effects, effectsIn, hashOfEffects } from './effects.ts';
+import { type Effects, effectsIn, hashOfCode, hashOfEffects } from './effects.ts';
 import { shippedFolder } from './shippedFolder.ts';
 
 let shipped: ReadonlySet<string> | null = null;
@@ -30,7 +29,6 @@ function shippedFingerprints(): readonly string[] {
 }
 
 function fingerprintOf(effects: Effects): string | null {
-  const isFolder = statSync(effects.path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  const code = isFolder ? codeHashOf(effects.path) : null;
+  const code = hashOfCode(effects);
   return code && `${hashOfEffects(effects)} ${code}`;
 }
