@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type * as engine from '../engine/shell/approvals.ts';
 import type { Effects } from '../engine/shell/effects.ts';
@@ -35,6 +35,8 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
 /** Asks for the domain and the agent of a debug configuration, before the adapter is started. */
 export async function askForLaunch(configuration: vscode.DebugConfiguration): Promise<void> {
   const { domain, agent } = configuration;
+  const interpreter = await interpreterEffects(configuration);
+  if (interpreter) await askFor(interpreter);
   if (typeof domain !== 'string') return;
   const { effectsIn } = await import('../engine/shell/effects.ts');
   const agents = typeof agent === 'string' ? await agentEffects(agent, domain) : null;
@@ -61,6 +63,22 @@ async function askFor(effects: Effects): Promise<boolean | null> {
   const { approvalFor } = await import('../engine/shell/approvals.ts');
   const approval = approvalFor(effects);
   return approval && askForApproval(approval);
+}
+
+/** The interpreter that launch.json names for a checkpoint; null where it names none, and for that of the settings. */
+async function interpreterEffects(configuration: vscode.DebugConfiguration): Promise<Effects | null> {
+  const { agent, forkAgent, domain, recording, python } = configuration;
+  const isServed = [agent, forkAgent].some((each) => String(each ?? '').startsWith('checkpoint:'));
+  if (!isServed || !python?.length) return null;
+  const { effectsOfInterpreters, hashOfEffects } = await import('../engine/shell/effects.ts');
+  const command = typeof python === 'string' ? (python.startsWith('[') ? JSON.parse(python) : [python]) : python;
+  const path = resolve(domain ?? dirname(recording ?? ''), 'launch.json');
+  const effects = effectsOfInterpreters(path, { python: command });
+  const own = vscode.workspace.getConfiguration('rehearsal').get('trainer.python');
+  if (JSON.stringify(own) !== JSON.stringify(python)) return effects;
+  const { rememberApproval } = await import('../engine/shell/approvals.ts');
+  rememberApproval({ remembered: hashOfEffects(effects), path }, process.env);
+  return null;
 }
 
 /** What an agent's file starts or reaches; null for any other seat, and for a file that cannot be read. */

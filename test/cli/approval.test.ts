@@ -206,6 +206,39 @@ test("an agent's program does not start before its file is approved", async () =
   expect(existsSync(mark)).toBe(true);
 });
 
+describe('interpreters that files name', () => {
+  const training = (folder: string) => join(folder, 'mine.training.yaml');
+  const shell = (mark: string) => JSON.stringify(['/bin/sh', '-c', `touch ${mark}; exit 1`]);
+  const begun = ['kind: sft', `domain: ${inRoot('domains', 'parcel-desk')}`, 'model: tiny', 'profile: trial'].join(
+    '\n',
+  );
+
+  test.each([
+    ['a training file', 'python', (key: string, mark: string) => `${begun}\n${key}: ${shell(mark)}\n`],
+    ['a training file', 'vllm_python', (key: string) => `${begun}\n${key}: /bin/sh\n`],
+  ])('%s does not start %s before it is approved', async (_what, key, text) => {
+    const folder = temporaryFolder('training');
+    const mark = join(folder, 'mark');
+    writeFileSync(training(folder), text(key, mark));
+    const argv = ['train', '--config', training(folder), '--plan'];
+    const { code, err } = await rehearsal(argv);
+    expect([code, existsSync(mark)]).toEqual([2, false]);
+    expect(err).toContain(`the key ${key} starts /bin/sh`);
+    if (key !== 'python') return;
+    await rehearsal([...argv, '--approve', /--approve (\w+)/.exec(err)?.[1] ?? '']);
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test('a run that is resumed does not start one before it is approved', async () => {
+    const folder = temporaryFolder('resumed');
+    const mark = join(folder, 'mark');
+    writeFileSync(join(folder, 'launch.json'), `{"python": ${shell(mark)}}`);
+    const { code, err } = await rehearsal(['train', 'resume', folder]);
+    expect([code, existsSync(mark)]).toEqual([2, false]);
+    expect(err).toContain('the key python starts /bin/sh');
+  });
+});
+
 test("a task's arguments of a server of a template need approval, also when the file changes while the domain is open", async () => {
   const folder = temporaryFolder('template');
   cpSync(inRoot('templates', 'mcp'), folder, { recursive: true });

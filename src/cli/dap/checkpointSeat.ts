@@ -1,5 +1,7 @@
+import { dirname, resolve } from 'node:path';
 import type { Dialect } from '../../engine/core/dialect.ts';
 import { checkpointScheme } from '../../engine/shell/seats/seatSpec.ts';
+import { throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { environmentOf, type ServedModel, servedFor } from '../servedModel.ts';
 import type { Configuration } from './configuration.ts';
 
@@ -15,9 +17,11 @@ export class CheckpointSeat {
   }
 
   /** Serves the checkpoint that a configuration names, if it names one; `parseSeat` knows it in `environment` then. */
-  async open({ agent, forkAgent, python }: Configuration, dialect: Dialect): Promise<void> {
+  async open({ agent, forkAgent, python, domain, recording }: Configuration, dialect: Dialect): Promise<void> {
     const named = [agent, forkAgent].find((each) => each?.startsWith(checkpointScheme));
     if (named === undefined) return;
+    const folder = domain ?? dirname(recording ?? '');
+    throwUnlessInterpretersApproved(resolve(folder, 'launch.json'), { python }, process.env);
     const io = { cwd: process.cwd(), err: this.#print, signal: this.#over.signal };
     this.#served = await servedFor(named, dialect, python, io);
     if (this.#served) this.environment = { ...process.env, ...environmentOf(this.#served) };

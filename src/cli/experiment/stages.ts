@@ -10,6 +10,7 @@ import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
+import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { placeOf } from '../targets/targets.ts';
 import { preflightTraining, startTraining } from '../training/startTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
@@ -42,6 +43,7 @@ export function stagesIn(
   // Without its target a Python is one of this machine.
   const isNamed = asked.target !== undefined || target === 'local';
   const kept = known?.target === target ? known.python : undefined;
+  if (!(isNamed && asked.python)) throwUnlessInterpretersApproved(folder, { python: kept }, process.env);
   const place = { target, python: (isNamed ? asked.python : undefined) ?? kept };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
@@ -68,7 +70,10 @@ export function stagesIn(
     stateOf,
 
     /** Keeps where the stages are trained for the calls that go on. */
-    keepPlace: (): void => keepExperimentRecord(folder, { file: asked.file, ...place }),
+    keepPlace: (): void => {
+      keepExperimentRecord(folder, { file: asked.file, ...place });
+      rememberInterpreters(folder, place, process.env);
+    },
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
     preflight: (stage: Stage, io: Io): Promise<void> =>

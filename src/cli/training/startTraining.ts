@@ -19,6 +19,7 @@ import { workFolders } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { interpreterOf } from '../pythonEnvironment.ts';
 import { fitTasksNow, tasksInSplit, trialsOf } from '../rolloutOptions.ts';
 import { shellWord } from '../shellWord.ts';
@@ -71,6 +72,7 @@ async function start(
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   keepPlace(run, place);
+  rememberInterpreters(run, config, io.environment);
   return launchTrainer(io, target, launch, prepared, isJson);
 }
 
@@ -93,7 +95,13 @@ function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = plan
   const { kind } = request;
   const run = runFolder(given, io, kind, newFolder);
   const { target: address } = placeOf(run, text(given, 'target'));
-  const python = text(given, 'python') ?? pythonIn(file?.values['python']);
+  const typed = text(given, 'python');
+  if (named !== undefined && file) {
+    const { vllm_python, python } = file.values;
+    const interpreters = { vllm_python, python: typed === undefined ? python : undefined };
+    throwUnlessInterpretersApproved(resolve(io.cwd, named), interpreters, io.environment);
+  }
+  const python = typed ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };
   const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
   const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);

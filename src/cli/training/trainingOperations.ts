@@ -7,6 +7,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { interpreterOf } from '../pythonEnvironment.ts';
 import { readJson } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
@@ -37,10 +38,11 @@ export async function runOperation(operation: (typeof operations)[number], given
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const inspected = await target.preflight(resumedLaunch(run, place, given, io.cwd), io);
+      const inspected = await target.preflight(resumedLaunch(run, place, given, io), io);
       const { launch } = inspected;
       const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
+      rememberInterpreters(run, launch.config, io.environment);
       return launchTrainer(io, target, launch, prepared, json);
     }
     case 'follow':
@@ -73,12 +75,21 @@ function runOf(given: Given, io: Io): string {
 }
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */
-function resumedLaunch(run: string, place: Place, given: Given, cwd: string): Launch {
+function resumedLaunch(
+  run: string,
+  place: Place,
+  given: Given,
+  { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
+): Launch {
   const asked = readJson(join(run, runFiles.launch));
   // The engine that began the run may have been replaced since.
   const engine = { engine_command: ownEngine() };
   const kind = kindOf(run);
-  const named = text(given, 'python') ?? (asked['python'] as Json | undefined) ?? place.python;
+  const typed = text(given, 'python');
+  const kept = (asked['python'] as Json | undefined) ?? place.python;
+  const interpreters = { ...asked, python: typed === undefined ? kept : undefined };
+  throwUnlessInterpretersApproved(run, interpreters, environment);
+  const named = typed ?? kept;
   const python = interpreterOf(named, place.target === 'local' ? cwd : undefined);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type DomainFile, serverSetUpSchema } from '../core/domain.ts';
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
@@ -108,6 +108,17 @@ export function effectsOfAgent({ name, file, program }: AgentSeat): Effects {
   const { command, args, env } = program;
   const cwd = relative(dirname(file), program.cwd) || null;
   return { name, path: file, effects: [{ type: 'command', by, command, args, cwd, env }] };
+}
+
+/**
+ * Returns the effects of interpreters of the trainer that a file names, by their keys. What a person typed as an option
+ * or set in the settings of the machine is not among them.
+ */
+export function effectsOfInterpreters(path: string, named: Readonly<Record<string, readonly string[]>>): Effects {
+  const effects = Object.entries(named).flatMap(([key, [command, ...args]]): readonly Effect[] =>
+    command === undefined ? [] : [{ type: 'command', by: `the key ${key}`, command, args, cwd: null, env: {} }],
+  );
+  return { name: basename(path), path, effects };
 }
 
 /** The effect of a domain's code where there is no sandbox. */

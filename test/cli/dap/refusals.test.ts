@@ -21,6 +21,11 @@ const refused: readonly { readonly name: string; readonly args: object; readonly
   { name: 'no such recording', args: { recording: '/nowhere.traj.jsonl' }, message: /there is no such recording/ },
   { name: 'something that is no recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
   { name: 'no such seat', args: { task: 'lamp-variant', agent: 'sorcerer' }, message: /"sorcerer" is not a seat/ },
+  {
+    name: 'an interpreter of launch.json that is not approved',
+    args: { task: 'lamp-variant', agent: `checkpoint:${process.cwd()}`, python: ['/bin/sh', '-c', 'exit 1'] },
+    message: /"launch\.json" .* is not approved[\s\S]*the key python starts \/bin\/sh -c/,
+  },
   { name: 'no such basis', args: { task: 'lamp-variant', basis: 'luck' }, message: /"basis" is not what was expected/ },
   {
     name: 'no number of a trial',
