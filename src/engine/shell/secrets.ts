@@ -58,7 +58,15 @@ function hashAt(text: string, at: number): number {
   return hash & 0xffff;
 }
 
+/** Line breaks that a program put into a long text, such as Base64 in lines of 76 characters. */
+const breaks = /[\r\n]+[ \t]*/g;
+const breaksInJson = /(?:\\[rn])+(?: |\\t)*/g;
+
 function holdsSecret(json: string): boolean {
+  return startsForm(json) || (json.includes('\\n') && startsForm(json.replace(breaksInJson, '')));
+}
+
+function startsForm(json: string): boolean {
   for (let at = 0; at + shortest <= json.length; at += 1)
     if (byBeginning[hashAt(json, at)]?.some((form) => json.startsWith(form, at))) return true;
   return false;
@@ -69,18 +77,55 @@ function forms(): readonly (readonly [form: string, name: string])[] {
   return [...known.values()].flatMap(({ name, forms }) => forms.map((form) => [form, name] as const));
 }
 
-/** Returns a value plain, and as encoded in JSON, in a URL, in hexadecimal digits and anywhere inside base64. */
+/** Returns a value plain, and as programs encode it when they print it or send it on. */
 function formsOf(value: string): readonly string[] {
-  const json = JSON.stringify(value).slice(1, -1);
-  const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  const url = encodeURIComponent(value.toWellFormed());
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
-  const whole = [bytes.toString('base64'), bytes.toString('base64url')];
-  const inside = [0, 1, 2].flatMap((offset) =>
-    (['base64', 'base64url'] as const).map((encoding) => within(bytes, offset, encoding)),
-  );
-  return [...new Set([value, json, ascii, url, hex, hex.toUpperCase(), ...whole, ...inside])];
+  const pairs = hex.match(/../g) ?? [];
+  const escaped = pairs.map((pair) => `\\x${pair}`).join('');
+  const wide = Buffer.from(value, 'utf16le');
+  const forms = [
+    value,
+    ...jsonForms(value),
+    ...urlForms(value),
+    ...htmlForms(value),
+    ...[hex, pairs.join(':'), escaped].flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
+    inJson(escaped),
+    ...base64Forms(bytes),
+    ...base64Forms(wide),
+    // Padding depends on what follows, so it is not part of the inner text.
+    ...base64Forms(Buffer.from(bytes.toString('base64').replace(/=+$/, ''))),
+  ];
+  return [...new Set(forms)].filter((form) => form.length >= shortest);
+}
+
+/** JSON in JSON in JSON, with the escapes that are optional. */
+function jsonForms(value: string): readonly string[] {
+  const once = inJson(value);
+  const ascii = once.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return [once, ascii, once.replaceAll('/', '\\/')].flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
+}
+
+/** Encoders differ in which characters they leave as they are, and in the case of the digits. */
+function urlForms(value: string): readonly string[] {
+  const usual = encodeURIComponent(value.toWellFormed());
+  const strict = usual.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
+  const kept = [usual, strict].flatMap((form) => [form, form.replaceAll('%2F', '/'), form.replaceAll('%20', '+')]);
+  return kept.flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]);
+}
+
+function htmlForms(value: string): readonly string[] {
+  const text = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const quoted = text.replaceAll('"', '&quot;');
+  return [text, quoted, ...['&#39;', '&#x27;', '&apos;'].map((code) => quoted.replaceAll("'", code))];
+}
+
+/** Whole and anywhere inside of another text. */
+function base64Forms(bytes: Buffer): readonly string[] {
+  return (['base64', 'base64url'] as const).flatMap((encoding) => [
+    bytes.toString(encoding),
+    ...[0, 1, 2].map((offset) => within(bytes, offset, encoding)),
+  ]);
 }
 
 /** The characters of a base64 text that hold these bytes alone, after a number of other bytes. */
@@ -91,7 +136,7 @@ function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url')
 
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
-  return replaced(forms(), text);
+  return holdsSecret(JSON.stringify(text)) ? replaced(forms(), text) : text;
 }
 
 /** The text with the name of each of these secrets in place of its value. */
@@ -105,9 +150,21 @@ export function without(secrets: Iterable<readonly [value: string, name: string]
 function replaced(secrets: Iterable<readonly [form: string, name: string]>, text: string): string {
   let rest = text;
   // The longest first: one secret may be a part of another.
-  for (const [value, name] of [...secrets].toSorted(([a], [b]) => b.length - a.length))
-    if (rest.includes(value)) rest = rest.replaceAll(value, `[${name}]`);
+  const forms = [...secrets].toSorted(([a], [b]) => b.length - a.length);
+  for (const [form, name] of forms) if (rest.includes(form)) rest = rest.replaceAll(form, `[${name}]`);
+  if (!rest.includes('\n')) return rest;
+  const joined = rest.replace(breaks, '');
+  for (const [form, name] of forms)
+    if (joined.includes(form)) rest = rest.replace(acrossBreaks(form), () => `[${name}]`);
   return rest;
+}
+
+/** Matches a text with line breaks anywhere in it. */
+function acrossBreaks(form: string): RegExp {
+  const units = Array.from({ length: form.length }, (_, at) =>
+    form[at]?.replace(/[^A-Za-z0-9]/, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  return new RegExp(units.join('(?:[\\r\\n]+[ \\t]*)?'), 'g');
 }
 
 /** The same for every text in a value that goes into a record. A value without secrets is given back itself. */

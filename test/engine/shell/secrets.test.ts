@@ -1,5 +1,6 @@
 import { assert, constantFrom, property, record, string, tuple } from 'fast-check';
 import { expect, test } from 'vitest';
+import { ServerOutput } from '../../../src/engine/shell/mcp/serverOutput.ts';
 import { keptSecret, redactedValue } from '../../../src/engine/shell/secrets.ts';
 
 const text = string({ unit: 'grapheme', maxLength: 30 });
@@ -22,6 +23,56 @@ test('a secret stands nowhere in what is recorded, in whatever form it is told',
       expect(kept).not.toContain(JSON.stringify(value).slice(1, -1));
     }),
   );
+});
+
+const long = `sk-proj-${'AbC/dEf+GhI=jKl'.repeat(9)}`;
+const odd = `p&ss"w0rd<long>va'lue/(x) y`;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+test.each<[form: string, (value: string) => string]>([
+  ['in lines', (value) => value.replace(/.{10}/g, '$&\n')],
+  ['Base64 in lines', (value) => base64(value).replace(/.{76}/g, '$&\n')],
+  ['Base64 in lines, inside of a text', (value) => base64(`a log: ${value}!`).replace(/.{20}/g, '$&\r\n ')],
+  ['a URL that keeps slashes', (value) => encodeURIComponent(value).replaceAll('%2F', '/')],
+  ['a URL in lower case', (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
+  ['a form', (value) => new URLSearchParams([['', value]]).toString().slice(1).replaceAll('*', '%2A')],
+  ['HTML', (value) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+  [
+    'HTML with quotation marks',
+    (value) =>
+      value
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&quot;')
+        .replaceAll("'", '&#39;'),
+  ],
+  ['JSON of PHP', (value) => JSON.stringify(value).replaceAll('/', '\\/')],
+  ['JSON in JSON in JSON', (value) => JSON.stringify(JSON.stringify(JSON.stringify({ value })))],
+  ['\\x codes', (value) => Buffer.from(value).toString('hex').replace(/../g, '\\x$&')],
+  [
+    'hexadecimal digits with colons',
+    (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replace(/..(?=.)/g, '$&:'),
+  ],
+  ['Base64 of UTF-16', (value) => Buffer.from(value, 'utf16le').toString('base64')],
+  ['Base64 of Base64', (value) => base64(base64(value))],
+])('a secret is redacted in this form: %s', (_form, encode) => {
+  for (const value of [long, odd]) {
+    keptSecret('form', value);
+    const text = encode(value);
+    expect(redactedValue([`before ${text}`])[0]?.replace(/[^a-z[\]]/gi, '')).toMatch(/^before.{0,16}\[form].{0,8}$/);
+  }
+});
+
+test('a key that is cut off, or comes in parts, is not in the last output of a server', () => {
+  const output = new ServerOutput();
+  const key = keptSecret('KEY', `key-${'0123456789abcdef'.repeat(30)}`);
+  for (const part of [key.slice(0, 450), key.slice(450), '.', 'x'.repeat(100), key, 'y'.repeat(350)])
+    output.onStderr(part);
+  expect(output.describe('It ended')).toMatch(/^It ended\. Its last output: [^0-9]*\[KEY]y+$/);
 });
 
 test('a value without a secret is given back itself', () => {

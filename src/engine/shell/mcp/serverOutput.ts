@@ -1,6 +1,10 @@
 import { longestLine } from '../boundedLines.ts';
 import { withLastOutput } from '../lastOutput.ts';
+import { redacted } from '../secrets.ts';
 import type { StdioEvents } from './stdioTransport.ts';
+
+/** Characters of a key that may be waited for. */
+const longestPart = 20_000;
 
 /** Keeps what a program printed last, and what is wrong with its output, for the messages of its faults. */
 export class ServerOutput implements StdioEvents {
@@ -13,7 +17,8 @@ export class ServerOutput implements StdioEvents {
   }
 
   onStderr(text: string): void {
-    this.#last = (this.#last + text).slice(-400);
+    // Redacted before it is cut, because half of a key is not found any more; a key may come in several parts.
+    this.#last = redacted(this.#last + text).slice(-longestPart);
   }
 
   onNoise(): void {
@@ -27,6 +32,6 @@ export class ServerOutput implements StdioEvents {
 
   /** Adds what is known of the output to a message. */
   describe(message: string): string {
-    return withLastOutput(`${message}${this.#problem}`, this.#last);
+    return withLastOutput(`${message}${this.#problem}`, this.#last.slice(-400));
   }
 }

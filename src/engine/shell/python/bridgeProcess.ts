@@ -7,6 +7,7 @@ import { longestLine, readLines } from '../boundedLines.ts';
 import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
 import { type ConfinedProcess, findSandbox, signalOf, spawnConfined } from '../sandbox.ts';
+import { redacted } from '../secrets.ts';
 import { shippedFolder } from '../shippedFolder.ts';
 import { askInterpreter, type Interpreter } from './interpreter.ts';
 
@@ -181,7 +182,7 @@ export class BridgeProcess {
       });
     if (child.stderr)
       readLines(child.stderr, (line) => {
-        this.#lastOutput = `${this.#lastOutput}${line}\n`.slice(-keptWords);
+        this.#lastOutput = `${this.#lastOutput}${redacted(line)}\n`.slice(-keptWords);
         this.settings.log(`${this.settings.label}: ${line}`);
       });
     child.stdin?.on('error', () => undefined);
