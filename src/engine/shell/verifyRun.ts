@@ -9,6 +9,7 @@ import { type Receipt, type RunVoucher, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isForkName, isRecording, nameOf, originName, recordingEnding, rolloutName } from './recordingName.ts';
 import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
+import { lockFiles } from './runLock.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
@@ -115,7 +116,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
           message: 'has no recording: it was dropped, or this added',
         })),
       ...names
-        .filter((name) => !isRecording(name) && !name.endsWith(sidecarEnd) && !isRecord(name) && !otherFiles.test(name))
+        .filter((name) => !isRecording(name) && !name.endsWith(sidecarEnd) && !isRecord(name) && !isOtherFile(name))
         .map((name) => ({
           file: join(folder, name),
           line: 1,
@@ -128,7 +129,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
 const ownFiles = ['run.json', 'ledger.jsonl'] as const;
 
 /** What else lies in the folder of a run: its lock, what a killed process left of writing, and what macOS adds. */
-const otherFiles = /^(\.lock(\.\d+(\.old)?)?|run\.json\.new|\.DS_Store)$/;
+const isOtherFile = (name: string) => lockFiles.test(name) || name === 'run.json.new' || name === '.DS_Store';
 
 function isRecord(name: string): boolean {
   return (ownFiles as readonly string[]).includes(name);
@@ -152,7 +153,7 @@ function linkProblems(folder: string, entry: Dirent): readonly RunProblem[] {
   const problem = (message: string) => [{ file, line: 1, message }];
   if (entry.isSymbolicLink()) return problem('is a symbolic link. Put a copy of its target in its place');
   if (!entry.isFile()) return problem('is not a regular file, so it is not of this run. Move it elsewhere');
-  if (otherFiles.test(entry.name)) return [];
+  if (isOtherFile(entry.name)) return [];
   const links = lstatSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
   return links > 1 ? problem(`is one of ${links} hard links to the same file. Put a copy in its place`) : [];
 }
