@@ -1,6 +1,7 @@
 import { assert, constantFrom, property, record, string, tuple } from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServerOutput } from '../../../src/engine/shell/mcp/serverOutput.ts';
+import { quote } from '../../../src/engine/shell/seats/chatAnswer.ts';
 import { keptSecret, redactedValue } from '../../../src/engine/shell/secrets.ts';
 
 const text = string({ unit: 'grapheme', maxLength: 30 });
@@ -73,6 +74,11 @@ test('a key that is cut off, or comes in parts, is not in the last output of a s
   for (const part of [key.slice(0, 450), key.slice(450), '.', 'x'.repeat(100), key, 'y'.repeat(350)])
     output.onStderr(part);
   expect(output.describe('It ended')).toMatch(/^It ended\. Its last output: [^0-9]*\[KEY]y+$/);
+});
+
+test('a key that is cut off is not in the quote of a provider', () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  expect(quote(`${'x'.repeat(290)}${key}`)).toBe(`${'x'.repeat(290)}[KEY]`);
 });
 
 test('a value without a secret is given back itself', () => {

@@ -1,5 +1,6 @@
 import type { Tool } from '../../core/tool.ts';
 import { compileOutputSchema } from '../load/schemaCompiler.ts';
+import { redacted } from '../secrets.ts';
 import type { ReadResult } from './result.ts';
 
 /** The longest note on one result. */
@@ -18,5 +19,5 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   const [error] = schema.errorsOf(JSON.parse(JSON.stringify(data)));
   if (!error) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
-  return `structuredContent does not match the output schema: ${text}`.slice(0, longest);
+  return redacted(`structuredContent does not match the output schema: ${text}`).slice(0, longest);
 }

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
+import { redacted } from '../secrets.ts';
 import { meaningOf, ServerError } from './errors.ts';
 
 /**
@@ -51,7 +52,9 @@ export class TolerantClient extends Client {
 const longest = 40;
 
 const textOf = (version: unknown) =>
-  (typeof version === 'string' ? version : JSON.stringify(version)).replace(/\p{Cc}/gu, ' ').slice(0, longest);
+  redacted(typeof version === 'string' ? version : JSON.stringify(version))
+    .replace(/\p{Cc}/gu, ' ')
+    .slice(0, longest);
 
 const refusalSchema = z.object({ supported: z.array(z.string()) });
 

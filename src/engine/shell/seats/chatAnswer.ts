@@ -5,6 +5,7 @@ import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
 import { withoutPage } from '../htmlPage.ts';
+import { redacted } from '../secrets.ts';
 import { errorIn, errorOf, type Fields, fieldsOf, isBlank, type ProviderError } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
@@ -334,5 +335,5 @@ const longestLook = 20_000;
 
 /** Returns the beginning of a text of a provider, for a message. */
 export function quote(text: string): string {
-  return withoutPage(text.slice(0, longestLook)).replaceAll(/\s+/g, ' ').trim().slice(0, longestQuote);
+  return withoutPage(redacted(text).slice(0, longestLook)).replaceAll(/\s+/g, ' ').trim().slice(0, longestQuote);
 }
