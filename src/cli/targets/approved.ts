@@ -4,6 +4,7 @@ import { parseAgentFile } from '../../engine/shell/load/agentFile.ts';
 import { parseLentModel } from '../../engine/shell/seats/seatSpec.ts';
 import { domainsOf } from './keys.ts';
 import type { Launch } from './target.ts';
+import { notCopied } from './trees.ts';
 
 /**
  * Returns the environment variable that passes the approvals of this machine to the engine on another one: those of the
@@ -15,7 +16,9 @@ export function approvedThere({ config }: Launch, environment: NodeJS.ProcessEnv
   ) as readonly Effects[];
   for (const each of effects) throwUnlessApproved(each, environment);
   // What was approved by its hash may have been named there, where the code has another hash.
-  const hashes = [environment[approvedEffects] ?? '', ...effects.map(approvalHash)].filter(Boolean);
+  const hashes = [environment[approvedEffects] ?? '', ...effects.map((each) => approvalHash(each, notCopied))].filter(
+    Boolean,
+  );
   return hashes.length > 0 ? { [approvedEffects]: hashes.join(' ') } : {};
 }
 

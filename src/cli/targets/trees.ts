@@ -22,7 +22,15 @@ type TreeFile = { readonly from: string; readonly content: string; readonly size
 /** A file or a folder of this machine as a target is to have it. The same content is the same tree. */
 export type Tree = { readonly hash: string; readonly name: string; readonly files: ReadonlyMap<string, TreeFile> };
 
-const leftOut = new Set(['.git', workFolder, 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
+export const notCopied: ReadonlySet<string> = new Set([
+  '.git',
+  workFolder,
+  'node_modules',
+  '__pycache__',
+  '.venv',
+  '.DS_Store',
+  '.pytest_cache',
+]);
 const chunkSize = 1 << 20;
 
 /** A tree of everything in a folder but what is made anew there, or of one file. */
@@ -57,7 +65,7 @@ function filesIn(folder: string, roots: readonly string[], above: readonly strin
   if (above.includes(real)) return [];
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    if (leftOut.has(name)) return [];
+    if (notCopied.has(name)) return [];
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat?.isDirectory() && !stat?.isFile()) return [];
     throwUnlessInside(path, roots);
@@ -147,7 +155,7 @@ export function broughtBy({ config }: Launch): Brought {
 /** Whether a tree of the first path holds the second. */
 function isIn(root: string, path: string): boolean {
   const inside = relative(root, path);
-  return !isAbsolute(inside) && !inside.split(sep).some((part) => part === '..' || leftOut.has(part));
+  return !isAbsolute(inside) && !inside.split(sep).some((part) => part === '..' || notCopied.has(part));
 }
 
 /** Where a tree's file or folder lies on the target. */

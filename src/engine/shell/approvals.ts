@@ -64,11 +64,12 @@ function noSandbox(): string | null {
 /**
  * Returns the hash that approves effects wherever they are, so that a script cannot approve anything else. Of a domain it
  * covers the code too, or the folder where its code is not known by its content.
+ * @param absent names of files and folders that a copy of the domain does not have, where its hash is meant
  */
-export function approvalHash(effects: Effects): string {
+export function approvalHash(effects: Effects, absent: ReadonlySet<string> = new Set()): string {
   const { path } = effects;
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return contentHash([hashOfEffects(effects), isFolder ? (hashOfCode(effects) ?? realPath(path)) : null]);
+  return contentHash([hashOfEffects(effects), isFolder ? (hashOfCode(effects, absent) ?? realPath(path)) : null]);
 }
 
 /** Throws an `ApprovalQuestion` unless these effects are approved. */

@@ -21,14 +21,22 @@ const mostFiles = 1000;
  * Returns the hash of every file in a folder except data and the folders `.rehearsal` and `.git`; null where there is a
  * link, a file that cannot be read, or more than 1,000 such files.
  * @param texts what the domain starts: a file or a folder that is named in them is never left out
+ * @param absent names of files and folders that a copy of the folder does not have, where its hash is meant
  */
-export function codeHashOf(folder: string, texts: readonly string[]): string | null {
+export function codeHashOf(
+  folder: string,
+  texts: readonly string[],
+  absent: ReadonlySet<string> = new Set(),
+): string | null {
   const named = texts.map((text) => text.toLowerCase());
   const words = new Set(named.flatMap((text) => text.split(/[^\w.@+-]+/)));
   const isNamed = (name: string) =>
     words.has(name) || (/[^\w.@+-]/.test(name) && named.some((text) => text.includes(name)));
   try {
-    const code = codeIn(folder, isNamed)?.map((file) => [relative(folder, file).split(sep).join('/'), digestOf(file)]);
+    const code = codeIn(folder, isNamed, absent)?.map((file) => [
+      relative(folder, file).split(sep).join('/'),
+      digestOf(file),
+    ]);
     return code ? contentHash(code.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))) : null;
   } catch {
     return null;
@@ -40,11 +48,16 @@ const digestOf = (file: string) =>
     .update(readBounded(file, { limit: fileLimits.data }))
     .digest('hex');
 
-function codeIn(folder: string, isNamed: (name: string) => boolean): readonly string[] | null {
+function codeIn(
+  folder: string,
+  isNamed: (name: string) => boolean,
+  absent: ReadonlySet<string>,
+): readonly string[] | null {
   const found: string[] = [];
   const folders = [{ path: folder, isNamed: false }];
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     for (const entry of readdirSync(at.path, { withFileTypes: true })) {
+      if (absent.has(entry.name)) continue;
       const path = join(at.path, entry.name);
       const name = entry.name.toLowerCase();
       if (entry.isSymbolicLink()) return null;

@@ -136,7 +136,10 @@ export function hashOfEffects({ effects }: Pick<Effects, 'effects'>): string {
  * Returns the hash of the files that run when these effects happen; null for an agent's file, and where the files are
  * not known by their content.
  */
-export function hashOfCode({ path, effects, code = [] }: Effects): string | null {
+export function hashOfCode(
+  { path, effects, code = [] }: Effects,
+  absent: ReadonlySet<string> = new Set(),
+): string | null {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
   const texts: string[] = [...code];
   withTexts(
@@ -146,7 +149,7 @@ export function hashOfCode({ path, effects, code = [] }: Effects): string | null
       return text;
     },
   );
-  const files = codeHashOf(path, texts);
+  const files = codeHashOf(path, texts, absent);
   return files && contentHash([...code, files]);
 }
 

@@ -65,3 +65,11 @@ test.each([
   expect(before).not.toBeNull();
   expect(after).toBe(before);
 });
+
+test('the hash of a copy leaves out what is not copied', () => {
+  const copied = { 'tools.ts': 'code' };
+  const own = folderOf({ ...copied, '.venv/bin/x': '', '__pycache__/x.pyc': '' });
+  const absent = new Set(['.venv', '__pycache__']);
+  expect(codeHashOf(own, ['.venv/bin/x'], absent)).toBe(codeHashOf(folderOf(copied), ['.venv/bin/x']));
+  expect(codeHashOf(own, [], absent)).not.toBe(codeHashOf(own, []));
+});
