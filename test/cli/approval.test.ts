@@ -370,10 +370,13 @@ describe('without a sandbox', () => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), '');
     appendFileSync(join(folder, 'domain.yaml'), `\n${declared}\n`);
-    expect((await rehearsal(['tools', folder])).code).toBe(2);
+    expect(await rehearsal(['tools', folder])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is not approved'),
+    });
   });
 
-  inFullSuite('a sample whose texts and data were edited still is', async () => {
+  test('a sample whose texts and data were edited still is', async () => {
     const folder = temporaryFolder('edited');
     cpSync(inRoot('domains', 'parcel-desk'), folder, { recursive: true });
     writeFileSync(join(folder, 'policy.md'), '- Be kind.\n');

@@ -143,7 +143,8 @@ export function hashOfCode(
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
   const texts: string[] = [...code];
   withTexts(
-    effects.map((effect) => ({ ...effect, by: '', tasks: [] })),
+    // Without the key `tasks`, which would name the folder of the tasks.
+    effects.map((effect) => withoutTasks({ ...effect, by: '' })),
     (text) => {
       texts.push(text);
       return text;
@@ -155,8 +156,12 @@ export function hashOfCode(
 
 /** Returns the hash of one effect. The tasks that have it do not matter. */
 export function hashOfEffect(effect: Effect): string {
-  const { tasks: _, ...hashed } = { tasks: undefined, ...effect };
-  return contentHash(hashed);
+  return contentHash(withoutTasks(effect));
+}
+
+function withoutTasks(effect: Effect) {
+  const { tasks: _, ...rest } = { tasks: undefined, ...effect };
+  return rest;
 }
 
 /** Describes each effect in one line. Nothing in it can look like something else: hidden characters are escaped. */
