@@ -66,7 +66,11 @@ esac
   test('can be named in the configuration, relative to where the command runs', async () => {
     const file = join(scratch, 'a.training.yaml');
     writeFileSync(file, `kind: grpo\ndomain: ${join(process.cwd(), 'domains/parcel-desk')}\npython: ./python\n`);
-    const { code, err } = await rehearsalIn(scratch, 'train', '--config', file, '--out', join(scratch, 'configured'));
+    const train = (...more: string[]) =>
+      rehearsalIn(scratch, 'train', '--config', file, '--out', join(scratch, 'configured'), ...more);
+    const question = (await train()).err;
+    expect(question).toContain(`the key python starts ${python}`);
+    const { code, err } = await train('--approve', /--approve (\w+)/.exec(question)?.[1] ?? '');
     expect({ code, err }).toMatchObject({ code: 0 });
     const kept = JSON.parse(readFileSync(join(scratch, 'configured', 'launch.json'), 'utf8'));
     expect(kept).toMatchObject({ python: [python] });

@@ -96,15 +96,14 @@ function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = plan
   const run = runFolder(given, io, kind, newFolder);
   const { target: address } = placeOf(run, text(given, 'target'));
   const typed = text(given, 'python');
-  if (named !== undefined && file) {
-    const { vllm_python, python } = file.values;
-    const interpreters = { vllm_python, python: typed === undefined ? python : undefined };
-    throwUnlessInterpretersApproved(resolve(io.cwd, named), interpreters, io.environment);
-  }
   const python = typed ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };
   const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
   const interpreter = interpreterOf(python, address === 'local' ? io.cwd : undefined);
+  if (named !== undefined && file) {
+    const interpreters = { ...file.values, python: typed === undefined ? interpreter : undefined };
+    throwUnlessInterpretersApproved(resolve(io.cwd, named), interpreters, io.environment);
+  }
   const config = {
     ...trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []),
     ...(interpreter ? { python: interpreter } : {}),

@@ -87,10 +87,9 @@ function resumedLaunch(
   const kind = kindOf(run);
   const typed = text(given, 'python');
   const kept = (asked['python'] as Json | undefined) ?? place.python;
-  const interpreters = { ...asked, python: typed === undefined ? kept : undefined };
+  const python = interpreterOf(typed ?? kept, place.target === 'local' ? cwd : undefined);
+  const interpreters = { ...asked, python: typed === undefined ? python : undefined };
   throwUnlessInterpretersApproved(run, interpreters, environment);
-  const named = typed ?? kept;
-  const python = interpreterOf(named, place.target === 'local' ? cwd : undefined);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {
     kind,
