@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { constants, release, userInfo } from 'node:os';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { constants, devNull, release, userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve, sep } from 'node:path';
 import type { Writable } from 'node:stream';
 import { processFilter } from './processFilter.ts';
@@ -36,6 +36,8 @@ const openFiles = 512;
 const processes = 256;
 const megabyte = 1024 * 1024;
 const largestFile = 256 * megabyte;
+/** The usual limit of Linux. */
+const stackBytes = 8 * megabyte;
 /** Of the private `/tmp`, which is in memory. */
 const scratchBytes = 64 * megabyte;
 const probeMs = 10_000;
@@ -70,26 +72,62 @@ export function spawnConfined(
   program: string,
   args: readonly string[],
   confinement: Confinement,
-  options: SpawnOptions & { readonly stdio: readonly (number | 'pipe' | 'inherit' | 'ignore')[] },
+  options: SpawnOptions & { readonly stdio: readonly Descriptor[] },
 ): ConfinedProcess {
   const { name } = findSandbox();
   const isWrapped = name === 'bubblewrap';
   const filter = isWrapped ? processFilter() : null;
   const { stdio } = options;
   const { command, args: all } = wrap(name, program, args, confinement, filter && stdio.length);
+  const own = filter ? [...stdio, 'pipe' as const] : [...stdio];
+  const nothing = openSync(devNull, 'r');
   const child = spawn(command, all, {
     ...options,
-    stdio: filter ? [...stdio, 'pipe'] : [...stdio],
+    stdio: withoutInherited(own, nothing),
     // Ctrl+C in a terminal would end the sandbox, and the program with it.
     detached: isWrapped,
     windowsHide: true,
   });
+  closeSync(nothing);
   const pipe = filter && (child.stdio[stdio.length] as Writable | null);
   // If the sandbox does not start, the process says why.
   pipe?.on('error', () => undefined).end(filter);
   // While bubblewrap starts, a child of it waits for it. That child outlives a signal to bubblewrap alone.
   const target = child.pid === undefined || !isWrapped ? child.pid : -child.pid;
   return { process: child, isWrapped, target, kill: () => killIfRunning(child, target) };
+}
+
+/**
+ * Returns the descriptors of a child where each one that it would inherit reads `nothing` instead. An open file or
+ * folder from outside would lead a program out of the sandbox. `spawn` cannot close a descriptor, only replace it.
+ */
+function withoutInherited(stdio: readonly Descriptor[], nothing: number): Descriptor[] {
+  const inherited = inheritedDescriptors().filter((at) => at >= stdio.length);
+  const all: Descriptor[] = [...stdio];
+  while (all.length <= Math.max(-1, ...inherited)) all.push('ignore');
+  for (const at of inherited) all[at] = nothing;
+  return all;
+}
+
+type Descriptor = number | 'pipe' | 'inherit' | 'ignore';
+
+/** Of linux/fcntl.h, as /proc shows it: a descriptor that a child does not inherit. */
+const closeOnExec = 0o2000000;
+
+/** Returns the open descriptors of this process that its children inherit. On macOS, `spawn` closes them itself. */
+function inheritedDescriptors(): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((descriptor) => {
+      try {
+        const [, flags = ''] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')) ?? [];
+        return (Number.parseInt(flags, 8) & closeOnExec) === 0;
+      } catch {
+        // It was open only to read the folder.
+        return false;
+      }
+    });
 }
 
 function killIfRunning(child: ChildProcess, target: number | undefined): void {
@@ -225,7 +263,8 @@ function inBubblewrap(
       ]),
       ...bind(prlimit),
       ...[...paths].filter((path) => !inScratch.includes(path)).flatMap(bind),
-      ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+      // A mapping of /dev/zero is shared memory. A device behind a bind without "dev" cannot be opened.
+      ...['--proc', '/proc', '--dev', '/dev', '--ro-bind', devNull, '/dev/zero', '--remount-ro', '/dev'],
       ...['--size', String(scratchBytes), '--tmpfs', scratch],
       ...inScratch.flatMap(bind),
       ...['--remount-ro', '/'],
@@ -234,12 +273,16 @@ function inBubblewrap(
   };
 }
 
-/** Address space is not limited: a runtime reserves terabytes of it, and uses what counts as data. */
+/**
+ * Address space is not limited: a runtime reserves terabytes of it, and uses what counts as data. Shared memory and
+ * stacks do not count as data: the filter refuses the first, and the second has its own limit.
+ */
 function limits({ memoryMb }: Confinement): readonly string[] {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   const countsInNamespace = major > 5 || (major === 5 && minor >= 14);
   return [
     `--data=${memoryMb * megabyte}`,
+    `--stack=${stackBytes}`,
     `--nofile=${openFiles}`,
     `--fsize=${largestFile}`,
     '--core=0',
