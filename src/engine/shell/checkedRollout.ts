@@ -4,6 +4,8 @@ import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { Media } from '../core/media.ts';
+import { numberFormsOf, resultsSoFar, type ToolCall } from '../core/message.ts';
+import { type Random, randomStream, rolloutKey } from '../core/random.ts';
 import { isProperEnd } from '../core/reward.ts';
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
@@ -11,7 +13,7 @@ import { type CallFault, callFaults } from '../core/seededFault.ts';
 import { visibleTo } from '../core/simulatedTool.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import type { Tool } from '../core/tool.ts';
+import { outsideSource, type Tool } from '../core/tool.ts';
 import { differenceHash, withWrites, writesBetween } from '../core/world.ts';
 import { calledTool, preparation, refusalOf, setUpOf, viewOf } from './driver.ts';
 import { agentReplied, decidedEvent, ended, toolsBrought, unverified, userReplied } from './effectEvents.ts';
@@ -21,6 +23,7 @@ import { acceptedEvent, claimOf, claimText } from './lane/laneChannel.ts';
 import type {
   Answer,
   ClaimedEvent,
+  GivenArguments,
   LaneEvent,
   LaneEvidence,
   LaneGold,
@@ -28,6 +31,7 @@ import type {
   Question,
   RemoteView,
 } from './lane/laneMessage.ts';
+import { callUnderFaults } from './seededFaults.ts';
 import { conclude, needsGold, openSource } from './verification.ts';
 
 /** Gold worlds of a lane by the numbers that it gave them. */
@@ -45,8 +49,16 @@ export class ForgedMessage extends Error {
 export type CheckedQuestion =
   | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
   | { readonly type: 'judge'; readonly question: JudgeQuestion }
-  | (Extract<Question, { readonly type: 'simulated' }> & { readonly visible: JsonObject })
-  | Exclude<Question, { readonly type: 'agent' | 'user' | 'judge' | 'simulated' }>;
+  | ({ readonly type: 'tool'; readonly source: string } & AskedCall)
+  | (Extract<Question, { readonly type: 'python' }> & { readonly now: string; readonly seed: string } & AskedCall)
+  | (Extract<Question, { readonly type: 'simulated' }> & {
+      readonly now: string;
+      readonly visible: JsonObject;
+    } & AskedCall)
+  | Extract<Question, { readonly type: 'hosted' | 'source' }>;
+
+/** A call of a tool that the supervisor makes; `step` is the same for every attempt of it. */
+type AskedCall = { readonly name: string; readonly step: number } & GivenArguments;
 
 type CheckedOptions = {
   readonly setting: Setting;
@@ -84,11 +96,15 @@ export class CheckedRollout {
   #effects: readonly Effect[] = [];
   /** The call under way: the faults that are still due, and what was asked for it. */
   #call: { readonly step: number; readonly faults: readonly CallFault[]; left: CallFault[] } | null = null;
+  /** Number of the event after the last call. */
+  #callStep = 0;
   #asked: { step: number; count: number } = { step: -1, count: 0 };
-  #isAsking = false;
+  #asking: CheckedQuestion | null = null;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
-  /** Hashes of what tools outside the lane have answered. */
-  readonly #results = new Set<string>();
+  /** What a tool outside the lane answered to the call under way. */
+  #result: { readonly step: number; readonly key: string; readonly saved: Json } | null = null;
+  /** Answers to reads that a lane may keep until something is written, by call. */
+  readonly #reads = new Map<string, string>();
 
   constructor(options: CheckedOptions) {
     this.#options = options;
@@ -178,7 +194,7 @@ export class CheckedRollout {
 
   /** A question of the lane as it may be asked. Throws `ForgedMessage` where nothing in the rollout waits for it. */
   ask(about: Question): CheckedQuestion {
-    if (this.#isAsking) throw new ForgedMessage('it asked again before it had an answer');
+    if (this.#asking) throw new ForgedMessage('it asked again before it had an answer');
     const checked = this.#askable(about);
     const step = this.next;
     this.#asked = { step, count: this.#asked.step === step ? this.#asked.count + 1 : 1 };
@@ -186,26 +202,32 @@ export class CheckedRollout {
     const limit = this.#effect?.type === 'verify' ? undefined : asksPerStep[about.type];
     if (limit !== undefined && this.#asked.count > limit)
       throw new ForgedMessage(`it asked ${this.#asked.count} times for one ${about.type} step`);
-    this.#isAsking = true;
+    this.#asking = checked;
+    this.#result = null;
     return checked;
   }
 
   /** What the question under way was answered with. */
   answered(about: Question, value: Answer): void {
-    this.#isAsking = false;
+    const asked = this.#asking;
+    this.#asking = null;
     this.#answer = { about, value };
+    const effect = this.#effect;
     const result = resultOf(value);
-    if (result !== null) this.#results.add(resultKey(result));
+    if (result === null || !asked || effect?.type !== 'finishCall') return;
+    const saved = ('saved' in value ? (value.saved as Json | undefined) : undefined) ?? null;
+    this.#result = { step: this.#callStep, key: resultKey(result), saved };
+    if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), resultKey(result));
   }
 
   /** The question under way was refused. */
   refused(): void {
-    this.#isAsking = false;
+    this.#asking = null;
   }
 
   /** Lets another lane resume from the accepted events: it repeats the questions whose answers led to no event. */
   resume(): void {
-    this.#isAsking = false;
+    this.#asking = null;
     this.#asked = { step: -1, count: 0 };
     this.#answer = null;
   }
@@ -217,8 +239,12 @@ export class CheckedRollout {
   #advance(event: RolloutEvent): void {
     const before = this.#state;
     const [state, effects] = this.#advanced(before, event);
-    if (before?.world !== state.world) this.#hash = stateHash(state);
+    if (before?.world !== state.world) {
+      this.#hash = stateHash(state);
+      this.#reads.clear();
+    }
     this.#state = state;
+    if (event.type === 'toolCalled') this.#callStep = state.next;
     this.#effects = effects;
   }
 
@@ -269,15 +295,10 @@ export class CheckedRollout {
 
   /** An event of the group that a call comes to. */
   #resultDue({ call, by }: Extract<Effect, { type: 'finishCall' }>, event: RolloutEvent): RolloutEvent {
-    const { setting, task } = this.#options;
+    const { setting } = this.#options;
     const state = this.#standing;
     const tool = calledTool(setting.domain, call.name, by);
-    const step = state.messages.length;
-    if (this.#call?.step !== step) {
-      const faults = callFaults(task, state, call.name);
-      this.#call = { step, faults, left: [...faults] };
-    }
-    const { faults, left } = this.#call;
+    const { faults, left } = this.#faultsOf(call.name);
     if ('callId' in event && event.callId !== call.id)
       throw new ForgedMessage(`${event.type} speaks of another call than ${call.id}`);
     switch (event.type) {
@@ -286,8 +307,12 @@ export class CheckedRollout {
         if (!due) throw new ForgedMessage(`the call of ${call.name} has no such fault`);
         return { type: 'faultInjected', callId: call.id, index: due.index, fault: due.fault };
       }
-      case 'sourceSaved':
+      case 'sourceSaved': {
+        const { source, snapshot } = event;
+        if (canonicalJson({ source, snapshot } as Json) !== canonicalJson(this.#result?.saved ?? null))
+          throw new ForgedMessage(`the snapshot of ${source} is not what was saved`);
         return event;
+      }
       case 'databaseWritten':
         if (!mayWrite(tool, event.writes)) throw new ForgedMessage(`${call.name} may not write what it wrote`);
         return event;
@@ -300,13 +325,29 @@ export class CheckedRollout {
         if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };
         const isOwn = tool?.source.type === 'code';
         if (isOwn) return plain;
-        if (!this.#results.has(resultKey(event)))
+        if (!this.#isAnswer(call, tool, resultKey(event)))
           throw new ForgedMessage(`${call.name} did not answer ${shortened(event.content)}`);
         return event;
       }
       default:
         throw new ForgedMessage(`${event.type} is no part of a call`);
     }
+  }
+
+  #faultsOf(name: string): { readonly faults: readonly CallFault[]; readonly left: CallFault[] } {
+    const state = this.#standing;
+    const step = state.messages.length;
+    if (this.#call?.step !== step) {
+      const faults = callFaults(this.#options.task, state, name);
+      this.#call = { step, faults, left: [...faults] };
+    }
+    return this.#call;
+  }
+
+  /** Whether a tool outside the lane gave this result: to the call under way, or to the same read before it. */
+  #isAnswer(call: ToolCall, tool: Tool | undefined, key: string): boolean {
+    if (this.#result?.step === this.#callStep) return this.#result.key === key;
+    return tool?.cache === true && tool.effect === 'read' && this.#reads.get(callKey(call)) === key;
   }
 
   /** The state of a tool source outside the lane, which is read at the end. */
@@ -355,8 +396,7 @@ export class CheckedRollout {
     const effect = this.#effect;
     const state = this.#standing;
     const { setting, task, seats } = this.#options;
-    const isCall = effect?.type === 'finishCall';
-    const asksFor = (name: string) => isCall && effect.call.name === name;
+    const { now } = state.started;
     switch (about.type) {
       case 'agent':
       case 'user': {
@@ -368,31 +408,106 @@ export class CheckedRollout {
         if (effect?.type !== 'askJudge') break;
         return { type: 'judge', question: effect.question };
       case 'simulated': {
-        if (!asksFor(about.name)) break;
-        const tool = isCall ? calledTool(setting.domain, about.name, effect.by) : undefined;
-        if (tool?.source.type !== 'simulated') break;
-        return { ...about, visible: visibleTo(tool.source, about.arguments, state.world[tool.owner]) };
+        const called = this.#called();
+        if (called?.tool.source.type !== 'simulated') break;
+        const { tool, asked } = called;
+        const visible = visibleTo(called.tool.source, asked.arguments, state.world[tool.owner]);
+        return { ...asked, type: 'simulated', problem: about.problem, now, visible };
       }
-      case 'tool':
-        if (asksFor(about.name)) return about;
-        break;
-      case 'python':
-        if (asksFor(about.name) || this.#isGoldCall(about.name)) return about;
-        break;
-      case 'hosted':
-        if (isCall || effect?.type === 'verify' || effect?.type === 'sync' || effect?.type === 'prepareWorld')
-          return about;
-        break;
+      case 'tool': {
+        const called = this.#called();
+        const source = called && outsideSource(called.tool);
+        if (!called || !source) break;
+        return { ...called.asked, type: 'tool', source };
+      }
+      case 'python': {
+        const called = this.#called() ?? this.#goldAction(about.step);
+        if (called?.tool.source.type !== 'python') break;
+        const { asked, random } = called;
+        const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
+        return { ...about, ...asked, type: 'python', now, seed };
+      }
+      case 'hosted': {
+        const due = this.#hostedParams(about.method, about.params);
+        if (about.environment !== setting.domain.hosted?.name || !due) break;
+        return { ...about, params: due };
+      }
       case 'source':
-        if (effect?.type === 'verify') return about;
+        if (effect?.type === 'verify' && openSource(task, state)?.source === about.source) return about;
     }
     throw new ForgedMessage(`it asked for ${about.type}, which nothing waits for`);
   }
 
-  #isGoldCall(name: string): boolean {
-    const isPlayed = this.#effect?.type === 'verify' || this.isClosed;
-    return isPlayed && this.#options.task.actions.some(({ tool }) => tool === name);
+  /** The call under way as it reaches its tool; null where none does. */
+  #called(): Called | null {
+    const effect = this.#effect;
+    if (effect?.type !== 'finishCall') return null;
+    const state = this.#standing;
+    const { call, by } = effect;
+    const tool = calledTool(this.#options.setting.domain, call.name, by);
+    if (!tool || refusalOf(call, tool, by, state) !== null) return null;
+    const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
+    const given = callUnderFaults(faults, call, tool.timeoutMs);
+    const step = this.#callStep;
+    const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, step);
+    return given && { tool, asked: askedCall(given, step), random };
   }
+
+  /** A gold action, which is played where the rollout is verified. */
+  #goldAction(index: number): Called | null {
+    if (this.#effect?.type !== 'verify' && !this.isClosed) return null;
+    const { setting, task } = this.#options;
+    const action = task.actions[index];
+    const tool = action && calledTool(setting.domain, action.tool, action.by);
+    if (!action || !tool) return null;
+    const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject, ...numberFormsOf(action) };
+    const random = randomStream(...rolloutKey(this.#standing.started), 'gold', index);
+    return { tool, asked: askedCall(call, index), random };
+  }
+
+  /** What the environment on the domain's database is asked with, where the lane asks exactly that. */
+  #hostedParams(
+    method: Extract<Question, { readonly type: 'hosted' }>['method'],
+    params: JsonObject,
+  ): JsonObject | null {
+    const { setting, task } = this.#options;
+    const state = this.#standing;
+    const effect = this.#effect?.type;
+    const isVerifying = effect === 'verify';
+    const due: Json[] = [];
+    if (method === 'sync' && (isVerifying || effect === 'sync')) due.push({});
+    if (method === 'set_up' && effect === 'prepareWorld') due.push({ data: setUpOf(setting.domain, task) ?? null });
+    if (method === 'ask' && isVerifying) {
+      const { tool, by, arguments: given } = openSource(task, state)?.assertion.call ?? {};
+      if (tool !== undefined) due.push({ tool, by, arguments: given } as Json);
+    }
+    if (method === 'call') {
+      const earlier = resultsSoFar(state.messages);
+      const called = this.#called();
+      const more = called && earlier.length > 0 ? { earlier } : {};
+      const all = called ? [called] : task.actions.map((_, index) => this.#goldAction(index)).filter((each) => !!each);
+      for (const { tool, asked } of all) {
+        const { name: _, step: __, ...given } = asked;
+        due.push({ tool: tool.name, by: tool.owner, ...given, ...more } as Json);
+      }
+    }
+    const text = canonicalJson(params);
+    return (due.find((each) => canonicalJson(each) === text) as JsonObject | undefined) ?? null;
+  }
+}
+
+type Called = { readonly tool: Tool; readonly asked: AskedCall; readonly random: Random };
+
+const askedCall = (call: ToolCall, step: number): AskedCall => ({
+  name: call.name,
+  step,
+  arguments: call.arguments as JsonObject,
+  ...numberFormsOf(call),
+});
+
+/** A call by what its tool gets. */
+function callKey(call: Pick<ToolCall, 'name' | 'arguments' | 'floats' | 'integers'>): string {
+  return canonicalJson([call.name, call.arguments, numberFormsOf(call) as Json]);
 }
 
 /** Whether an event says that an effect could not be performed, which a lane may say of every one that asks something. */
@@ -418,17 +533,18 @@ function mayWrite(tool: Tool | undefined, writes: Writes): boolean {
   return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
 }
 
-type Result = { readonly content: string; readonly media?: readonly Media[] | undefined };
+type Result = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] | undefined };
 
 /** What a tool outside the lane is known to have said. */
 function resultOf(value: Answer): Result | null {
-  if ('refusal' in value) return { content: value.refusal };
-  if ('rows' in value) return { content: value.content ?? '' };
+  if ('refusal' in value) return { content: value.refusal, isError: true };
+  if ('rows' in value) return { content: value.content ?? '', isError: value.isError ?? false };
   if (!('isError' in value) || !('content' in value)) return null;
-  return { content: value.content ?? '', ...('media' in value ? { media: value.media } : {}) };
+  const { content = '', isError = false } = value;
+  return { content, isError, ...('media' in value ? { media: value.media } : {}) };
 }
 
-const resultKey = ({ content, media }: Result) => contentHash(media ? [content, media as Json] : content);
+const resultKey = ({ content, isError, media = [] }: Result) => contentHash([content, isError, media as Json]);
 
 /** The state that the last answer gave, of a source or of what an environment says. */
 function stateIn(answer: { readonly value: Answer } | null): Json {

@@ -10,13 +10,14 @@ import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { goldSource } from '../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../core/volatile.ts';
+import type { CheckedQuestion } from './checkedRollout.ts';
 import { cancelled, Fault } from './fault.ts';
-import type { CallAnswer, HostedAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
+import type { CallAnswer, HostedAnswer, PythonAnswer } from './lane/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
 
-type Asked<Type extends Question['type']> = Extract<Question, { readonly type: Type }>;
+type Asked<Type extends CheckedQuestion['type']> = Extract<CheckedQuestion, { readonly type: Type }>;
 type Answered<T> = {
   readonly answer: T;
   readonly attempts: number;

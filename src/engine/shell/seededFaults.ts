@@ -19,23 +19,29 @@ export async function underFaults(
 ): Promise<ToolOutcome> {
   let given = call;
   for (const fault of faults) {
-    const changed = await before(fault, given, timeoutMs, wait);
+    if (fault.type === 'latency') await wait(Math.min(fault.ms, timeoutMs));
+    const changed = before(fault, given, timeoutMs);
     if ('content' in changed) return changed;
     given = changed;
   }
   return faults.reduce(after, await make(given));
 }
 
+/** Returns the call as it reaches its tool under seeded faults, or null if they keep it from that. */
+export function callUnderFaults(faults: readonly SeededFault[], call: ToolCall, timeoutMs: number): ToolCall | null {
+  let given = call;
+  for (const fault of faults) {
+    const changed = before(fault, given, timeoutMs);
+    if ('content' in changed) return null;
+    given = changed;
+  }
+  return given;
+}
+
 /** The call as it reaches the tool, or what it comes to without reaching it. */
-async function before(
-  fault: SeededFault,
-  call: ToolCall,
-  timeoutMs: number,
-  wait: Time['wait'],
-): Promise<ToolCall | ToolOutcome> {
+function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
   switch (fault.type) {
     case 'latency':
-      await wait(Math.min(fault.ms, timeoutMs));
       return fault.ms < timeoutMs ? call : failed(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
     case 'outage':
       return failed(fault.message ?? `${call.name} is not available at the moment; try again later`);

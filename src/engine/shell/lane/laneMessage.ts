@@ -166,18 +166,20 @@ export type FromInspector =
   /** A debugger is there, and the lane goes on. */
   | { readonly type: 'attached' };
 
-/** The supervisor knows the conversation: what a seat sees and what is judged, it takes from its own state. */
+/**
+ * The supervisor knows the conversation: what a seat sees, what is judged, and the call under way with its arguments, it
+ * takes from its own state.
+ */
 export type Question =
-  | { readonly type: 'agent' | 'user' | 'judge' }
-  | ({ readonly type: 'tool'; readonly source: string } & AskedCall)
-  | ({
+  | { readonly type: 'agent' | 'user' | 'judge' | 'tool' }
+  | {
       readonly type: 'python';
       /** The rollout begins from the base database, with these changes; else they are those since its last call. */
       readonly isFresh: boolean;
       readonly changes: readonly SidedChange[];
-      readonly now: string;
-      readonly seed: string;
-    } & AskedCall)
+      /** Of the call in its rollout, or of the gold action in its task. */
+      readonly step: number;
+    }
   | {
       readonly type: 'hosted';
       readonly environment: string;
@@ -189,16 +191,12 @@ export type Question =
       readonly changes: readonly SidedChange[];
       readonly timeoutMs?: number;
     }
-  | ({
+  | {
       readonly type: 'simulated';
-      readonly now: string;
       /** What was wrong with the answer before. */
       readonly problem: string | null;
-    } & AskedCall)
+    }
   | { readonly type: 'source'; readonly source: string };
 
 /** The arguments of a call, and the forms of their numbers. */
 export type GivenArguments = { readonly arguments: JsonObject } & NumberForms;
-
-/** A call of a tool that the supervisor makes; `step` is the same for every attempt of it. */
-type AskedCall = { readonly name: string; readonly step: number } & GivenArguments;

@@ -9,21 +9,11 @@ import type { FromLane } from './laneMessage.ts';
 const rollout = z.int().positive();
 const record = z.record(z.string(), z.json());
 const side = z.enum(['agent', 'user']);
-const places = z.array(z.string()).optional();
 const changes = z.array(z.strictObject({ side, path: z.array(z.string()), value: z.json().optional() }));
-const call = { name: z.string(), step: z.int(), arguments: record, floats: places, integers: places };
 
 const questionSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.enum(['agent', 'user', 'judge']) }),
-  z.strictObject({ type: z.literal('tool'), source: z.string(), ...call }),
-  z.strictObject({
-    type: z.literal('python'),
-    isFresh: z.boolean(),
-    changes,
-    now: z.string(),
-    seed: z.string(),
-    ...call,
-  }),
+  z.strictObject({ type: z.enum(['agent', 'user', 'judge', 'tool']) }),
+  z.strictObject({ type: z.literal('python'), isFresh: z.boolean(), changes, step: z.int().min(0) }),
   z.strictObject({
     type: z.literal('hosted'),
     environment: z.string(),
@@ -34,7 +24,7 @@ const questionSchema = z.discriminatedUnion('type', [
     changes,
     timeoutMs: z.number().positive().optional(),
   }),
-  z.strictObject({ type: z.literal('simulated'), now: z.string(), problem: z.string().nullable(), ...call }),
+  z.strictObject({ type: z.literal('simulated'), problem: z.string().nullable() }),
   z.strictObject({ type: z.literal('source'), source: z.string() }),
 ]);
 

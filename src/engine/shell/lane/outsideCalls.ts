@@ -4,7 +4,7 @@ import type { Writes } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { numberFormsOf, type ToolCall } from '../../core/message.ts';
 import { writeProblem } from '../../core/simulatedTool.ts';
-import { outsideSource, type Tool } from '../../core/tool.ts';
+import type { Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault, messageOf } from '../fault.ts';
 import { changedRows, withRows, withSidedRows } from '../rows.ts';
@@ -61,25 +61,22 @@ export class OutsideCalls {
   }
 
   #make(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
-    if (tool.source.type === 'python') return this.#callPython(tool, given, context);
+    if (tool.source.type === 'python') return this.#callPython(tool, context);
     if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, given.arguments, context);
-    return this.#callSource(tool, given, context);
+    return this.#callSource();
   }
 
-  async #callSource(tool: Tool, given: GivenArguments, { step }: ToolContext): Promise<ToolOutcome> {
-    const source = outsideSource(tool) ?? '';
-    const answer = await this.#ask({ type: 'tool', source, name: tool.name, ...given, step });
-    return { ...(answer as CallAnswer), writes: [] };
+  async #callSource(): Promise<ToolOutcome> {
+    return { ...((await this.#ask({ type: 'tool' })) as CallAnswer), writes: [] };
   }
 
   /** Only rows travel: what the engine changed since the last call to the process, and back what the call changed. */
-  async #callPython(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
-    const { world, now, random, step } = context;
-    const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
-    const asked = { type: 'python' as const, name: tool.name, ...given, now, seed, step };
+  async #callPython(tool: Tool, { world, random, step }: ToolContext): Promise<ToolOutcome> {
+    // The supervisor draws the seed of the call from the same stream. A gold action that has one is not shared.
+    random.integer(1);
     const ask = () => {
       const changes = changedRows(this.#known ?? this.#base, world);
-      return this.#ask({ ...asked, isFresh: this.#known === null, changes }) as Promise<PythonAnswer>;
+      return this.#ask({ type: 'python', isFresh: this.#known === null, changes, step }) as Promise<PythonAnswer>;
     };
     let answer = await ask();
     if ('isStale' in answer) {
@@ -169,13 +166,12 @@ export class OutsideCalls {
     tool: Tool,
     source: Extract<Tool['source'], { readonly type: 'simulated' }>,
     args: JsonObject,
-    { world, now, step }: ToolContext,
+    { world }: ToolContext,
   ): Promise<ToolOutcome> {
     const side = tool.owner;
-    const asked = { type: 'simulated' as const, name: tool.name, arguments: args, now, step };
     let problem: string | null = null;
     for (let attempt = 0; attempt < simulatorAttempts; attempt++) {
-      const answer = (await this.#ask({ ...asked, problem })) as SimulatedAnswer;
+      const answer = (await this.#ask({ type: 'simulated', problem })) as SimulatedAnswer;
       if ('problem' in answer) {
         problem = answer.problem;
         continue;

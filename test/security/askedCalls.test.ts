@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import type { Tool, ToolOrigin } from '../../src/engine/core/tool.ts';
+import { baseHash } from '../../src/engine/core/world.ts';
+import { CheckedRollout, ForgedMessage } from '../../src/engine/shell/checkedRollout.ts';
+import { type Ports, run } from '../../src/engine/shell/driver.ts';
+import { claimOf } from '../../src/engine/shell/lane/laneChannel.ts';
+import type { Question } from '../../src/engine/shell/lane/laneMessage.ts';
+import { laneMessageIn } from '../../src/engine/shell/lane/laneMessageSchema.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { settingOf } from '../../src/engine/shell/replay.ts';
+import { startOf } from '../../src/engine/shell/start.ts';
+import { domain } from '../engine/shell/faults/scene.ts';
+
+// A lane says that the call under way is to be made, and never with what.
+
+const task = `- id: pay
+  persona: plain
+  user: { goal: Pay., opening: Pay both. }
+  script: [[{ tool: pay, arguments: { amount: 1 } }, { tool: pay, arguments: { amount: 2 } }], Done.]
+`;
+const loaded = loadDomain(domain([], { 'tasks/all.task.yaml': task }));
+
+const sources = {
+  tool: { type: 'mcp', server: 'bank' },
+  python: { type: 'python' },
+  simulated: { type: 'simulated', reads: [], writes: [] },
+} as unknown as Readonly<Record<'tool' | 'python' | 'simulated', ToolOrigin>>;
+
+const questions: Readonly<Record<keyof typeof sources, Question>> = {
+  tool: { type: 'tool' },
+  python: { type: 'python', isFresh: true, changes: [], step: 0 },
+  simulated: { type: 'simulated', problem: null },
+};
+
+type Scene = { readonly check: CheckedRollout; readonly next: (type: RolloutEvent['type']) => void };
+
+/** A rollout with two calls of one tool, which takes its events over up to an event of a type each. */
+async function sceneOf(source: ToolOrigin): Promise<Scene> {
+  const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
+  const limits = { timeoutMs: 1000, idempotent: false };
+  const tool: Tool = {
+    name: 'pay',
+    description: 'Pay.',
+    parameters,
+    effect: 'write',
+    owner: 'agent',
+    source,
+    ...limits,
+  };
+  const setting = { ...settingOf(loaded), domain: { ...loaded.domain, tools: [tool] } };
+  const [played] = setting.domain.tasks;
+  if (!played) throw new Error('the domain has a task');
+  const seats = { agent: { type: 'scripted' }, user: { type: 'agenda' } } as const;
+  const from = startOf(setting.domain, baseHash(setting.world), played, {
+    seed: '1',
+    trial: 0,
+    basis: 'evaluate',
+    ...seats,
+  });
+  const calls = [1, 2].map((amount) => ({ id: `call_${amount}`, name: 'pay', arguments: { amount } }));
+  let turn = 0;
+  const ports: Ports = {
+    agent: () => (turn++ === 0 ? { content: null, toolCalls: calls } : { content: 'Done.', toolCalls: [] }),
+    user: () => (turn === 0 ? { content: 'Pay both.', stop: null } : { content: 'Bye.', stop: 'done' }),
+    callTool: (_, { arguments: given }) => ({
+      content: `paid ${(given as { amount: number }).amount}`,
+      isError: false,
+      writes: [],
+    }),
+    readSource: () => Promise.reject(new Error('there is none')),
+  };
+  const check = new CheckedRollout({ setting, task: played, seats: { agent: 'scripted', user: 'agenda' }, from });
+  const events: RolloutEvent[] = [];
+  for await (const { event } of run({ setting, task: played, ports }, from)) events.push(event);
+  const next = (type: RolloutEvent['type']) => {
+    for (;;) {
+      const event = events.shift();
+      if (!event) throw new Error(`there is no ${type}`);
+      check.accept(claimOf(check.next, event));
+      if (event.type === type) return;
+    }
+  };
+  return { check, next };
+}
+
+const types = Object.keys(sources) as (keyof typeof sources)[];
+
+test.each(types)('the supervisor asks a %s tool with the call of its own state', async (type) => {
+  const { check, next } = await sceneOf(sources[type]);
+  for (const amount of [1, 2]) {
+    next('toolCalled');
+    const asked = check.ask(questions[type]);
+    expect(asked).toMatchObject({ type, name: 'pay', arguments: { amount }, step: check.next });
+    check.answered(questions[type], { content: `paid ${amount}`, isError: false });
+    next('toolReturned');
+  }
+});
+
+const fields = {
+  name: 'refund',
+  arguments: { amount: 1000 },
+  source: 'other',
+  step: 7,
+  seed: '1',
+  now: '2020-01-01',
+  floats: ['/amount'],
+};
+const forged = types.flatMap((type) =>
+  Object.entries(fields)
+    .filter(([field]) => !(type === 'python' && field === 'step'))
+    .map(([field, value]) => [type, field, value] as const),
+);
+
+test.each(forged)('a %s question of a lane cannot say its %s', (type, field, value) => {
+  const message = (about: object) => ({ type: 'question', question: 1, rollout: 1, about });
+  expect(laneMessageIn(message(questions[type]))).toEqual(message(questions[type]));
+  expect(() => laneMessageIn(message({ ...questions[type], [field]: value }))).toThrow();
+});
+
+test.each(types)('a %s question that nothing waits for is forged', async (type) => {
+  const { check, next } = await sceneOf(sources[type]);
+  next('agentReplied');
+  expect(() => check.ask(questions[type])).toThrow(ForgedMessage);
+  next('toolCalled');
+  const other = types.find((each) => each !== type) as (typeof types)[number];
+  expect(() => check.ask(questions[other])).toThrow(ForgedMessage);
+});
+
+const returned = (call: number, content: string, isError: boolean): RolloutEvent => ({
+  type: 'toolReturned',
+  callId: `call_${call}`,
+  content,
+  isError,
+});
+
+test.each([
+  ['without an answer', null, returned(2, 'paid 2', false)],
+  ['that was the answer to an earlier call', null, returned(2, 'paid 1', false)],
+  ['that is not the answer', { content: 'paid 2', isError: false }, returned(2, 'paid 1', false)],
+  ['where the answer is an error', { content: 'paid 2', isError: true }, returned(2, 'paid 2', false)],
+  ['as an error where the answer is none', { content: 'paid 2', isError: false }, returned(2, 'paid 2', true)],
+])('a result %s is forged', async (_, answer, event) => {
+  const { check, next } = await sceneOf(sources.tool);
+  next('toolCalled');
+  check.ask(questions.tool);
+  check.answered(questions.tool, { content: 'paid 1', isError: false });
+  next('toolReturned');
+  next('toolCalled');
+  if (answer) {
+    check.ask(questions.tool);
+    check.answered(questions.tool, answer);
+  }
+  expect(() => check.accept(claimOf(check.next, event))).toThrow(ForgedMessage);
+});
+
+test('a snapshot that was not saved is forged', async () => {
+  const { check, next } = await sceneOf(sources.tool);
+  next('toolCalled');
+  check.ask(questions.tool);
+  check.answered(questions.tool, { content: 'paid 1', isError: false, saved: { source: 'bank', snapshot: { a: 1 } } });
+  const saved = (snapshot: number): RolloutEvent => ({
+    type: 'sourceSaved',
+    callId: 'call_1',
+    source: 'bank',
+    snapshot: { a: snapshot } as never,
+  });
+  expect(() => check.accept(claimOf(check.next, saved(2)))).toThrow(ForgedMessage);
+  check.accept(claimOf(check.next, saved(1)));
+});
