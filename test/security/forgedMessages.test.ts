@@ -70,6 +70,14 @@ test('without an attack the rollout is scored, with reward 0', async () => {
   expect(closed).toMatchObject({ reward: 0, failure: null });
 });
 
+/** What a lane says of itself, each at one moment. */
+const messagesOfItself = [
+  '{"type":"described","tools":[],"sync":false}',
+  '{"type":"prepared"}',
+  '{"type":"inspected","url":"ws://127.0.0.1:1/x"}',
+  '{"type":"attached"}',
+];
+
 const forged = { who: 'environment', code: 'lane/forged' };
 const attacks: readonly (readonly [name: string, attack: string])[] = [
   [
@@ -123,10 +131,9 @@ const attacks: readonly (readonly [name: string, attack: string])[] = [
   ],
   [
     'a tool outside is called that nobody called',
-    say(
-      `'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"tool","source":"bank","name":"pay","step":1,"arguments":{}}}'`,
-    ),
+    say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"tool"}}'`),
   ],
+  ...messagesOfItself.map((message) => [`the lane repeats ${message}`, say(`'m\\t${message}'`)] as const),
 ];
 
 test.each(sampled(attacks, 3))('%s: the rollout has no reward, and the failure names the cause', async (_, attack) => {
@@ -134,6 +141,26 @@ test.each(sampled(attacks, 3))('%s: the rollout has no reward, and the failure n
   expect(closed).toMatchObject({ reward: null, failure: forged });
   expect(closed.failure?.message).toMatch(/^the domain's code interferes with the rollout: /);
   expect(closed.arrived.at(-1)?.type).toBe('rewarded');
+});
+
+test('a rollout that its process gives up ends with a receipt, and the failure is that of the domain', async () => {
+  const { closed } = await play(say(`'m\\t{"type":"crashed","rollout":1,"message":"no memory"}'`), 'human');
+  const failure = { who: 'environment', code: 'lane/crashed', message: expect.stringMatching(/: no memory$/) };
+  expect(closed).toMatchObject({ reward: null, failure });
+  expect(closed.arrived.at(-1)?.type).toBe('rewarded');
+});
+
+test('code that does not load in time ends the start', async () => {
+  const code = `${toolsHead}await new Promise(() => undefined);`;
+  const loaded = loadDomain(domain([], { 'tools.ts': code }));
+  const failure = { code: 'tool/load-time', message: expect.stringMatching(/did not load within 0.5 s/) };
+  await expect(openSupervisor(loaded, { loadMs: 500 })).rejects.toMatchObject({ failure });
+});
+
+test.each(messagesOfItself)('code that says %s when it loads is refused', async (message) => {
+  const code = `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs'); ${say(`'m\\t${message}'`)}`;
+  const loaded = loadDomain(domain([], { 'tools.ts': code }));
+  await expect(openSupervisor(loaded)).rejects.toMatchObject({ failure: forged });
 });
 
 test('questions that a tool forges ask no model: 200 of them cost nothing', async () => {

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Domain, HostedEnvironment } from '../core/domain.ts';
+import type { Failure } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
 import type { GoldCache } from './checkedRollout.ts';
@@ -8,6 +10,18 @@ import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './la
 import { fitnessOf, unfitFault } from './load/fitness.ts';
 import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
+/** A minute: code that loads this long waits for something that does not happen. */
+const longestLoadMs = 60_000;
+
+function slowFailure(ms: number, folder: string, tools: string): Failure {
+  return {
+    who: 'environment',
+    code: 'tool/load-time',
+    message: `the domain's code did not load within ${ms / 1000} s; look for an await outside of every function whose promise never settles`,
+    file: join(folder, tools),
+  };
+}
+
 /** One child process and the rollouts that it folds. */
 export type Lane<Rollout> = {
   readonly process: LaneProcess;
@@ -16,7 +30,8 @@ export type Lane<Rollout> = {
   readonly golds: GoldCache;
   /** Resolves when the lane knows the domain; rejects with the `Fault` that kept it from that. */
   readonly prepared: Promise<void>;
-  isPrepared: boolean;
+  /** What it has said of itself: its tools come first, and then that it knows the whole domain. */
+  state: 'loading' | 'described' | 'prepared';
 };
 
 /** What a lane says once it is prepared. */
@@ -34,6 +49,8 @@ export type LaneDeath<Rollout> = LaneEnded & {
 type LanesOptions<Rollout> = {
   /** Whether their inspectors can be opened. */
   readonly inspectable: boolean;
+  /** How long the domain's code may take to load, in ms; a minute by default. */
+  readonly loadMs?: number | undefined;
   readonly onWord: (lane: Lane<Rollout>, word: LaneWord) => void;
   readonly onDeath: (death: LaneDeath<Rollout>) => void;
 };
@@ -78,9 +95,13 @@ export class Lanes<Rollout> {
 
   /** Ends a lane that said something which cannot have happened. */
   condemn(lane: Lane<Rollout>, message: string): void {
+    this.#end(lane, { failure: forgedFailure(message), culprit: null, isForged: true });
+  }
+
+  #end(lane: Lane<Rollout>, death: LaneEnded): void {
     if (!this.#lanes.includes(lane)) return;
     lane.process.kill();
-    this.#died(lane, { failure: forgedFailure(message), culprit: null, isForged: true });
+    this.#died(lane, death);
   }
 
   close(): void {
@@ -91,11 +112,20 @@ export class Lanes<Rollout> {
   #start(): Lane<Rollout> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { folder, file } = this.#static;
+    const end = (failure: Failure, isForged: boolean) => {
+      clearTimeout(timer);
+      reject(new Fault(failure));
+      this.#end(lane, { failure, culprit: null, isForged });
+    };
+    const forged = ({ type }: FromLane) => end(forgedFailure(`it said "${type}", which nothing waits for`), true);
+    const { loadMs = longestLoadMs } = this.#options;
+    const timer = setTimeout(() => end(slowFailure(loadMs, folder, file.tools), false), loadMs);
+    timer.unref();
     const lane: Lane<Rollout> = {
       rollouts: new Map(),
       golds: new Map(),
       prepared: promise,
-      isPrepared: false,
+      state: 'loading',
       process: startLane(
         {
           folder,
@@ -106,14 +136,21 @@ export class Lanes<Rollout> {
         },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message, reject);
-            else if (message.type === 'notDescribed') reject(new Fault(message.failure));
-            else if (message.type === 'prepared') {
-              lane.isPrepared = true;
+            if (message.type === 'described' || message.type === 'notDescribed') {
+              if (lane.state !== 'loading') return forged(message);
+              lane.state = 'described';
+              clearTimeout(timer);
+              if (message.type === 'described') this.#prepare(lane, message, reject);
+              else reject(new Fault(message.failure));
+            } else if (message.type === 'prepared') {
+              if (lane.state !== 'described') return forged(message);
+              lane.state = 'prepared';
               resolve();
-            } else this.#options.onWord(lane, message);
+            } else if (lane.state === 'prepared' || message.type === 'log') this.#options.onWord(lane, message);
+            else forged(message);
           },
           onDeath: (death) => {
+            clearTimeout(timer);
             reject(new Fault(death.failure));
             this.#died(lane, death);
           },
@@ -152,7 +189,8 @@ export class Lanes<Rollout> {
     this.#lanes.splice(this.#lanes.indexOf(lane), 1);
     const orphans = [...lane.rollouts.values()];
     lane.rollouts.clear();
-    if (lane.isPrepared && (orphans.length > 0 || this.#lanes.length === 0)) this.#start();
-    this.#options.onDeath({ ...death, orphans, hasSuccessor: lane.isPrepared });
+    const isPrepared = lane.state === 'prepared';
+    if (isPrepared && (orphans.length > 0 || this.#lanes.length === 0)) this.#start();
+    this.#options.onDeath({ ...death, orphans, hasSuccessor: isPrepared });
   }
 }

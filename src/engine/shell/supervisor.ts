@@ -105,6 +105,8 @@ export type SupervisorOptions = {
   /** Whether a JavaScript debugger may look into them. */
   readonly inspectable?: boolean;
   readonly log?: (text: string) => void;
+  /** How long a domain's code may take to load, in ms. */
+  readonly loadMs?: number | undefined;
 };
 
 /** How long events may wait that nothing outside depends on. */
@@ -162,6 +164,7 @@ class Supervision implements Supervisor {
     this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
     this.#lanes = new Lanes(domain, {
       inspectable: options.inspectable ?? false,
+      loadMs: options.loadMs,
       onWord: (lane, word) => this.#received(lane, word),
       onDeath: (death) => this.#takeOver(death),
     });
@@ -334,7 +337,10 @@ class Supervision implements Supervisor {
         this.#end(live);
         return;
       case 'crashed':
-        this.#giveUp(live, new Error(message.message));
+        // The domain's code shares the process with the loop, so that the failure is counted as the domain's.
+        if (live.ending) throw new ForgedMessage('a rollout crashed that was closed');
+        live.ending = [...check.fail(crashFailure(redacted(message.message)))];
+        this.#end(live);
     }
   }
 
@@ -526,6 +532,14 @@ class Supervision implements Supervisor {
     live.steps = 0;
     this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
+}
+
+function crashFailure(message: string): Failure {
+  return {
+    who: 'environment',
+    code: 'lane/crashed',
+    message: `the process that runs the domain's code cannot play the rollout further: ${message.slice(0, 2000)}`,
+  };
 }
 
 /** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */

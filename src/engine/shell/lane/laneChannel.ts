@@ -172,6 +172,7 @@ export function claimOf(n: number, event: RolloutEvent): ClaimedEvent {
 /** The parent's end: gives whole lines as messages; events of one rollout that arrive together come as one. */
 export class LaneReader {
   readonly #deliver: (message: FromLane) => void;
+  /** The parts of a line that has no end yet. Joined once, however many there are. */
   #rest = '';
   #received = 0;
   /** The lane's last word, when it had one. */

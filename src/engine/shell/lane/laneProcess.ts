@@ -78,6 +78,9 @@ class ChildLane implements LaneProcess {
   isInspected = false;
   #inspecting: Inspecting | null = null;
   #relay: Relay | null = null;
+  /** What the inspector was asked and has not answered. */
+  readonly #toInspector: ToInspector['type'][] = [];
+  #isAttachDue = false;
   #isKilled = false;
   #isOver = false;
   #hung: Mark | null = null;
@@ -119,7 +122,7 @@ class ChildLane implements LaneProcess {
     this.#inspecting = opening;
     this.#watchdog.rest(true);
     this.isInspected = true;
-    this.#send({ type: 'inspect' });
+    this.#sendToInspector('inspect');
     return opening.opened.promise;
   }
 
@@ -129,7 +132,12 @@ class ChildLane implements LaneProcess {
   }
 
   uninspect(): void {
-    this.#send({ type: 'uninspect' });
+    this.#sendToInspector('uninspect');
+  }
+
+  #sendToInspector(type: ToInspector['type']): void {
+    this.#toInspector.push(type);
+    this.#send({ type });
   }
 
   #send(message: ToLane | ToInspector | LaneOpening): void {
@@ -160,9 +168,16 @@ class ChildLane implements LaneProcess {
   }
 
   #deliver(message: FromLane): void {
-    if (message.type === 'inspected') this.#relayed(message);
-    else if (message.type === 'attached') this.#inspecting?.attached.resolve();
-    else if (!this.#isKilled) this.#handlers.onMessage(message);
+    if (message.type === 'inspected') {
+      const asked = this.#toInspector.shift();
+      if (asked === undefined || (asked === 'uninspect' && message.url !== null)) throw unasked(message);
+      this.#isAttachDue = message.url !== null;
+      this.#relayed(message);
+    } else if (message.type === 'attached') {
+      if (!this.#isAttachDue) throw unasked(message);
+      this.#isAttachDue = false;
+      this.#inspecting?.attached.resolve();
+    } else if (!this.#isKilled) this.#handlers.onMessage(message);
   }
 
   /** The inspector of a confined lane listens where only the lane is: a relay leads there while it is open. */
@@ -170,18 +185,19 @@ class ChildLane implements LaneProcess {
     this.#relay?.close();
     this.#relay = null;
     const { pid } = this;
+    const inspecting = this.#inspecting;
     if (message.url === null || !this.#isWrapped || pid === undefined) {
       this.#inspected(message);
       return;
     }
     relayInspector(pid, message.url).then(
       (relay) => {
+        if (this.#isOver || this.#inspecting !== inspecting) return relay.close();
         this.#relay = relay;
-        if (this.#isOver) relay.close();
         this.#inspected({ ...message, url: relay.url });
       },
       (error: unknown) => {
-        this.#send({ type: 'uninspect' });
+        this.#sendToInspector('uninspect');
         this.#inspected({ ...message, url: null, problem: messageOf(error) });
       },
     );
@@ -274,6 +290,8 @@ class ChildLane implements LaneProcess {
     };
   }
 }
+
+const unasked = ({ type }: FromInspector) => new UnreadableMessage(`it said "${type}", which nothing waits for`);
 
 /** What becomes of the rollouts of a lane that said something which cannot be. */
 export function forgedFailure(message: string): Failure {
