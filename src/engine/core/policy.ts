@@ -21,7 +21,12 @@ export type PolicyBlock = PolicyRange & { readonly text: string; readonly id: st
 export type PolicyMark = PolicyRange & { readonly id: string };
 
 export type PolicyProblem = PolicyRange & {
-  readonly code: 'policy/bad-mark' | 'policy/misplaced-mark' | 'policy/second-mark' | 'policy/duplicate-rule';
+  readonly code:
+    | 'policy/bad-mark'
+    | 'policy/misplaced-mark'
+    | 'policy/second-mark'
+    | 'policy/duplicate-rule'
+    | 'policy/too-deep';
   readonly message: string;
   readonly hint: string;
 };
@@ -58,7 +63,9 @@ type Reading = {
  */
 export function parsePolicy(source: string): ParsedPolicy {
   const reading: Reading = { source, lineStarts: lineStartsOf(source), blocks: [], marks: [], problems: [] };
-  visit(fromMarkdown(source), reading);
+  const deep = deepLine(source);
+  if (deep === null) visit(fromMarkdown(source), reading);
+  else reportDeep(reading, deep);
   const rules = reading.blocks.flatMap((block): PolicyRule[] =>
     block.id === null ? [] : [{ id: block.id, text: block.text, line: block.line, endLine: block.endLine }],
   );
@@ -69,6 +76,35 @@ export function parsePolicy(source: string): ParsedPolicy {
     marks: reading.marks.map(({ id, line, column, endLine, endColumn }) => ({ id, line, column, endLine, endColumn })),
     problems: reading.problems,
   };
+}
+
+/** Levels of lists and quotes in a policy. A parser of markdown takes seconds for thousands, and exhausts the stack. */
+const deepestBlock = 100;
+
+/** What opens a list item or a quote at the start of a line, with the space around it. */
+const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*[ \t]*/;
+
+/** Returns the offset of the first line that may begin deeper than a policy can be, or null. */
+function deepLine(source: string): number | null {
+  let offset = 0;
+  for (const line of source.split('\n')) {
+    const [start = ''] = containers.exec(line) ?? [];
+    // A level takes a mark, or two columns of white space below a mark in a line before.
+    const marks = start.match(/[>+*.)-]/g)?.length ?? 0;
+    if (marks > deepestBlock || start.length > 4 * deepestBlock) return offset;
+    offset += line.length + 1;
+  }
+  return null;
+}
+
+function reportDeep(reading: Reading, offset: number): void {
+  report(
+    reading,
+    'policy/too-deep',
+    rangeOf(reading, offset, offset + 1),
+    `The policy has more than ${deepestBlock} levels of lists and quotes.`,
+    'Write it with fewer levels. Until then its rules are not read.',
+  );
 }
 
 /**
@@ -174,7 +210,7 @@ function refuseMarks(found: readonly Found[], reading: Reading): null {
   return null;
 }
 
-function report(reading: Reading, code: PolicyProblem['code'], at: Found, message: string, hint: string): void {
+function report(reading: Reading, code: PolicyProblem['code'], at: PolicyRange, message: string, hint: string): void {
   const { line, column, endLine, endColumn } = at;
   reading.problems.push({ code, message, hint, line, column, endLine, endColumn });
 }

@@ -79,7 +79,7 @@ function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchem
     ];
     for (const compilerOf of compilers) {
       const made = compiledBy(compilerOf(), schema as object);
-      if (typeof made !== 'string') return { errorsOf: (value) => (made(value) ? [] : (made.errors ?? [])) };
+      if (typeof made !== 'string') return { errorsOf: (value) => errorsWithin(made, value) };
       problem ||= made;
     }
   } catch (error) {
@@ -98,8 +98,36 @@ function quickOf({ settings, quick }: Mode, dialect: Dialect): Ajv {
   return made;
 }
 
+/** How many references are followed to check one value. Each may follow two more, so that a small schema has no end. */
+const mostReferences = 100_000;
+
+/** Is next to every reference of a compiled schema. */
+const counted = 'rehearsal-counted';
+let references = 0;
+
+class TooManyReferences extends Error {}
+
+function errorsWithin(check: ValidateFunction, value: Json): readonly ErrorObject[] {
+  references = 0;
+  try {
+    return check(value) ? [] : (check.errors ?? []);
+  } catch (error) {
+    if (!(error instanceof TooManyReferences)) throw error;
+    const message = `cannot be checked: its schema takes more than ${mostReferences} references for one value`;
+    return [{ keyword: '$ref', instancePath: '', schemaPath: '#', params: {}, message }];
+  }
+}
+
 /** Takes out the keyword `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */
 function withoutId(ajv: Ajv): Ajv {
+  ajv.addKeyword({
+    keyword: counted,
+    validate: () => {
+      references += 1;
+      if (references > mostReferences) throw new TooManyReferences();
+      return true;
+    },
+  });
   return ajv.opts.schemaId === 'id' ? ajv : (ajv.removeKeyword('id') as Ajv);
 }
 
@@ -132,6 +160,8 @@ function tolerated(schema: Json): Json {
       return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value) : tolerated(value)]];
     }),
   ) as JsonObject;
+  if (['$ref', '$dynamicRef', '$recursiveRef'].some((key) => typeof plain[key] === 'string'))
+    (plain as Record<string, Json>)[counted] = true;
   if (nullable === undefined) return plain;
   if (plain['type'] !== undefined) return nullable === true ? { ...plain, nullable } : plain;
   return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;

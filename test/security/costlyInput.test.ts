@@ -1,0 +1,74 @@
+import { performance } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../src/engine/core/json.ts';
+import { parsePolicy } from '../../src/engine/core/policy.ts';
+import { LaneReader } from '../../src/engine/shell/lane/laneChannel.ts';
+import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
+
+// Small inputs that would take hours, or exhaust the stack.
+
+const twice = (name: string) => ({ $ref: `#/$defs/${name}` });
+
+/** A schema where each definition refers twice to the one before. */
+function doubling(levels: number, first: JsonObject = { type: 'object' }): JsonObject {
+  const defs: Record<string, JsonObject> = { a0: first };
+  for (let at = 1; at <= levels; at++) defs[`a${at}`] = { allOf: [twice(`a${at - 1}`), twice(`a${at - 1}`)] };
+  return { type: 'object', $defs: defs, ...twice(`a${levels}`) };
+}
+
+/** A value that is this deep, and a schema that checks each level of it twice. */
+const nested = (levels: number): Json => (levels === 0 ? {} : { a: nested(levels - 1) });
+const tree = {
+  $defs: { node: { allOf: [{ properties: { a: twice('node') } }, { properties: { a: twice('node') } }] } },
+  ...twice('node'),
+};
+
+test.each([
+  ['definitions', doubling(32), {}],
+  ['definitions, where every one fails', doubling(32, { type: 'object', required: ['b'] }), {}],
+  ['levels of the value', tree, nested(40)],
+])('a schema that doubles with its %s is refused for a value', (_, schema, value) => {
+  for (const compile of [compileSchema, compileOutputSchema]) {
+    const compiled = compile(schema as JsonObject);
+    const errors = 'errorsOf' in compiled ? compiled.errorsOf(value) : [];
+    expect(errors.length).toBeGreaterThan(0);
+  }
+});
+
+test.each([
+  ['definitions', doubling(10), {}],
+  ['levels of the value', tree, nested(10)],
+])('a schema that doubles a few times with its %s is checked', (_, schema, value) => {
+  const compiled = compileSchema(schema as JsonObject);
+  expect('errorsOf' in compiled && compiled.errorsOf(value)).toEqual([]);
+});
+
+test.each([
+  ['lists on one line', '- '.repeat(4000)],
+  ['quotes on one line', '> '.repeat(4000)],
+  ['quotes without spaces', '>'.repeat(4000)],
+  ['numbers on one line', '1. '.repeat(4000)],
+  ['lists on lines of their own', Array.from({ length: 1000 }, (_, at) => `${'  '.repeat(at)}- a`).join('\n')],
+])('a policy of thousands of nested %s is a finding', (_, source) => {
+  const { problems } = parsePolicy(`# Policy\n\n${source}\n`);
+  expect(problems).toMatchObject([{ code: 'policy/too-deep' }]);
+});
+
+test('a policy with ten levels of lists is read', () => {
+  const source = Array.from({ length: 10 }, (_, at) => `${'    '.repeat(at)}1. Rule ${at} {#r${at}}`).join('\n');
+  const { problems, policy } = parsePolicy(`${source}\n\n---\n\n- - -\n\n**Bold** ---------- text\n`);
+  expect(problems).toEqual([]);
+  expect(policy.rules).toHaveLength(10);
+});
+
+test('a line of a lane in 100 times as many parts takes about as long to read', () => {
+  const took = (parts: number, size: number) => {
+    const reader = new LaneReader(() => undefined);
+    const from = performance.now();
+    for (let at = 0; at < parts; at++) reader.read(`${at}`.padEnd(size, 'x'));
+    expect(() => reader.read('\n')).toThrow(/what no lane says/);
+    return performance.now() - from;
+  };
+  took(10, 1 << 16);
+  expect(took(64_000, 512)).toBeLessThan(20 * took(500, 1 << 16) + 500);
+});
