@@ -328,6 +328,12 @@ const python: readonly Attack[] = [
   ...rows('Python', limit, false)(
     ['open 2000 files', 'return len([open(__file__) for _ in range(2000)])'],
     ['allocate 5 GB', 'return len([bytearray(1 << 28) for _ in range(20)])'],
+    ['allocate 5 GB of shared memory', 'import mmap\nreturn len(mmap.mmap(-1, 5 << 30))'],
+    [
+      'allocate shared memory by /dev/zero',
+      'import mmap\nreturn len(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 5 << 30))',
+    ],
+    ['allocate memory without a name', 'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file'],
     [
       'fill the temporary folder with 200 MB',
       'with open("/tmp/" + scene["mark"], "wb") as file:\n    for _ in range(200): file.write(bytes(1 << 20))',
