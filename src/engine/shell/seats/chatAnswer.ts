@@ -196,10 +196,9 @@ function answerOf(
 ): ChatAnswer {
   const { text, thoughts: inParts, refusal: refusedPart } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
-  const toolCalls = [
-    ...(message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? ''))),
-    ...(message.function_call ? [callOf(message.function_call, '')] : []),
-  ];
+  const calls = (message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? '')));
+  // llama-cpp-python sends a call in both forms.
+  const toolCalls = calls.length === 0 && message.function_call ? [callOf(message.function_call, '')] : calls;
   const inFields = message.reasoning_content || message.reasoning;
   const all = [inFields, inParts, spoken.thoughts].filter(Boolean);
   const refusal = message.refusal || refusedPart || undefined;

@@ -32,7 +32,12 @@ const chunkSchema = z.looseObject({ error: z.unknown().optional(), choices: z.ar
 const unfinished: readonly unknown[] = ['', 'null'];
 
 type Fields = Record<string, unknown>;
-type Choice = { readonly fields: Fields; readonly message: Fields; readonly calls: CallDelta[] };
+type Choice = {
+  readonly fields: Fields;
+  readonly message: Fields;
+  readonly calls: CallDelta[];
+  readonly legacy: CallDelta[];
+};
 
 /** Fields of a message that come in parts. In any other field the last value counts. */
 const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'refusal'];
@@ -66,22 +71,22 @@ export function completionIn(stream: string): string | null {
     for (const { index, delta, ...fields } of parts ?? []) {
       if (unfinished.includes(fields['finish_reason'])) fields['finish_reason'] = null;
       const at = index ?? 0;
-      const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [] };
+      const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [], legacy: [] };
       choices.set(at, choice);
       assign(choice.fields, fields);
       isWhole ||= typeof fields['finish_reason'] === 'string';
       const { tool_calls: calls, function_call: legacy, ...more } = delta ?? {};
       for (const [name, part] of Object.entries(more)) addPart(choice.message, name, part);
-      if (legacy) addCall(choice.calls, { index: 0, function: legacy });
+      if (legacy) addCall(choice.legacy, { index: 0, function: legacy });
       for (const call of calls ?? []) addCall(choice.calls, call);
     }
   }
   if (!isWhole) return null;
-  const whole = [...choices].map(([index, { fields, message, calls }]) => ({
-    index,
-    message: { ...message, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
-    ...fields,
-  }));
+  const whole = [...choices].map(([index, { fields, message, calls: current, legacy }]) => {
+    // llama-cpp-python sends a call in both forms.
+    const calls = current.length > 0 ? current : legacy;
+    return { index, message: { ...message, ...(calls.length > 0 ? { tool_calls: calls } : {}) }, ...fields };
+  });
   return JSON.stringify({ ...head, object: 'chat.completion', choices: whole });
 }
 

@@ -40,6 +40,15 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: null, toolCalls: [call] },
   ],
   [
+    'a call in both forms',
+    {
+      content: null,
+      function_call: { name: 'find_parcel', arguments: '{}' },
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'find_parcel', arguments: '{}' } }],
+    },
+    { content: null, toolCalls: [{ ...call, id: 'c' }] },
+  ],
+  [
     'whole numbers that are floats',
     { tool_calls: [{ id: 'c', type: 'function', function: { name: 'pay', arguments: '{"amount": 5.0}' } }] },
     { toolCalls: [{ id: 'c', name: 'pay', arguments: { amount: 5 }, floats: ['/amount'] }] },

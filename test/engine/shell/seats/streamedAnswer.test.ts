@@ -103,6 +103,21 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     },
   ],
   [
+    'a call in both forms',
+    [
+      delta({
+        function_call: { name: 'find', arguments: '' },
+        tool_calls: [{ index: 0, id: 'c', function: { name: 'find', arguments: '' } }],
+      }),
+      delta({
+        function_call: { name: 'find', arguments: '{"id": "P1"}' },
+        tool_calls: [{ index: 0, id: 'c', function: { name: 'find', arguments: '{"id": "P1"}' } }],
+      }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'c', ...find }] },
+  ],
+  [
     'a function_call in parts',
     [
       delta({ function_call: { name: 'find', arguments: '' } }),
