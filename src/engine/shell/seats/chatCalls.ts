@@ -35,7 +35,8 @@ export function idsOfCalls(messages: readonly Message[]): readonly string[] {
 }
 
 /**
- * Returns calls as they are sent back to the endpoint.
+ * Returns calls as they are sent back to the endpoint. Servers parse the arguments of earlier calls and refuse the whole
+ * request where they are not an object, so text that is not one goes back in an object.
  * @param tools those that the model is offered: where their schemas or the model had numbers, large ones are numbers again
  */
 export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []): readonly ChatCall[] {
@@ -43,7 +44,7 @@ export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] 
     const { parameters = {} } = tools.find(({ name }) => name === call.name) ?? {};
     const text =
       typeof call.arguments === 'string'
-        ? call.arguments
+        ? JSON.stringify({ arguments: call.arguments })
         : JSON.stringify(exactArguments(parameters, call.arguments, call.integers));
     return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
   });

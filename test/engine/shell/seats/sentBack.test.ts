@@ -74,6 +74,17 @@ test.each(withCalls)('%s goes back in later turns, too', async (_, message, back
   expect(sent).toMatchObject(back);
 });
 
+test.each([
+  ['cut off', '{"parcel": "P4'],
+  ['a list', '["P46"]'],
+  ['a text', 'P46'],
+])('arguments that are %s go back as an object, and are recorded as they came', async (_, given) => {
+  const answer = { tool_calls: [{ ...call, function: { name: 'look', arguments: given } }] };
+  const { reply, sent } = await sentAfter(answer, [result]);
+  expect(reply.toolCalls).toMatchObject([{ arguments: given }]);
+  expect(sent).toMatchObject({ tool_calls: [{ function: { arguments: JSON.stringify({ arguments: given }) } }] });
+});
+
 const plain = { role: 'assistant', content: 'It is red.' };
 
 test.each([
