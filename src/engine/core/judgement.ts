@@ -1,7 +1,7 @@
 import { endsWithObject } from './answerEnd.ts';
 import type { Domain } from './domain.ts';
 import type { JudgeSubject } from './event.ts';
-import { canonicalJson } from './json.ts';
+import { canonicalJson, isObject, type Json } from './json.ts';
 import { endsInsideObject, objectsInText } from './jsonInText.ts';
 import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
@@ -83,15 +83,14 @@ function transcriptOf(messages: readonly Message[]): string {
 }
 
 /**
- * Reads a judge's answer: the objects of its text that have `holds` and a reason, or `holds` alone where none has both.
- * Without such an object, where two of them disagree, where the last object of all says something else, or where the
- * text ends inside of an object or has words on both sides of it, it is not an answer and never counts as a yes. Neither does an object that the judge
- * quotes from the conversation.
+ * Reads a judge's answer: the last object of its text that has `holds` and a reason, or `holds` alone where none has both.
+ * An object that the judge quotes from the conversation does not count. Without another one, where two of them disagree,
+ * where the last object of all says something else, or where the text ends inside of an object, it is not an answer and
+ * never counts as a yes. Neither is one without a reason that has words on both sides: it may be a part of a quotation.
  */
 export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   if (endsInsideObject(text)) return { holds: null, reason: "the judge's answer breaks off" };
-  // An object in an argument of a call is in the transcript with its quotes escaped.
-  const said = new Set([transcript, transcript.replaceAll('\\"', '"')].flatMap(objectsInText).map(canonicalJson));
+  const said = new Set(quotableIn(transcript));
   const answers = objectsInText(text).filter(
     (each) => typeof each['holds'] === 'boolean' && !said.has(canonicalJson(each)),
   );
@@ -101,12 +100,28 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
   if ([...counted, ...answers.slice(-1)].some(({ holds }) => holds !== last['holds']))
     return { holds: null, reason: 'the judge gave answers that disagree' };
-  // Words on both sides of an object may be about a quotation.
-  if (!endsWithObject(text.replace(/[.\s]+$/, '')) && !/^\s*(?:```\w*\s*)?\{/.test(text))
-    return { holds: null, reason: 'the judge gave no clear answer' };
   const { holds, reason } = last;
-  return {
-    holds: holds === true,
-    reason: typeof reason === 'string' && reason !== '' ? reason : 'the judge gave no reason',
-  };
+  if (typeof reason === 'string' && reason !== '') return { holds: holds === true, reason };
+  const isAtEdge = endsWithObject(text.replace(/[.\s]+$/, '')) || /^\s*(?:```\w*\s*)?\{/.test(text);
+  return isAtEdge
+    ? { holds: holds === true, reason: 'the judge gave no reason' }
+    : { holds: null, reason: 'the judge gave no clear answer' };
+}
+
+/** Levels of objects and texts in which quotable objects are looked for. */
+const deepestQuotation = 6;
+
+/** Yields every object of a conversation that a judge could quote, also those within others and within their texts. */
+function* quotableIn(transcript: string): Generator<string> {
+  // An object in an argument that is cut off has its quotes escaped.
+  for (const text of [transcript, transcript.replaceAll('\\"', '"')])
+    for (const object of objectsInText(text)) yield* objectsWithin(object, deepestQuotation);
+}
+
+function* objectsWithin(value: Json, levels: number): Generator<string> {
+  if (isObject(value)) yield canonicalJson(value);
+  if (levels === 0) return;
+  const inner = typeof value === 'string' ? objectsInText(value) : value;
+  if (typeof inner === 'object' && inner !== null)
+    for (const each of Object.values(inner)) yield* objectsWithin(each, levels - 1);
 }

@@ -4,7 +4,7 @@ import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/
 import type { OnRetry } from './endpointAttempts.ts';
 import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
-import { structured } from './structuredOutput.ts';
+import { structured, structuredText } from './structuredOutput.ts';
 
 /** The answer of a judge. Its reason comes first, so that a model thinks before it decides. */
 const answerFormat = structured('judgement', {
@@ -28,7 +28,7 @@ export async function askJudgeModel(
   ];
   const body = { messages, response_format: answerFormat };
   const { answer, call } = await completeWhole({ temperature: 0, ...seat }, key, 'judge', signal, body, onRetry);
-  const content = answer.content ?? '';
+  const content = structuredText(answer);
   const reply = judgeAnswerIn(content, transcript);
   // What was cut off may have quoted an object before its own.
   if (answer.brokenEnd === null || (reply.holds !== null && endsWithObject(content))) return { reply, call };

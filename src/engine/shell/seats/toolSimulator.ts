@@ -13,7 +13,7 @@ import type { AskedSimulator } from '../outside.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import { type Answered, completeWhole } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
-import { structured } from './structuredOutput.ts';
+import { structured, structuredText } from './structuredOutput.ts';
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
 const writesSchema = {
@@ -57,7 +57,7 @@ export async function askToolModel(
   ];
   const body = { messages, response_format: answerFormat(tool) };
   const { answer, call } = await completeWhole(seat, key, 'tool', signal, body, onRetry);
-  const content = answer.content ?? '';
+  const content = structuredText(answer);
   const reply = readAnswer(tool, content);
   if (answer.brokenEnd === null || (!('problem' in reply) && endsWithObject(content))) return { reply, call };
   return { reply: { problem: `it was ${brokenEndText[answer.brokenEnd]}` }, call };

@@ -215,4 +215,6 @@ test('every seat reads such answers in the same way', async () => {
   const yes = completion({ content: '{"reason": "It was.", "holds": true}' });
   expect(await askJudgeModel(await seat(bad, yes), '', question, never)).toMatchObject({ reply: { holds: true } });
   expect(await askJudgeModel(await seat(refused), '', question, never)).toMatchObject({ reply: { holds: null } });
+  const inThoughts = completion({ content: '', reasoning_content: '{"reason": "It was.", "holds": true}' });
+  expect(await askJudgeModel(await seat(inThoughts), '', question, never)).toMatchObject({ reply: { holds: true } });
 });
