@@ -13,6 +13,13 @@ export function objectsInText(text: string): readonly JsonObject[] {
   return scanned(text).objects;
 }
 
+/** Returns where the JSON objects in a text begin and end, as `objectsInText` finds them. */
+export function objectSpans(text: string): readonly Span[] {
+  return scanned(text).spans;
+}
+
+type Span = readonly [from: number, end: number];
+
 /** Whether a brace opens behind the last JSON object of a text and is not closed: its writer was cut off. */
 export function endsInsideObject(text: string): boolean {
   const { rest } = scanned(text);
@@ -20,9 +27,13 @@ export function endsInsideObject(text: string): boolean {
   return at >= 0 && endOfObject(rest, at) < 0;
 }
 
-function scanned(text: string): { readonly objects: readonly JsonObject[]; readonly rest: string } {
+type Scanned = { readonly objects: readonly JsonObject[]; readonly spans: readonly Span[]; readonly rest: string };
+
+function scanned(text: string): Scanned {
   const last = text.slice(-longestText);
+  const before = text.length - last.length;
   const objects: JsonObject[] = [];
+  const spans: Span[] = [];
   let failures = 0;
   let from = 0;
   for (let at = last.indexOf('{'); at >= 0 && failures < mostFailures; ) {
@@ -31,11 +42,12 @@ function scanned(text: string): { readonly objects: readonly JsonObject[]; reado
     if (value === undefined) failures += 1;
     else {
       if (!isTooDeep(value)) objects.push(value as JsonObject);
+      spans.push([before + at, before + end]);
       from = end;
     }
     at = last.indexOf('{', value === undefined ? at + 1 : end);
   }
-  return { objects, rest: last.slice(from) };
+  return { objects, spans, rest: last.slice(from) };
 }
 
 /** Where the braces that open at `from` are closed again, one past the last; -1 where they are not. */

@@ -1,3 +1,5 @@
+import { objectSpans } from './jsonInText.ts';
+
 /** A model's text without the thoughts before it. */
 export type Spoken = { readonly content: string; readonly thoughts: string | null };
 
@@ -24,6 +26,10 @@ const tags: readonly (readonly [open: string, close: string])[] = [
 const families = new Map(
   tags.flatMap(([open, close], at) => [open, close].map((tag) => [tag.toLowerCase(), at] as const)),
 );
+/** Tags that are also words of markup: one that opens in the middle of a text is a thought only where it is closed. */
+const common = new Set(
+  ['<thought>', '<thoughts>', '<reasoning>', '<analysis>'].map((open) => families.get(open)),
+);
 const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
 const tagPattern = [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 const anyTag = new RegExp(tagPattern, 'gi');
@@ -39,7 +45,7 @@ export function withoutAnswerTags(text: string): string {
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
- * A tag in quotation marks or backticks is spoken of. Thoughts can be nested. Of a text in the channels of gpt-oss, what
+ * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the channels of gpt-oss, what
  * is not in the final one is thought.
  */
 export function withoutThoughts(text: string): Spoken {
@@ -50,12 +56,21 @@ export function withoutThoughts(text: string): Spoken {
   let from = 0;
   /** The tag that began the thought, with how many of its family are open. */
   let open: { readonly family: number; readonly at: number; depth: number } | null = null;
+  let hasSaid = false;
+  let lastClosing: ReturnType<typeof lastClosingTags> | null = null;
   for (const { 0: tag, index } of tagsIn(text, () => open !== null)) {
     const family = families.get(tag.toLowerCase()) ?? -1;
     const isClosing = closing.has(tag.toLowerCase());
-    if (open === null && !isClosing) open = { family, at: index, depth: 1 };
-    else if (open === null && thoughts.length === 0) {
+    if (open === null && !isClosing) {
+      hasSaid ||= text.slice(from, index).trim() !== '';
+      if (hasSaid && common.has(family)) {
+        lastClosing ??= lastClosingTags(text);
+        if ((lastClosing.get(family) ?? -1) < index) continue;
+      }
+      open = { family, at: index, depth: 1 };
+    } else if (open === null && thoughts.length === 0) {
       // The first tag of the text.
+      hasSaid = false;
       thoughts.push(text.slice(0, index).trim());
       from = index + tag.length;
     } else if (open === null) {
@@ -82,15 +97,25 @@ export function withoutThoughts(text: string): Spoken {
   };
 }
 
+/** Returns where the last closing tag of each family is. */
+function lastClosingTags(text: string): ReadonlyMap<number | undefined, number> {
+  const found = [...text.matchAll(anyTag)].filter(({ 0: tag }) => closing.has(tag.toLowerCase()));
+  return new Map(found.map(({ 0: tag, index }) => [families.get(tag.toLowerCase()), index]));
+}
+
 /** Yields the tags of a text without those that are spoken of. Within a thought, quotation marks have no meaning. */
 function* tagsIn(text: string, isInThought: () => boolean): Generator<RegExpExecArray> {
+  const spans = text.search(anyTag) >= 0 ? objectSpans(text) : [];
+  let next = 0;
   for (let at = 0; ; ) {
     const pattern = isInThought() ? anyTag : tagOrQuoted;
     pattern.lastIndex = at;
     const found = pattern.exec(text);
     if (!found) return;
     at = found.index + found[0].length;
-    if (families.has(found[0].toLowerCase())) yield found;
+    while ((spans[next]?.[1] ?? text.length) <= found.index) next += 1;
+    const isInObject = (spans[next]?.[0] ?? text.length) < found.index;
+    if (!isInObject && families.has(found[0].toLowerCase())) yield found;
   }
 }
 

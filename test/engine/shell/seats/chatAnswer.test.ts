@@ -193,6 +193,25 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: '<think>Thursday</think>It is</think> on its way.' },
     { ...spoken, thoughts: 'Thursday' },
   ],
+  ...['The field <analysis> is empty, and {"a": 1} is not.', '{"note": "It wrote </think> and <think>"}'].map(
+    (content) => [`a tag in ${content}`, { content }, { content, thoughts: null }] as const,
+  ),
+  [
+    'a tag in JSON after a thought',
+    { content: '<think>Hm.</think>Here: {"note": "It wrote </think> and <analysis>"}' },
+    { content: 'Here: {"note": "It wrote </think> and <analysis>"}', thoughts: 'Hm.' },
+  ],
+  [
+    'a common tag in the middle of a text that is closed',
+    { content: 'Sure. <analysis>Thursday</analysis> It is on its way.' },
+    { content: 'Sure. It is on its way.', thoughts: 'Thursday' },
+  ],
+  ['a common tag that is cut off', { content: '<analysis>It comes' }, { content: '', thoughts: 'It comes' }],
+  [
+    'a thought after a common tag that is not closed',
+    { content: 'Fill <analysis> in. <think>Thursday</think> Bye.' },
+    { content: 'Fill <analysis> in. Bye.', thoughts: 'Thursday' },
+  ],
   ['empty thoughts', { content: '<think>\n\n</think>\n\nIt is on its way.' }, spoken],
   [
     'a tag that is spoken of',
