@@ -27,9 +27,7 @@ const families = new Map(
   tags.flatMap(([open, close], at) => [open, close].map((tag) => [tag.toLowerCase(), at] as const)),
 );
 /** Tags that are also words of markup: one that opens in the middle of a text is a thought only where it is closed. */
-const common = new Set(
-  ['<thought>', '<thoughts>', '<reasoning>', '<analysis>'].map((open) => families.get(open)),
-);
+const common = new Set(['<thought>', '<thoughts>', '<reasoning>', '<analysis>'].map((open) => families.get(open)));
 const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
 const tagPattern = [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 const anyTag = new RegExp(tagPattern, 'gi');
