@@ -43,7 +43,7 @@ ${formatLines('spans')}
 
 Personal data is masked in part: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates
 of birth, and ids of the real system. Many names in free text stay without --recogniser, so it asks before it writes.
-What stands in the domain's own database stays.
+Values of the domain's own database stay.
 
   --domain FOLDER        the domain that the conversations are of
   --format NAME          the format of the files (default: by their shape)

@@ -9,7 +9,7 @@ import { rehearsal } from '../support/terminal.ts';
 const said = 'Yesterday 🎉 Quillivane and her brother came to the shop.';
 const chat = { id: 'one', messages: [{ role: 'user', content: said }] };
 
-/** What stands for the packages: it finds one name, as Presidio counts its places. */
+/** Replaces the packages: it finds one name, and counts its places as Presidio does. */
 const modules: Readonly<Record<string, string>> = {
   'presidio_analyzer/__init__.py': `
 class Found:

@@ -68,7 +68,7 @@ async function sceneOf(source: ToolOrigin): Promise<Scene> {
       isError: false,
       writes: [],
     }),
-    readSource: () => Promise.reject(new Error('there is none')),
+    readSource: () => Promise.reject(new Error('no source is read here')),
   };
   const check = new CheckedRollout({ setting, task: played, seats: { agent: 'scripted', user: 'agenda' }, from });
   const events: RolloutEvent[] = [];
@@ -139,7 +139,7 @@ test.each([
   ['that was the answer to an earlier call', null, returned(2, 'paid 1', false)],
   ['that is not the answer', { content: 'paid 2', isError: false }, returned(2, 'paid 1', false)],
   ['where the answer is an error', { content: 'paid 2', isError: true }, returned(2, 'paid 2', false)],
-  ['as an error where the answer is none', { content: 'paid 2', isError: false }, returned(2, 'paid 2', true)],
+  ['as an error where the answer is not one', { content: 'paid 2', isError: false }, returned(2, 'paid 2', true)],
 ])('a result %s is forged', async (_, answer, event) => {
   const { check, next } = await sceneOf(sources.tool);
   next('toolCalled');

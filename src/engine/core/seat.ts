@@ -14,7 +14,7 @@ export type SeatView = {
   readonly started: RolloutStarted;
   /** What this seat sees: what was said, its own calls and their results. */
   readonly messages: readonly Message[];
-  /** The agent made as many calls as it may without a word to the user. */
+  /** The agent made as many calls as it may before it has to speak to the user. */
   readonly isCallCapReached?: boolean;
   /** The seat's own stream for this reply; the same view always gets the same numbers. */
   readonly random: Random;

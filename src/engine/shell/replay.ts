@@ -20,7 +20,7 @@ useNativeHash((text) => hash('sha256', text, 'hex'));
 const worlds = new WeakMap<LoadedDomain['world'], Setting['world']>();
 
 /**
- * What `advance` reads, of a domain whose code has not run: recorded results stand for the tools. The databases of a
+ * What `advance` reads, of a domain whose code has not run: recorded results replace the tools. The databases of a
  * domain are opened once, since that and their hash take a second where they are large.
  */
 export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): Setting {

@@ -77,7 +77,7 @@ test.each([
   expect(written(['/other'])).toBe(written([]));
 });
 
-test('the places of numbers that are too large are told from texts of digits', () => {
+test('the places of numbers that are too large are kept apart from texts of digits', () => {
   const text = `{"a":${large},"b":"${large}","c/d":[1,{"e":-${large}}]}`;
   expect(largeIntegerPlaces(text)).toEqual(['/a', '/c~1d/1/e']);
   expect(largeIntegerPlaces(large)).toEqual(['']);

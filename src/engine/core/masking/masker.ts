@@ -253,7 +253,7 @@ class Book {
       .join(' ');
   }
 
-  /** Where a text says a date of birth that is known, whatever its spelling, and what stands for it. */
+  /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
   birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
     if (this.#births.size === 0) return [];
     const kept = this.keptIn(text);
@@ -317,7 +317,7 @@ class Book {
     return read;
   }
 
-  /** The same, but for single words of the database within a name that somebody is told to have: Karen Black. */
+  /** Returns the same without single words of the database that are within the name of a person: Karen Black. */
   keptBesideNames(text: string): readonly Span[] {
     return [...this.#ownIn(text).besideNames, ...this.#given.spansIn(text)];
   }

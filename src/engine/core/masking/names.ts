@@ -12,7 +12,7 @@ const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 
-/** A pattern, and one that is faster and fits each text that it fits; undefined where there is none. */
+/** A pattern, and a faster one that fits each text that it fits; undefined without a faster one. */
 type Cued = readonly [pattern: RegExp, cue: RegExp | undefined];
 
 /** Words that say a name. */

@@ -40,3 +40,20 @@ export function readOf(
   ];
   return { conversations: said, problems: [...problems, ...silent.flatMap(({ lost }) => lost)], notes };
 }
+
+/**
+ * Reads files of which each value is a conversation.
+ * @param readValue reads one, and adds to the notes what it leaves out
+ */
+export function readEach(
+  logs: readonly LogFile[],
+  readValue: (file: string, value: LogFile['values'][number], notes: ImportProblem[]) => Read['conversations'][number],
+): Read {
+  return joinedReads(
+    logs.map(({ path, values }) => {
+      const notes: ImportProblem[] = [];
+      const conversations = values.map((value) => readValue(path, value, notes));
+      return readOf(conversations, [], notes);
+    }),
+  );
+}

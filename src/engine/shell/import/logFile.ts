@@ -57,7 +57,7 @@ const newlinesIn = (cells: readonly string[]) => cells.reduce((sum, cell) => sum
 
 type Unread = { readonly line: number; readonly message: string };
 
-/** Returns the text of a file in UTF-8 or UTF-16, also if it is packed with gzip, or why there is none. */
+/** Returns the text of a file in UTF-8 or UTF-16, also if it is packed with gzip, or why it cannot be read. */
 function textIn(bytes: Buffer): string | Unread {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return unpacked(bytes);
   if (bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04')))

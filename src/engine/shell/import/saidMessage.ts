@@ -293,7 +293,7 @@ export function resultText(value: Json): string {
   }
   if (Array.isArray(value) && value.length > 0 && value.some((each) => resultPart(each) !== undefined))
     return value
-      .map((each) => resultPart(each) ?? `[${textOf(objectOf(each)['type']) ?? 'a part that is no text'}]`)
+      .map((each) => resultPart(each) ?? `[${textOf(objectOf(each)['type']) ?? 'a part without text'}]`)
       .join('\n');
   const inner = objectOf(value);
   if (['text', 'error-text'].includes(textOf(inner['type']) ?? '') && typeof inner['value'] === 'string')

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { objectOf, type ReadMessage, readMessage, roleNamed, textOf } from '../saidMessage.ts';
 import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
@@ -12,17 +12,7 @@ export const chatGpt: ConversationReader = {
   source: 'chats',
   keys: ['mapping', 'current_node', 'title'],
   matches: (value) => isObject(objectOf(value)['mapping']),
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) => {
-        const notes: ImportProblem[] = [];
-        return readOf(
-          values.map((each) => conversationIn(path, each, notes)),
-          [],
-          notes,
-        );
-      }),
-    ),
+  read: (logs) => readEach(logs, conversationIn),
 };
 
 function conversationIn(file: string, { value, line }: PlacedValue, notes: ImportProblem[]): Conversation {

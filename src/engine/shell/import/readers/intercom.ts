@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../core/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { objectOf, type ReadMessage, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
@@ -13,17 +13,7 @@ export const intercom: ConversationReader = {
   source: 'chats',
   keys: ['source', 'conversation_parts'],
   matches: (value) => objectOf(value)['conversation_parts'] !== undefined,
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) => {
-        const notes: ImportProblem[] = [];
-        return readOf(
-          values.map((each) => conversationIn(path, each, notes)),
-          [],
-          notes,
-        );
-      }),
-    ),
+  read: (logs) => readEach(logs, conversationIn),
 };
 
 function conversationIn(file: string, { value, line }: PlacedValue, notes: ImportProblem[]): Conversation {

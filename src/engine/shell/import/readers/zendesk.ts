@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts';
 import type { Conversation, ImportProblem } from '../conversation.ts';
-import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { type ConversationReader, readEach } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
 import { firstOf, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
@@ -13,17 +13,7 @@ export const zendesk: ConversationReader = {
   source: 'chats',
   keys: ['requester_id', 'comments'],
   matches: (value) => commentsIn(value).some((each) => 'author_id' in each),
-  read: (logs) =>
-    joinedReads(
-      logs.map(({ path, values }) => {
-        const notes: ImportProblem[] = [];
-        return readOf(
-          values.map((each) => ticketOf(path, each, notes)),
-          [],
-          notes,
-        );
-      }),
-    ),
+  read: (logs) => readEach(logs, ticketOf),
 };
 
 function commentsIn(value: unknown): readonly JsonObject[] {

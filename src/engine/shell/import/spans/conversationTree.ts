@@ -200,7 +200,7 @@ const isSame = (one: Said | undefined, other: Said | undefined) =>
 
 const keys = new WeakMap<Said, string>();
 
-/** Equal for messages that say the same: ids and reasoning are often left out where a message is told again. */
+/** Equal for messages that say the same: a message that is repeated often lacks its ids and reasoning. */
 function keyOf(said: Said): string {
   const known = keys.get(said);
   if (known !== undefined) return known;
