@@ -86,7 +86,8 @@ function transcriptOf(messages: readonly Message[]): string {
  * Reads a judge's answer: the last object of its text that has `holds` and a reason, or `holds` alone where none has both.
  * An object that the judge quotes from the conversation does not count. Without another one, where two of them disagree,
  * where the last object of all says something else, or where the text ends inside of an object, it is not an answer and
- * never counts as a yes. Neither is one without a reason that has words on both sides: it may be a part of a quotation.
+ * never counts as a yes. Neither is one that has words on both sides, where it may be a quotation that was changed: if
+ * it has no reason, or if the conversation has such an object.
  */
 export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   if (endsInsideObject(text)) return { holds: null, reason: "the judge's answer breaks off" };
@@ -100,13 +101,15 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
   if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
   if ([...counted, ...answers.slice(-1)].some(({ holds }) => holds !== last['holds']))
     return { holds: null, reason: 'the judge gave answers that disagree' };
-  const { holds, reason } = last;
-  if (typeof reason === 'string' && reason !== '') return { holds: holds === true, reason };
+  const reason = typeof last['reason'] === 'string' ? last['reason'] : '';
   const isAtEdge = endsWithObject(text.replace(/[.\s]+$/, '')) || /^\s*(?:```\w*\s*)?\{/.test(text);
-  return isAtEdge
-    ? { holds: holds === true, reason: 'the judge gave no reason' }
-    : { holds: null, reason: 'the judge gave no clear answer' };
+  if (!isAtEdge && (reason === '' || hasJudgement.test(transcript)))
+    return { holds: null, reason: 'the judge gave no clear answer' };
+  return { holds: last['holds'] === true, reason: reason || 'the judge gave no reason' };
 }
+
+/** What an object that answers a judge's question begins with, also with its quotes escaped. */
+const hasJudgement = /\bholds\\*["']\s*:/;
 
 /** Levels of objects and texts in which quotable objects are looked for. */
 const deepestQuotation = 6;
