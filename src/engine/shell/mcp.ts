@@ -9,7 +9,7 @@ import { AnswerTooLong } from './boundFetch.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import { misfitOf } from './load/arguments.ts';
-import { McpConnection } from './mcp/connection.ts';
+import { McpConnection, namesSession } from './mcp/connection.ts';
 import type { Declared } from './mcp/declared.ts';
 import { isRefused, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
 import { type Address, addressOf, httpTransport, withoutQuery } from './mcp/httpTransport.ts';
@@ -179,8 +179,9 @@ class McpInstance implements ToolSource {
       this.#connection = connection;
     } catch (error) {
       await connection.close();
-      // The other rollout has ended the session.
-      if (connection.sharesSession && error instanceof SessionLost) throw this.#fault(...sharedSession);
+      // The other rollout has ended the session; a third one may have started it again.
+      if (connection.sharesSession && (error instanceof SessionLost || namesSession(error)))
+        throw this.#fault(...sharedSession);
       const { unknownVersion } = connection.client;
       if (unknownVersion === undefined || !isMisunderstood(error)) throw error;
       throw this.#fault(...versionProblem(unknownVersion, error));

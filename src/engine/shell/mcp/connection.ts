@@ -193,7 +193,7 @@ const answerOf = (error: unknown) => (error instanceof UnaddressedRefusal ? erro
  * Returns whether a refusal may be about the session: MCP asks for a 404, and not all servers give it, so words about a
  * session count too.
  */
-function namesSession(error: unknown): boolean {
+export function namesSession(error: unknown): boolean {
   if (error instanceof UnaddressedRefusal) return isGone(error.status) || sessionLost.test(error.message);
   if (error instanceof StreamableHTTPError) return isGone(error.code) || sessionLost.test(error.message);
   return error instanceof ServerError && sessionLost.test(error.message);

@@ -432,6 +432,20 @@ describe('a server that gives every client the same session', () => {
     expect(sessions.size).toBe(0);
   });
 
+  test('is refused to a rollout that lists the tools when one has ended the session and another has started it', async () => {
+    let lists = 0;
+    const { url } = await rawMcpServer({
+      session: 'only',
+      reply: ({ method }) => {
+        if (method !== 'tools/list') return undefined;
+        lists += 1;
+        return lists === 2 ? (response) => response.writeHead(404).end('no such session') : undefined;
+      },
+    });
+    await connectTo(url);
+    await expect(connectTo(url)).rejects.toMatchObject({ failure: { code: 'mcp/shared-session' } });
+  });
+
   test('serves any number of rollouts that only read', async () => {
     const { url } = await rawMcpServer({ session: 'only' });
     const clients = await Promise.all([connectTo(url, { writes: [] }), connectTo(url, { writes: [] })]);
