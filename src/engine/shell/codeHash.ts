@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { contentHash } from '../core/hash.ts';
 import { fileLimits, readBounded } from './boundedFile.ts';
+import { lockFiles } from './runLock.ts';
 
 /**
  * Names of files that Rehearsal reads as data: they are edited every day and start nothing. What domain.yaml and agents'
@@ -11,6 +12,9 @@ import { fileLimits, readBounded } from './boundedFile.ts';
 const data =
   /^(domain\.yaml|policy\.md|rules\.yaml|phrases\.yaml|database\.json|user\.json|readme\.md|\.ds_store|.+\.(task|persona|tool|agent|experiment|training)\.yaml)$/;
 
+/** Files of a run, which may lie in the domain. */
+const recorded = /^(run\.json|ledger\.jsonl|.+\.(traj|sidecar)\.jsonl)$/;
+
 /** Folders that Rehearsal and Git write. */
 const written = new Set(['.rehearsal', '.git']);
 
@@ -18,8 +22,8 @@ const written = new Set(['.rehearsal', '.git']);
 const mostFiles = 1000;
 
 /**
- * Returns the hash of every file in a folder except data and the folders `.rehearsal` and `.git`; null where there is a
- * link, a file that cannot be read, or more than 1,000 such files.
+ * Returns the hash of every file in a folder except data, runs and the folders `.rehearsal` and `.git`; null where there
+ * is a link, a file that cannot be read, or more than 1,000 such files.
  * @param texts what the domain starts: a file or a folder that is named in them is never left out
  * @param absent names of files and folders that a copy of the folder does not have, where its hash is meant
  */
@@ -43,6 +47,8 @@ export function codeHashOf(
   }
 }
 
+const isData = (name: string) => data.test(name) || recorded.test(name) || lockFiles.test(name);
+
 const digestOf = (file: string) =>
   createHash('sha256')
     .update(readBounded(file, { limit: fileLimits.data }))
@@ -62,7 +68,7 @@ function codeIn(
       const name = entry.name.toLowerCase();
       if (entry.isSymbolicLink()) return null;
       const isCode = at.isNamed || isNamed(name);
-      if (entry.isDirectory() ? isCode || !written.has(name) : isCode || !data.test(name)) {
+      if (entry.isDirectory() ? isCode || !written.has(name) : isCode || !isData(name)) {
         if (entry.isDirectory()) folders.push({ path, isNamed: isCode });
         else found.push(path);
       }

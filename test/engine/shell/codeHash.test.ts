@@ -22,6 +22,10 @@ const files = [
   'tasks/a.task.yaml',
   'personas/a.persona.yaml',
   'my file.task.yaml',
+  'run/run.json',
+  'run/ledger.jsonl',
+  'run/a.0.traj.jsonl',
+  'run/.lock',
 ];
 
 const hashWith = (changed: string, texts: readonly string[]) => {
@@ -46,6 +50,7 @@ test.each([
   ['tasks/a.task.yaml', ['sh', 'tasks/*']],
   ['my file.task.yaml', ["sh 'my file.task.yaml'"]],
   ['.rehearsal/x.mjs', ['.rehearsal/x.mjs']],
+  ['run/run.json', ['node', 'run/run.json']],
   ['.git/hooks/post', ['./.git/hooks/post']],
 ])('a change of %s changes the hash of a domain that starts %j', (file, texts) => {
   const [before, after] = hashWith(file, texts);
@@ -60,6 +65,10 @@ test.each([
   ['personas/a.persona.yaml', []],
   ['.rehearsal/x.mjs', []],
   ['.git/hooks/post', ['https://x.github.com']],
+  ['run/run.json', []],
+  ['run/ledger.jsonl', ['node', 'server.txt']],
+  ['run/a.0.traj.jsonl', []],
+  ['run/.lock', []],
 ])('a change of %s does not change the hash of a domain that starts %j', (file, texts) => {
   const [before, after] = hashWith(file, texts);
   expect(before).not.toBeNull();
