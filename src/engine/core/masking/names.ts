@@ -1,5 +1,14 @@
 import type { Found } from './kind.ts';
-import { alsoWords, introductions, noName, particles, relatives, titles, withoutCapitals } from './words.ts';
+import {
+  alsoWords,
+  introductions,
+  introductionsBeforeTwo,
+  noName,
+  particles,
+  relatives,
+  titles,
+  withoutCapitals,
+} from './words.ts';
 
 const article = "(?:[aeu][dlnrstz]h?-|[dl]['’])";
 const word = String.raw`${article}?\p{Lu}[\p{L}\p{M}'’-]{0,40}[\p{L}\p{M}]`;
@@ -75,6 +84,11 @@ const surroundings: readonly Cued[] = [
       String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Ss]oy)[ \t]+${names}`,
       'gu',
     ),
+    undefined,
+  ],
+  // These words begin other sentences, too, so a surname must follow.
+  [
+    new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductionsBeforeTwo})[ \t]+(?<name>${word}(?:${more}){1,3})`, 'gu'),
     undefined,
   ],
   [

@@ -21,6 +21,9 @@ export const introductions = [
   '[Zz]ovem se|[Ii]me mi je|[Aa] nevem|[Nn]umele meu este|[Mm]ă (?:numesc|cheamă)|[Bb]enim adım|[Aa]dım|[Μμ]ε λένε|[Οο]νομάζομαι',
   '[Ee]m dic|[Nn]ama saya|[Tt]ên (?:tôi|của tôi) là|[Tt]ôi tên là|[Jj]ina langu ni|[Aa]ng pangalan ko ay',
 ].join('|');
+/** The same where the words say other things of somebody as well: "I am". */
+export const introductionsBeforeTwo =
+  '[Hh]ier (?:ist|spricht|is)|[Ii]ci|[Ss]ono|[Ii]k ben|[Ss]ou (?:o|a)|[Jj]estem|[Jj]ag är|[Jj]eg er|[Jj]sem|[Jj]a som';
 /** The same in scripts that have no capitals to tell where a name ends. */
 export const withoutCapitals = 'שמי|קוראים לי|اسمي|إسمي|मेरा नाम|میرا نام|نام من';
 /** Words of the language: with none of them a name begins, and before each it ends. */
