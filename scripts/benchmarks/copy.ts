@@ -44,14 +44,16 @@ export function pythonWith(requirements: readonly string[], source: Source): Cop
   ]);
 }
 
-/** A folder with a pinned npm package and what it needs. */
-export function npmFolder(requirement: string, source: Source): Copy {
+/** A folder with pinned npm packages and what they need. */
+export function npmFolder(requirements: readonly string[], source: Source): Copy {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   return copyOf(
     source,
-    requirement,
+    requirements.join(' and '),
     (home) => home,
-    async (home) => [[npm, 'install', '--prefix', home, '--no-audit', '--no-fund', '--loglevel', 'error', requirement]],
+    async (home) => [
+      [npm, 'install', '--prefix', home, '--no-audit', '--no-fund', '--loglevel', 'error', ...requirements],
+    ],
   );
 }
 

@@ -186,7 +186,7 @@ function copyOf({ registry, package: name, version, beside = [], bytes }: Publis
     bytes,
   };
   return registry === 'npm'
-    ? npmFolder(`${name}@${version}`, source)
+    ? npmFolder([`${name}@${version}`], source)
     : pythonWith([`${name}==${version}`, ...beside], source);
 }
 

@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { formatNames } from '../../../../src/engine/shell/import/readConversations.ts';
-import { lines as jsonl, readLog as read, shown } from '../../../support/readLog.ts';
+import { shown } from '../../../support/conversationLines.ts';
+import { lines as jsonl, readLog as read } from '../../../support/readLog.ts';
 
 type Content = string | Buffer;
 

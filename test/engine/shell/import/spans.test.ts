@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { lines, readLog, shown } from '../../../support/readLog.ts';
+import { shown } from '../../../support/conversationLines.ts';
+import { lines, readLog } from '../../../support/readLog.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 type Given = {

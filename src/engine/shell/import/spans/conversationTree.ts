@@ -1,7 +1,8 @@
+import { contentHash } from '../../../core/hash.ts';
 import { canonicalJson, isObject, type Json } from '../../../core/json.ts';
 import type { Conversation, ImportProblem, Read } from '../conversation.ts';
 import { readOf } from '../conversationReader.ts';
-import type { Said } from '../saidMessage.ts';
+import { objectOf, type Said } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
 import type { Step } from './step.ts';
@@ -22,7 +23,7 @@ type Thread = { readonly said: readonly Said[]; readonly calls: readonly Call[] 
 
 /**
  * Rebuilds conversations from the spans of traces. Spans of one conversation id are one conversation, without an id those
- * of a trace and of the traces that it links to. Of all histories that the calls of the model have, the longest one is the
+ * of a trace, of the traces that it links to, and of earlier ones whose whole history it repeats. Of all histories that the calls of the model have, the longest one is the
  * conversation. Calls that are not on it, such as a title that is written beside it, the work of an agent inside of a tool
  * or an attempt that was abandoned, are notes.
  * @param silence says why the spans of a conversation hold no messages
@@ -32,16 +33,18 @@ export function conversationsIn(steps: readonly Step[], silence: (id: string, st
   const conversations: Conversation[] = [];
   const problems: ImportProblem[] = [];
   const notes: ImportProblem[] = [];
-  for (const [id, own] of groupsOf(steps, tree)) {
-    const sorted = own.toSorted((a, b) => byTime(a, b));
+  for (const { id, steps: sorted, isNamed } of withHistories(groupsOf(steps, tree), tree)) {
     const calls = callsIn(sorted, tree);
     const [first] = sorted;
     if (!first) continue;
     if (calls.length === 0) {
-      problems.push({ file: first.file, line: first.line, message: silence(id, own) });
+      const { file, line } = first;
+      const models = sorted.filter(({ kind }) => kind === 'chat' || kind === 'agent');
+      const hasFailed = models.length > 0 && models.every(({ isError }) => isError);
+      if (hasFailed) notes.push({ file, line, message: `every call of the model in ${id} failed; it is left out` });
+      else problems.push({ file, line, message: silence(id, sorted) });
       continue;
     }
-    const isNamed = own.some(({ conversation }) => conversation === id);
     const { main, others, left } = threadsOf(calls, tree, isNamed);
     const shown = [main, ...others];
     for (const [index, thread] of shown.entries())
@@ -71,7 +74,10 @@ function ancestorsOf(step: Step, parentOf: Tree['parentOf']): readonly Step[] {
   return found;
 }
 
-function groupsOf(steps: readonly Step[], tree: Tree): ReadonlyMap<string, readonly Step[]> {
+/** Spans of one conversation in the order of their time; `isNamed` where they name it themselves. */
+type Group = { readonly id: string; readonly steps: readonly Step[]; readonly isNamed: boolean };
+
+function groupsOf(steps: readonly Step[], tree: Tree): readonly Group[] {
   const named = new Map<string, Set<string>>();
   const links = new Map<string, string>();
   for (const { trace, conversation, links: to } of steps) {
@@ -96,7 +102,52 @@ function groupsOf(steps: readonly Step[], tree: Tree): ReadonlyMap<string, reado
     if (group) group.push(step);
     else groups.set(id, [step]);
   }
-  return groups;
+  return [...groups].map(([id, own]) => ({
+    id,
+    steps: own.toSorted(byTime),
+    isNamed: own.some(({ conversation }) => conversation === id),
+  }));
+}
+
+/**
+ * Adds to each group without a name of its own the earlier one whose whole history is the start of its history: a program
+ * that keeps the history itself, and tries again what failed, begins a trace with each turn. A group is added once, so
+ * that of conversations which begin alike one stays for each that does not go on.
+ */
+function withHistories(groups: readonly Group[], tree: Tree): readonly Group[] {
+  const places = new Map(groups.map((group, index) => [group, index]));
+  const joined: (Group | null)[] = [...groups];
+  const byHistory = new Map<string, Group[]>();
+  const unnamed = groups.filter(({ isNamed }) => !isNamed);
+  for (const group of unnamed.toSorted((a, b) => byTime(firstOf(a), firstOf(b)))) {
+    const calls = callsIn(group.steps, tree);
+    const histories = calls.length > 0 ? prefixesOf(threadsOf(calls, tree, false).main.said) : [];
+    const earlier = histories
+      .slice(0, -1)
+      .flatMap((history) => byHistory.get(history) ?? [])
+      .findLast((each) => places.has(each) && byTime(each.steps.at(-1) ?? noTime, firstOf(group)) <= 0);
+    const place = places.get(earlier ?? group) ?? 0;
+    const whole = earlier ? { ...earlier, steps: [...earlier.steps, ...group.steps] } : group;
+    if (earlier) {
+      joined[places.get(group) ?? 0] = null;
+      places.delete(earlier);
+    }
+    joined[place] = whole;
+    places.set(whole, place);
+    const history = histories.at(-1);
+    if (history !== undefined) byHistory.set(history, [...(byHistory.get(history) ?? []), whole]);
+  }
+  return joined.filter((group) => group !== null);
+}
+
+const noTime = { time: '' };
+const firstOf = ({ steps }: Group) => steps[0] ?? noTime;
+
+/** Hashes of the first message, of the first two, and so on to the whole history. */
+function prefixesOf(said: readonly Said[]): readonly string[] {
+  const found: string[] = [];
+  for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
+  return found;
 }
 
 const isSystem = ({ role }: Said) => role === 'system';
@@ -153,7 +204,7 @@ function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Thread
   return { main: best, others: others.toSorted((a, b) => byTime(startOf(a), startOf(b))), left };
 }
 
-const startOf = ({ calls: [first] }: Thread) => first?.step ?? { time: '' };
+const startOf = ({ calls: [first] }: Thread) => first?.step ?? noTime;
 
 /** Of histories that are as long, the one without an error, then the one of the first call's agent, then the later one. */
 function rankOf(thread: Thread, threads: readonly Thread[]): number {
@@ -285,7 +336,8 @@ function conversationFrom(id: string, { said, calls }: Thread, steps: readonly S
   });
   const tools = calls.findLast(({ step }) => step.tools)?.step.tools;
   const read = conversationOf({ file, line, id: id === '' ? undefined : id, tools }, placed);
-  const lost = new Map(calls.flatMap(({ step }) => step.lost.map((what) => [what, step] as const)).toReversed());
+  const answered = calls.filter(({ step }) => !step.isError);
+  const lost = new Map(answered.flatMap(({ step }) => step.lost.map((what) => [what, step] as const)).toReversed());
   return {
     ...read,
     lost: [
@@ -295,7 +347,7 @@ function conversationFrom(id: string, { said, calls }: Thread, steps: readonly S
   };
 }
 
-/** Adds results that only the spans of the tools have, each behind its call: by id, else by name in order. */
+/** Adds results that only the spans of the tools have, each behind its call: by id, by arguments, else by name in order. */
 function withResults(said: readonly Said[], steps: readonly Step[]): readonly Said[] {
   const told = new Set(said.flatMap((each) => (each.role === 'tool' ? [each.callId] : [])));
   let executed = steps.flatMap(({ kind, called }) => (kind === 'tool' && called?.result ? [called] : []));
@@ -306,11 +358,14 @@ function withResults(said: readonly Said[], steps: readonly Step[]): readonly Sa
     const end = after.findIndex(({ role }) => role !== 'tool');
     const hasResults = (end < 0 ? after : after.slice(0, end)).length >= each.calls.length;
     if (hasResults) return [each];
-    const results = each.calls.flatMap(({ id, name }): readonly Said[] => {
+    const results = each.calls.flatMap(({ id, name, arguments: given }): readonly Said[] => {
       if (id !== undefined && told.has(id)) return [];
+      const ofName = executed.filter((call) => call.name === name && (call.id === undefined || !idsTold.has(call.id)));
+      const words = Object.values(objectOf(given)).map((value) => JSON.stringify(value));
       const own =
         executed.find((call) => id !== undefined && call.id === id) ??
-        executed.find((call) => call.name === name && (call.id === undefined || !idsTold.has(call.id)));
+        ofName.find((call) => words.every((word) => call.given?.includes(word))) ??
+        ofName[0];
       if (!own?.result) return [];
       executed = executed.filter((call) => call !== own);
       return [{ role: 'tool', callId: id, name, ...own.result }];

@@ -24,12 +24,13 @@ const kinds: Readonly<Record<string, StepKind>> = {
   execute_tool: 'tool',
   embeddings: 'other',
   retrieval: 'other',
+  create_agent: 'other',
 };
 
 function readSpan(span: Span): DialectSpan {
   const { attributes, events } = span;
   const operation = textOf(attributes['gen_ai.operation.name']) ?? /^[a-z_]+(?= |$)/.exec(span.name)?.[0] ?? '';
-  const named = kinds[operation] ?? (/^(?:invoke|create)_/.test(operation) ? 'agent' : undefined);
+  const named = kinds[operation] ?? (/^invoke_/.test(operation) ? 'agent' : undefined);
   const kind = named ?? (attributes['gen_ai.tool.call.id'] === undefined ? undefined : 'tool');
   const isCycle = operation === 'execute_event_loop_cycle';
   const details = events.filter(({ name }) => name === detailsName).map((each) => each.attributes);

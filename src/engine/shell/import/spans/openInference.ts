@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../../../core/json.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { objectOf, readMessage, resultText, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, readMessage, resultText, textOf } from '../saidMessage.ts';
 import { type Dialect, listAt } from './dialect.ts';
+import { isOfSmolagents, withoutNotation } from './smolagents.ts';
 import { type Exchange, exchangeIn, joined, nothing, type StepKind } from './step.ts';
 
 const kinds: Readonly<Record<string, StepKind>> = { LLM: 'chat', AGENT: 'agent', CHAIN: 'agent', TOOL: 'tool' };
@@ -11,12 +12,11 @@ export const openInference: Dialect = {
   label: 'OpenInference',
   matches: ({ attributes }) =>
     kindIn(attributes) !== undefined || Object.keys(attributes).some((key) => /^llm\.(?:in|out)put_messages/.test(key)),
-  read: ({ attributes, isError }) => {
+  read: ({ attributes, isError, name }) => {
     const value = (name: string) => attributes[`${name}.value`] ?? objectOf(attributes[name])['value'];
-    const [asked, answered] = [
-      messagesAt(attributes, 'llm.input_messages'),
-      messagesAt(attributes, 'llm.output_messages'),
-    ];
+    const plain = isOfSmolagents(name) ? withoutNotation : (exchange: Exchange) => exchange;
+    const asked = plain(messagesAt(attributes, 'llm.input_messages'));
+    const answered = plain(messagesAt(attributes, 'llm.output_messages'));
     const kind = kinds[kindIn(attributes) ?? 'LLM'] ?? 'other';
     const result = value('output');
     const isWhole = asked.said.length > 0 || kind === 'tool';
@@ -35,6 +35,7 @@ export const openInference: Dialect = {
           ? {
               id: textOf(attributes['tool_call.id'] ?? attributes['tool.id']),
               name: textOf(attributes['tool.name'] ?? objectOf(attributes['tool'])['name']) ?? '',
+              given: textOf(value('input')),
               result: result === undefined ? undefined : { content: resultText(result), isError },
             }
           : undefined,
@@ -51,6 +52,13 @@ function messagesAt(attributes: JsonObject, prefix: string): Exchange {
   return joined(
     ...listAt(attributes, prefix).map((each) => {
       const message = objectOf(each['message'] ?? each);
+      const results = Object.values(objectOf(each['function'])).flatMap(listIn).map(objectOf);
+      if (results.length > 0)
+        return joined(
+          ...results.map(({ call_id = null, ...result }) =>
+            readMessage({ ...result, role: 'tool', tool_call_id: call_id }),
+          ),
+        );
       const contents = Object.values(objectOf(message['contents'])).map(
         (part) => objectOf(part)['message_content'] ?? part,
       );

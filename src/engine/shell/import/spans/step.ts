@@ -35,6 +35,8 @@ export type Step = {
 export type CalledTool = {
   readonly id?: string | undefined;
   readonly name: string;
+  /** Its arguments as the span tells them, in any notation. */
+  readonly given?: string | undefined;
   readonly result?: { readonly content: string; readonly isError: boolean } | undefined;
 };
 

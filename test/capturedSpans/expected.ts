@@ -1,0 +1,24 @@
+import { readConversations } from '../../src/engine/shell/import/readConversations.ts';
+import { shown } from '../support/conversationLines.ts';
+
+/** The conversation that every library had: each message once, in order, without the attempt that failed. */
+export const expected: readonly string[] = [
+  's Be brief.',
+  'u Where are W1 and W2?',
+  'a> get_order{"order_id":"W1"}',
+  'a> get_order{"order_id":"W2"}',
+  't< get_order{"order_id":"W1"} shipped on Monday',
+  't< get_order{"order_id":"W2"} shipped on Tuesday',
+  'a Both have shipped.',
+  'u Thanks.',
+  'a You are welcome.',
+];
+
+/** Returns how what is read from spans differs from that conversation; null where it does not. */
+export function differenceIn(file: string): string | null {
+  const { conversations, problems } = readConversations([file], 'spans');
+  const read = conversations.map(shown);
+  const lost = [...problems, ...conversations.flatMap((each) => each.lost)];
+  const isSame = lost.length === 0 && JSON.stringify(read) === JSON.stringify([expected]);
+  return isSame ? null : JSON.stringify({ read, lost }, null, 2);
+}
