@@ -31,6 +31,8 @@ ${setHelp}  --timeout SECONDS  how long a model may take for one response (defau
   --budget-tokens N, --budget-money X  what the models may use now
   --price IN/OUT, --user-price IN/OUT, --tools-price IN/OUT  what a million tokens of each model cost
   --out PATH         synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write
+  --format NAME      export: rehearsal, openai (fine-tuning of OpenAI), trl (datasets 4.8 or newer) or trl-text (any
+                     version of datasets) (default: rehearsal)
   --grader SEAT      grade: openai:MODEL[@BASE_URL]
   --model NAME       preview: the model whose tokenizer is meant (default: smollm2)
   --dialect NAME     preview: auto, template or compact (default: a checkpoint's own, else the domain's)
@@ -69,6 +71,7 @@ export const synth: Command = {
     'user-price': { type: 'string' },
     'tools-price': { type: 'string' },
     out: { type: 'string' },
+    format: { type: 'string' },
     grader: { type: 'string' },
     model: { type: 'string' },
     dialect: { type: 'string' },

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usualDialect } from '../../engine/core/dialect.ts';
 import { chatLine } from '../../engine/shell/coldStart/chatLine.ts';
+import { type ExportFormat, exportForms, isExportFormat } from '../../engine/shell/coldStart/exportForms.ts';
 import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
 import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
 import { eventsOf } from '../../engine/shell/runRecord.ts';
@@ -10,18 +11,22 @@ import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { synthesisIn } from './synthesisIn.ts';
 
-/** `rehearsal synth export FOLDER --out FILE`: the accepted rollouts, a line each. */
+/** `rehearsal synth export FOLDER --out FILE [--format NAME]`: the accepted rollouts, a line each. */
 export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
   const { folder, file } = synthesisIn(given, io);
   const out = text(given, 'out');
   if (out === undefined) throw new UsageError('name the file to write: --out FILE.jsonl');
+  const format = text(given, 'format') ?? 'rehearsal';
+  if (!isExportFormat(format))
+    throw new UsageError(`--format ${format}: expected ${Object.keys(exportForms).join(', ')}`);
   const dialects = new Map(file.domains.map(({ name, folder: own }) => [name, openDomainAt(own).file.dialect]));
   const accepted = readSelection(folder).filter((row) => row.accepted);
   if (accepted.length === 0)
     throw new UsageError(`${folder}: nothing of it is accepted, so there is nothing to export`);
   const lines = accepted.flatMap((row) => {
     const line = chatLine(eventsOf(join(folder, row.recording)), row, dialects.get(row.domain) ?? usualDialect);
-    return line === null ? [] : [line];
+    const formed = line === null ? null : exportForms[format](line);
+    return formed === null ? [] : [formed];
   });
   const path = resolve(io.cwd, out);
   makeFolder(dirname(path));
@@ -30,6 +35,14 @@ export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
   if (given.values['json'] === true)
     io.out(`${JSON.stringify({ file: path, exported: lines.length, leftOut: left })}\n`);
   else io.out(`wrote ${lines.length} rollouts to ${path}\n`);
-  if (left > 0) io.err(`${left} were left out: tools came in the middle of them, which one prompt can't hold\n`);
+  if (left > 0) io.err(`${left} were left out: ${reasonOf(format)}\n`);
   return 0;
+}
+
+/** Why a format cannot hold a rollout. */
+function reasonOf(format: ExportFormat): string {
+  const addsTools = 'tools were added during the rollout, and one prompt cannot say that';
+  if (format === 'rehearsal') return addsTools;
+  if (format === 'openai') return `${addsTools}, or there is no message to learn`;
+  return `${addsTools}, or one of their messages must not be learned, and TRL has no weights`;
 }

@@ -41,11 +41,18 @@ function toolIn(given: Json): readonly Offered[] {
   ];
 }
 
-/** Leaves out keys without a value: a table of rows gives each schema the keys of all others. */
+/**
+ * Leaves out keys without a value: a table of rows gives each schema the keys of all others. Reads properties that are
+ * written as JSON text, as some versions of `datasets` write them.
+ */
 function present(value: Json): Json {
   if (!isObject(value))
     return Array.isArray(value) ? value.map((each) => (isObject(each) ? present(each) : each)) : value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, each]) => (each === null ? [] : [[key, present(each)]])),
+    Object.entries(value).flatMap(([key, each]) => {
+      if (each === null) return [];
+      const [read] = key === 'properties' && typeof each === 'string' ? listIn(each) : [];
+      return [[key, present(read ?? each)]];
+    }),
   );
 }

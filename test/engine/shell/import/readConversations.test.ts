@@ -419,6 +419,7 @@ const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
     [asked, answered],
   ],
   ['messages as JSON text', { messages: JSON.stringify(chat) }, whole],
+  ['each message as JSON text', { messages: chat.map((each) => JSON.stringify(each)) }, whole],
 ];
 
 test.each(shapes)('%s', (_, value, expected) => {
@@ -444,6 +445,10 @@ test.each([
     ],
   ],
   ['JSON text', JSON.stringify([{ type: 'function', function: { name: 'get_order', parameters } }])],
+  [
+    'properties as JSON text',
+    [{ name: 'get_order', parameters: { ...parameters, properties: JSON.stringify(parameters.properties) } }],
+  ],
   ['flat', [{ name: 'get_order', parameters }]],
   ['flat with an input schema', [{ name: 'get_order', input_schema: parameters }]],
   ['a map', { get_order: { description: '', inputSchema: parameters } }],

@@ -44,11 +44,17 @@ function requestIn(value: unknown): JsonObject {
 }
 
 function messagesIn(value: unknown): readonly Json[] | undefined {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value.map(messageIn);
   const { messages } = requestIn(value);
   if (messages === undefined || messages === null) return undefined;
   const list = listIn(messages);
-  return Array.isArray(messages) || list.length > 0 ? list : undefined;
+  return Array.isArray(messages) || list.length > 0 ? list.map(messageIn) : undefined;
+}
+
+/** A message, also if it is written as JSON text: some versions of `datasets` write objects of different keys so. */
+function messageIn(value: Json): Json {
+  const [read] = typeof value === 'string' ? listIn(value) : [];
+  return read !== undefined && textOf(objectOf(read)['role']) !== undefined ? read : value;
 }
 
 /** The answer of an endpoint that a line logs with its request; the first of several choices was taken. */
