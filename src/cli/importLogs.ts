@@ -131,16 +131,16 @@ function reportText(
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),
     maskedLine(masked, recogniser),
-    "a log says nothing of the database: it stays the domain's own at each step, and no reward is given",
+    "a log has no database: the recordings have the domain's own at each step, and no reward",
   ];
   return `${lines.join('\n')}\n`;
 }
 
 function systemLines({ same, differs, none }: ConversationsReport['system']): readonly string[] {
   return [
-    ...(same > 0 ? [`${counted(same, 'system message')}: the domain's policy`] : []),
-    ...(differs > 0 ? [`${counted(differs, 'system message')}: not the domain's policy alone, kept as masked`] : []),
-    ...(none > 0 ? [`${counted(none, 'conversation')} without a system message: the domain's policy stands in`] : []),
+    ...(same > 0 ? [`system messages that are the domain's policy: ${same}`] : []),
+    ...(differs > 0 ? [`system messages that differ from the domain's policy and are kept: ${differs}`] : []),
+    ...(none > 0 ? [`conversations without a system message, which get the domain's policy: ${none}`] : []),
   ];
 }
 
