@@ -78,6 +78,13 @@ export function rawJson(text: string): unknown {
   );
 }
 
+/** Returns a value that `JSON.stringify` writes with each number as the JSON text has it, such as 5.0 or 1e3. */
+export function writtenJson(text: string): unknown {
+  return parseWithSource(text, (_, value, { source = '' } = {}) =>
+    typeof value === 'number' && String(value) !== source ? rawJSON(source) : value,
+  );
+}
+
 const sourceOf = (value: unknown) => (value as { readonly rawJSON: string }).rawJSON;
 
 /** Returns a value of `rawJson` with a text of digits in place of each exact number. A float of any size stays a number. */

@@ -114,7 +114,7 @@ const failures: readonly {
   {
     name: 'an error page of a proxy',
     handler: json(500, '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>'),
-    message: /answered 500: 500 an HTML page \("502 Bad Gateway"\)$/,
+    message: /answered 500: an HTML page \("502 Bad Gateway"\)$/,
   },
   { name: 'a server error', handler: json(500, { error: { message: 'boom' } }), message: /answered 500/ },
   {
@@ -153,16 +153,48 @@ const failures: readonly {
     'Input is too long for requested model.',
     'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens',
     '`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 512 `max_new_tokens`',
+    'Input validation error: `inputs` must have less than 1024 tokens. Given: 2000',
+    'The prompt (total length 5000) is too long to fit into the model (context length 4096).',
+    'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+    "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    'Input length (5000 tokens) exceeds the maximum allowed length (4090 tokens).',
+    'invalid params, context window exceeds limit',
+    'The number of tokens to keep from the initial prompt is greater than the context length.',
+    'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.',
+    'litellm.BadRequestError: litellm.ContextWindowExceededError: the prompt does not fit',
+    'Requested tokens (600) exceed context window of 512',
   ].map((words) => ({
     name: `a conversation that is too long, in the words "${words.slice(0, 40)}"`,
     handler: json(400, { error: { message: words, code: 400 } }),
     message: /no longer fits/,
     who: 'agent',
   })),
+  ...['model_max_prompt_tokens_exceeded', 'tokens_limit_reached'].map((code) => ({
+    name: `a conversation that is too long, by the code ${code}`,
+    handler: json(413, { error: { message: 'Max size: 8000', code } }),
+    message: /no longer fits/,
+    who: 'agent',
+  })),
+  ...[
+    [400, 'Bad request.', 'Bad request.'],
+    [400, '400 Bad request.', 'Bad request.'],
+    [400, '<400> Bad request.', 'Bad request.'],
+    [404, "Error code: 404 - {'detail': 'Not found'}", "{'detail': 'Not found'}"],
+    [500, '', 'status code (no body)'],
+  ].map(([status, words, shown]) => ({
+    name: `the status ${status} and the words "${words}"`,
+    handler: json(Number(status), words === '' ? '' : { error: { message: words } }),
+    message: new RegExp(`answered ${status}: ${String(shown).replaceAll(/[.(){}]/g, '\\$&')}$`),
+  })),
+  {
+    name: 'a limit of the rate',
+    handler: json(429, { error: { message: '429 Too Many Requests' } }),
+    message: /requests \(429\), also after waiting: Too Many Requests\. Lower/,
+  },
   {
     name: 'an error in an answer with status 200',
     handler: json(200, { error: { message: 'Provider returned error: overloaded', code: 529 } }),
-    message: /Provider returned error: overloaded/,
+    message: /answered 200 with an error: Provider returned error: overloaded$/,
   },
   {
     name: 'an answer without choices',

@@ -6,7 +6,16 @@ import { isTooDeep } from '../../core/nesting.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { redacted } from '../secrets.ts';
-import { errorIn, errorOf, type Fields, fieldsOf, isBlank, type ProviderError } from './providerError.ts';
+import { bodyJson } from './bodyJson.ts';
+import {
+  errorIn,
+  errorOf,
+  type Fields,
+  fieldsOf,
+  isBlank,
+  type ProviderError,
+  unknownStatus,
+} from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
 /** What a provider says of an answer, for the sidecar. */
@@ -136,7 +145,7 @@ export function readAnswer(body: string): ReadAnswer {
   if (!choice) return unreadable(misfit ? problemOf(misfit) : 'the answer has no choices');
   if (failedEnds.includes(choice.finish_reason ?? '')) {
     const message = `the answer ended with finish_reason "${choice.finish_reason}"`;
-    return { type: 'error', error: { message, status: null, fields: {} } };
+    return { type: 'error', error: { message, status: unknownStatus, fields: {} } };
   }
   const end = brokenEndOf(choice.finish_reason ?? null);
   // Gemini leaves the message out where its filter withheld it.

@@ -5,7 +5,7 @@ import { Fault } from '../fault.ts';
 import { type ReadAnswer, readAnswer } from './chatAnswer.ts';
 import { defaultTimeoutMs, type EndpointFailure, isQuota } from './endpointFaults.ts';
 import type { EndpointLimiter } from './endpointLimiter.ts';
-import { errorIn } from './providerError.ts';
+import { errorIn, unknownStatus } from './providerError.ts';
 import { requestedWait } from './rateLimitHeaders.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { completionIn, isStream } from './streamedAnswer.ts';
@@ -83,7 +83,7 @@ export function prepareAttempts(
       if (read?.type !== 'unreadable') return responseOf(response, body, read);
       reason = 'its answer cannot be read';
       failure = { type: 'unreadable', problem: read.problem };
-      return new Response(null, { status: 502, headers: response.headers });
+      return new Response(null, { status: unknownStatus, headers: response.headers });
     } catch (error) {
       wasSilent = timed.signal.aborted;
       // An answer that is too long is too long again.
@@ -158,8 +158,14 @@ function responseOf({ ok, status, statusText, headers }: Response, body: string,
   if (ok && read?.type !== 'error') return new Response(body, { status: 200, headers });
   const error = read?.type === 'error' ? read.error : errorIn(jsonOf(body));
   const sent = error ? JSON.stringify({ error: { ...error.fields, message: error.message } }) : body;
-  return new Response(sent === '' ? null : sent, { status: ok ? (error?.status ?? 502) : status, statusText, headers });
+  if (!ok) return new Response(sent === '' ? null : sent, { status, statusText, headers });
+  const marked = new Headers(headers);
+  marked.set(inAnswer, 'true');
+  return new Response(sent, { status: error?.status ?? unknownStatus, headers: marked });
 }
+
+/** A header of our own, on an error that came in an answer with a successful status. */
+export const inAnswer = 'x-rehearsal-in-answer';
 
 type Refusal = {
   /** Whether all requests to the endpoint should pause. */

@@ -49,14 +49,15 @@ export function faultOf(failure: EndpointFailure, seat: ModelSeat, who: Asked, i
 
 function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFirst: boolean): Fault {
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
-  const { status, code, message } = refused;
+  const { status, code, message, isInAnswer } = refused;
   const words = quote(message);
+  const answered = isInAnswer ? '200 with an error' : (status ?? 'with an error');
   if (status === 401)
     return infrastructure(
       'model/key',
       seat.keyName === null
-        ? `${seat.baseUrl} wants a key (401), and no key is sent to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
-        : `${seat.baseUrl} refused the key in ${seat.keyName} (401). Set another one`,
+        ? `${seat.baseUrl} wants a key (${answered}), and no key is sent to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
+        : `${seat.baseUrl} refused the key in ${seat.keyName} (${answered}). Set another one`,
     );
   if (isQuota(status, `${code} ${message}`))
     return infrastructure(
@@ -66,7 +67,7 @@ function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFi
   if (status === 429)
     return infrastructure(
       'model/rate',
-      `${seat.baseUrl} limits the rate of requests (429), also after waiting: ${words}. Lower the concurrency, or wait longer with --rate-limit-wait`,
+      `${seat.baseUrl} limits the rate of requests (${answered}), also after waiting: ${words}. Lower the concurrency, or wait longer with --rate-limit-wait`,
     );
   if (isContextRefusal(refused) && who === 'agent') {
     if (isFirst)
@@ -83,7 +84,7 @@ function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFi
   return infrastructure(
     // What the request itself is refused for is for an agent that wrote it to know.
     [400, 413, 422].includes(status ?? 0) ? 'model/refused' : 'model/error',
-    `${seat.baseUrl} answered ${status ?? 'with an error'}: ${words}`,
+    `${seat.baseUrl} answered ${answered}: ${words}`,
   );
 }
 

@@ -8,7 +8,7 @@ import type { ChatAnswer } from './chatAnswer.ts';
 import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import type { ChatBody } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
-import { type OnRetry, prepareAttempts } from './endpointAttempts.ts';
+import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
 import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
 import { limiterOf } from './endpointLimiter.ts';
 import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
@@ -181,8 +181,14 @@ function failureIn(error: unknown): EndpointFailure | null {
   if (error instanceof APIUserAbortError) return { type: 'cancelled' };
   if (error instanceof APIConnectionError) return { type: 'unreachable' };
   if (!(error instanceof APIError)) return null;
-  const { status, message, code, param } = error;
-  return { type: 'refused', status, message, code, param };
+  const { status, message, code, type: errorType, param, headers } = error;
+  const isInAnswer = headers?.has(inAnswer) ?? false;
+  return { type: 'refused', status, message: withoutStatus(message, status), code, errorType, param, isInAnswer };
+}
+
+/** Returns the words of an error without its status, which the client, and some providers, write before them. */
+function withoutStatus(message: string, status: number | undefined): string {
+  return message.replace(new RegExp(`^(?:(?:error code: ?)?<?${status}\\b>?[\\s:,-]*)+(?=\\S)`, 'i'), '');
 }
 
 /** How long an endpoint may take to say which models it has. */

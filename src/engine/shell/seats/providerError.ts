@@ -1,13 +1,15 @@
+import { STATUS_CODES } from 'node:http';
 import * as z from 'zod';
 import { type JsonObject, jsonOf } from '../../core/json.ts';
 import { isTooDeep } from '../../core/nesting.ts';
+import { isContextRefusal } from './contextLimit.ts';
 
 /** An error in the body of an answer. */
 export type ProviderError = {
   /** The provider's own words. */
   readonly message: string;
-  /** The status that the body names, for an answer whose own status is a success. */
-  readonly status: number | null;
+  /** The status of such an error, for an answer whose own status is a success. */
+  readonly status: number;
   /** All fields of the error. */
   readonly fields: JsonObject;
 };
@@ -46,9 +48,40 @@ export function errorOf(given: unknown): ProviderError | null {
   const words = wordsIn(given);
   if (words === '') return null;
   const data = fieldsOf(given) ?? {};
-  const code = Number(data['code']);
-  const status = code >= 400 && code < 600 ? code : null;
-  return { message: words, status, fields: isTooDeep(data) ? {} : (data as JsonObject) };
+  return { message: words, status: statusOf(data, words), fields: isTooDeep(data) ? {} : (data as JsonObject) };
+}
+
+/** The status of an error that says nothing about it: as for a failure behind the endpoint, it is asked again. */
+export const unknownStatus = 502;
+
+/** Fields of an error with a status, or with the name of one. */
+const statusFields = ['code', 'status', 'status_code', 'http_status_code', 'type'] as const;
+/** What an account, a key, a limit or a request is refused with, by the name of the error. */
+const namedStatuses: readonly (readonly [name: RegExp, status: number])[] = [
+  [/insufficient_(?:quota|balance|credits|funds)/i, 402],
+  [/authentication|invalid_api_key|unauthorized/i, 401],
+  [/rate_?limit|too_?many_?requests|resource_exhausted|throttling/i, 429],
+  [/overloaded/i, 529],
+  [/invalid_?(?:request|argument)|bad_?request/i, 400],
+];
+/** The same of limits in the words of an error, which are words about anything. */
+const wordedStatuses: readonly (readonly [words: RegExp, status: number])[] = [
+  [/insufficient (?:quota|balance|credits|funds)/i, 402],
+  [/rate.?limit|too many requests/i, 429],
+  [/\boverloaded\b/i, 529],
+];
+
+/** Whether a number is a status of an error, and not a code of a provider's own. */
+const isErrorStatus = (value: number) => (value >= 500 && value < 600) || (value >= 400 && value in STATUS_CODES);
+
+function statusOf(data: Fields, message: string): number {
+  const values = statusFields.map((name) => data[name]);
+  const number = values.map(Number).find(isErrorStatus);
+  if (number !== undefined) return number;
+  if (isContextRefusal({ code: data['code'], errorType: data['type'], status: 400, message })) return 400;
+  const name = values.filter((value) => typeof value === 'string').join(' ');
+  const of = (statuses: typeof namedStatuses, text: string) => statuses.find(([pattern]) => pattern.test(text))?.[1];
+  return of(wordedStatuses, message) ?? of(namedStatuses, name) ?? unknownStatus;
 }
 
 /** Returns the error that a body has in place of an answer; null where it has none. Gemini sends it in a list. */

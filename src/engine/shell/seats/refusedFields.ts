@@ -15,6 +15,9 @@ export type RefusedRequest = {
   readonly status: number | undefined;
   readonly message: string;
   readonly code?: string | null | undefined;
+  readonly errorType?: string | null | undefined;
+  /** Whether it came in an answer whose own status is a success. */
+  readonly isInAnswer?: boolean;
   /** The field that the endpoint names. */
   readonly param?: string | null | undefined;
 };

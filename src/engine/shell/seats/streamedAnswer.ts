@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/json.ts';
+import { bodyJson } from './bodyJson.ts';
 import { callsInForm } from './chatAnswer.ts';
 import { errorIn, errorOf } from './providerError.ts';
 
@@ -54,13 +55,18 @@ export function completionIn(stream: string): string | null {
   const head: Fields = {};
   const choices = new Map<number, Choice>();
   let isWhole = false;
-  for (const data of dataIn(stream)) {
+  const events = dataIn(stream);
+  for (const [nth, data] of events.entries()) {
     if (data === '[DONE]') {
       isWhole = true;
       break;
     }
-    const value = jsonOf(data);
-    if (value === undefined) return null;
+    const value = bodyJson(data);
+    if (value === undefined) {
+      const isCutOff = nth === events.length - 1 && data.startsWith('{');
+      if (isWhole && !isCutOff) continue;
+      return isCutOff ? null : JSON.stringify({ event: data });
+    }
     const chunk = chunkSchema.safeParse(value).data;
     // It must not be read as a whole answer.
     if (!chunk) return errorIn(value) ? data : `{"event":${data}}`;

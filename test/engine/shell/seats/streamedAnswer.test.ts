@@ -268,9 +268,25 @@ test.each([
     'a text that is cut, with the text "null" as finish_reason',
     [delta({ content: 'It comes ' }, { finish_reason: 'null' })],
   ],
-  ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del', '[DONE]']],
+  ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del']],
 ])('%s is not an answer', (_, events) => {
   expect(completionIn(streamOf(events))).toBeNull();
+});
+
+test.each([
+  ['a text', 'upstream is away'],
+  ['a text in brackets', '[ERROR] upstream is away'],
+  ['an event that is broken in the middle', '{"upstream is away"'],
+])('%s in place of an event is quoted', (name, text) => {
+  const events = [delta({ content: 'It comes ' }), text, ...(name.includes('middle') ? [end()] : [])];
+  expect(readAnswer(completionIn(streamOf(events)) ?? '')).toMatchObject({
+    type: 'unreadable',
+    problem: expect.stringContaining('upstream is away'),
+  });
+});
+
+test('a text after the end of an answer is ignored', () => {
+  expect(read([delta({ content: 'It comes on Thursday.' }), end(), 'bye'])).toMatchObject(spoken);
 });
 
 test('an event that cannot be read is not the answer', () => {
