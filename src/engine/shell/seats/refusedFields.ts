@@ -3,7 +3,8 @@ import type { ModelSeat } from './seatSpec.ts';
 
 /** Something that an endpoint refuses in requests of a model, and what is done about it from then on. */
 export type Adaptation =
-  | { readonly type: 'without'; readonly field: string }
+  /** A field is left out; where `beside` is named, only from requests that have that one too. */
+  | { readonly type: 'without'; readonly field: string; readonly beside?: string }
   | { readonly type: 'renamed'; readonly field: string; readonly to: string }
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string }
@@ -53,7 +54,7 @@ export function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
 export function describeAdaptation(adaptation: Adaptation): string {
   switch (adaptation.type) {
     case 'without':
-      return `without ${adaptation.field}`;
+      return `without ${fieldText(adaptation)}`;
     case 'renamed':
       return `with ${adaptation.to} in place of ${adaptation.field}`;
     case 'messagesWithout':
@@ -63,9 +64,14 @@ export function describeAdaptation(adaptation: Adaptation): string {
   }
 }
 
+function fieldText(adaptation: Adaptation): string {
+  const { field } = adaptation;
+  return adaptation.type === 'without' && adaptation.beside ? `${field} beside ${adaptation.beside}` : field;
+}
+
 /** Reports an adaptation in a sentence. */
 export function reportAdaptation(adaptation: Adaptation): string {
-  const refused = adaptation.type === 'streamed' ? 'requests for a whole answer' : adaptation.field;
+  const refused = adaptation.type === 'streamed' ? 'requests for a whole answer' : fieldText(adaptation);
   return `the endpoint does not accept ${refused} and is asked ${describeAdaptation(adaptation)} from now on`;
 }
 
@@ -99,7 +105,8 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   if (adaptation.type === 'streamed')
     // Without this option, some servers count no tokens in a stream.
     return { stream_options: { include_usage: true }, ...request, stream: true };
-  if (!Object.hasOwn(request, field)) return request;
+  const beside = adaptation.type === 'without' ? (adaptation.beside ?? field) : field;
+  if (!Object.hasOwn(request, field) || !Object.hasOwn(request, beside)) return request;
   const to = adaptation.type === 'renamed' ? [adaptation.to] : [];
   const entries = Object.entries(request).flatMap(([name, value]) =>
     (name === field ? to : [name]).map((sent) => [sent, value] as const),
@@ -130,6 +137,10 @@ const otherFault =
   /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
 const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?output|grammar|guided/i;
 
+/** How servers write that they take each of two fields, and not both in one request. */
+const notTogether =
+  /\bboth\b|together|at the same time|simultaneously|mutually exclusive|one of|either|(?:not|n't) be (?:used|set|specified|combined) (?:with|when|if)/i;
+
 /** How servers write that they only stream; Qwen's thinks only in streams. */
 const onlyStreams =
   /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
@@ -147,6 +158,8 @@ export function adaptationFor(
   if (![400, 404, 422].includes(status ?? 0)) return null;
   if (onlyStreams.test(message))
     return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
+  const exclusive = exclusiveFieldIn(message, request, fixed);
+  if (exclusive) return exclusive;
   const said = `${message} ${code ?? ''}`;
   if (!(refusal.test(said) || (param && invalidField.test(said))) || otherFault.test(message)) return null;
   // Such as body.temperature, response_format.type or messages[1].reasoning.
@@ -166,6 +179,16 @@ export function adaptationFor(
     (name) => mentions(message, name) || (place.includes('messages') && place.includes(name)),
   );
   return inMessages === undefined ? null : { type: 'messagesWithout', field: inMessages };
+}
+
+/** Anthropic and Bedrock take `temperature` or `top_p`. A field that is not the temperature is left out first. */
+function exclusiveFieldIn(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const named = Object.keys(request).filter((name) => !needed.includes(name) && mentions(message, name));
+  if (named.length < 2 || !notTogether.test(message)) return null;
+  const free = named.filter((name) => !fixed.includes(name));
+  const field = free.find((name) => name !== 'temperature') ?? free[0];
+  const beside = named.find((name) => name !== field);
+  return field === undefined || beside === undefined ? null : { type: 'without', field, beside };
 }
 
 /** The longest first: one name may be a part of another. */

@@ -111,6 +111,19 @@ const refusals: readonly (readonly [words: string, Partial<ModelSeat>, (body: Bo
   ].map(
     (words) => [words, {}, (body: Body) => (body['stream'] === true ? null : error(words)), streamedRequest] as const,
   ),
+  ...[
+    '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
+    'top_p cannot be used with temperature',
+    'Set at most one of top_p and temperature.',
+  ].map(
+    (words) =>
+      [
+        words,
+        { temperature: 0.5, extraBody: { top_p: 0.9 } },
+        (body: Body) => ('temperature' in body && 'top_p' in body ? error(words) : null),
+        { temperature: 0.5 },
+      ] as const,
+  ),
   [
     'stream_options is not supported',
     {},
@@ -147,6 +160,20 @@ test('what is refused is left out from then on, and reported once', async () => 
   expect(bodies.filter((body) => 'temperature' in body).length).toBeLessThanOrEqual(3);
   expect(bodies.at(-1)).not.toHaveProperty('temperature');
   expect(retries).toHaveLength(1);
+});
+
+test('a field that is refused beside another one is sent without that one', async () => {
+  const refuses = (body: Body) =>
+    'temperature' in body && 'top_p' in body ? error('temperature and top_p are mutually exclusive') : null;
+  const { ask, bodies, retries, seat } = await asked({ temperature: 0, extraBody: { top_p: 0.9 } }, refuses);
+  await ask();
+  await ask();
+  expect(retries.map(({ reason }) => reason)).toEqual([
+    'the endpoint does not accept top_p beside temperature and is asked without top_p beside temperature from now on',
+  ]);
+  const { temperature: _, ...without } = seat;
+  await askAgentModel(without, '', modelView(), never);
+  expect(bodies.at(-1)).toMatchObject({ top_p: 0.9 });
 });
 
 test('several fields are left out one after the other, a renamed one too', async () => {
