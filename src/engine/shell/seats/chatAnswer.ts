@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type BrokenEnd, brokenEndOf } from '../../core/answerEnd.ts';
-import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
+import { type Json, jsonOf } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
@@ -71,8 +71,8 @@ const contentSchema = z.union([z.string(), partsSchema]);
 /** A field that is only told, so one of another type counts as absent. */
 const lenient = <Value extends z.ZodType>(value: Value) => optional(value).catch(undefined);
 
-/** llama.cpp and Ollama send arguments as an object, and some gateways omit the type or send a numeric id. */
-const functionSchema = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
+/** Some gateways omit the type or send a numeric id. */
+const functionSchema = z.looseObject({ name: z.string(), arguments: optional(z.string()) });
 const callSchema = z.looseObject({
   id: optional(z.union([z.string(), z.number()])),
   type: optional(z.string()),
@@ -135,7 +135,7 @@ const failedEnds: readonly string[] = ['error', 'abort', 'network_error', 'insuf
 export function readAnswer(body: string): ReadAnswer {
   if (body.trim() === '') return { type: 'unreadable', problem: 'the answer is empty' };
   const unreadable = (problem: string): ReadAnswer => ({ type: 'unreadable', problem: `${problem}: ${quote(body)}` });
-  const value = jsonOf(body);
+  const value = bodyJson(body);
   if (value === undefined) return unreadable('the answer is not JSON');
   const completion = inForm(value);
   const { data, error: misfit } = completionSchema.safeParse(completion);
@@ -169,13 +169,29 @@ function choiceInForm(choice: unknown): unknown {
   // Without a `finish_reason`, it is a part.
   const message = fieldsOf(data?.['message'] ?? (data?.['finish_reason'] ? data['delta'] : null));
   if (!message) return choice;
-  const { tool_calls: calls, function_call: legacy } = message;
+  const { tool_calls: given, function_call: legacy } = message;
+  const calls = callsInForm(given)?.map(withTextArguments) ?? null;
+  // llama-cpp-python sends a call in both forms.
+  const isRepeated = calls !== null && calls.length > 0;
   const own: Fields = {
     ...message,
-    ...(calls === undefined ? {} : { tool_calls: callsInForm(calls) }),
-    ...(isBlank(legacy) && legacy !== undefined ? { function_call: null } : {}),
+    ...(given === undefined ? {} : { tool_calls: calls }),
+    ...(legacy === undefined ? {} : { function_call: isRepeated || isBlank(legacy) ? null : inText(legacy) }),
   };
   return { ...data, message: own };
+}
+
+function withTextArguments(call: unknown): unknown {
+  const data = fieldsOf(call);
+  return data?.['function'] ? { ...data, function: inText(data['function']) } : call;
+}
+
+/** Returns a function whose arguments are a text, as OpenAI has them. */
+function inText(given: unknown): unknown {
+  const own = fieldsOf(given);
+  const { arguments: args } = own ?? {};
+  if (!own || args === undefined || args === null || typeof args === 'string') return given;
+  return { ...own, arguments: isTooDeep(args) ? 'nested too deeply to be read' : JSON.stringify(args) };
 }
 
 /** Whether a call says more than its place and its type. */
@@ -184,9 +200,9 @@ function isCall(call: unknown): boolean {
   return !isBlank(data ? { ...data, type: null, index: null } : call);
 }
 
-/** Returns calls as a list of those that say something. */
-export function callsInForm(calls: unknown): unknown {
-  return calls === undefined || calls === null ? calls : [calls].flat().filter(isCall).map(callInForm);
+/** Returns calls as a list of those that say something; null where there is no list. */
+export function callsInForm(calls: unknown): readonly unknown[] | null {
+  return calls === undefined || calls === null ? null : [calls].flat().filter(isCall).map(callInForm);
 }
 
 /** Returns a call with its name and its arguments in `function`, where OpenAI has them. */

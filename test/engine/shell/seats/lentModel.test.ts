@@ -52,3 +52,27 @@ test('a custom agent gets an answer of another form in the form of OpenAI', asyn
     body: { id: 'x', choices: [{ index: 0, message }] },
   });
 });
+
+test('a custom agent gets a call in both forms once, and arguments as a text', async () => {
+  const named = { name: 'look', arguments: { at: 1 } };
+  const message = {
+    role: 'assistant',
+    content: null,
+    function_call: named,
+    tool_calls: [{ id: 'c', function: named }],
+  };
+  const url = await endpoint(() => ({
+    status: 200,
+    body: { id: 'x', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
+  }));
+  const lent = new LentModel(
+    { type: 'openai', model: 'm', baseUrl: url, keyName: null },
+    (make) => make('', () => undefined),
+    () => undefined,
+  );
+  const answer = await lent.answer({ messages: [{ role: 'user', content: 'Hi' }] }, never);
+  const tool_calls = [{ id: 'c', function: { name: 'look', arguments: '{"at":1}' } }];
+  const made = { role: 'assistant', content: null, function_call: null, tool_calls };
+  expect(answer.body).toMatchObject({ choices: [{ message: made }] });
+  expect(streamed(answer.body as never)).toContain('"function_call":null');
+});

@@ -118,6 +118,24 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     { toolCalls: [{ id: 'c', ...find }] },
   ],
   [
+    'arguments that are an object, with exact numbers',
+    [
+      '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"pay","arguments":{"to":9007199254740993,"amount":5.0}}}]}}]}',
+      end('tool_calls'),
+    ],
+    {
+      toolCalls: [
+        {
+          id: 'a',
+          name: 'pay',
+          arguments: { to: '9007199254740993', amount: 5 },
+          integers: ['/to'],
+          floats: ['/amount'],
+        },
+      ],
+    },
+  ],
+  [
     'a function_call in parts',
     [
       delta({ function_call: { name: 'find', arguments: '' } }),
