@@ -7,22 +7,25 @@ export type BrokenEnd = (typeof brokenEnds)[number];
 
 const names: readonly (readonly [RegExp, BrokenEnd])[] = [
   [/^(?:length|max_tokens|max_output_tokens|model_length|model_context_window_exceeded)$/i, 'length'],
-  [/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii|refusal|sensitive)$/i, 'filter'],
+  [
+    /^(?:content_filter(?:ed)?|guardrail_intervened|safety|recitation|blocklist|prohibited_content|spii|refusal|sensitive)$/i,
+    'filter',
+  ],
   [/^(?:malformed_function_call|unexpected_tool_call|malformed_tool_call|too_many_tool_calls)$/i, 'call'],
 ];
 
 /**
- * Returns how an answer ended, by the `finish_reason` of any provider, such as `content_filter: SAFETY`; undefined for
- * one that is whole.
+ * Returns how an answer ended, by the `finish_reason` of any provider, such as `content_filter: SAFETY` or
+ * `content-filter`; undefined for one that is whole.
  */
 export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined {
-  const words = (finishReason ?? '').split(/\W+/);
+  const words = (finishReason ?? '').replaceAll('-', '_').split(/\W+/);
   return names.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
 }
 
 /** How answers end that are whole, by provider. */
 const wholeEnd =
-  /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed|tool_calls?|tool_use|function_call)?$/i;
+  /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed|tool[-_]calls?|tool_use|function_call)?$/i;
 /** Characters of a `finish_reason` in a count: it is the provider's text. */
 const longestEnd = 60;
 

@@ -83,6 +83,9 @@ const messageSchema = z.looseObject({
   content: optional(contentSchema),
   reasoning: lenient(z.string()),
   reasoning_content: lenient(z.string()),
+  /** Servers for Claude, and GitHub Copilot. */
+  thinking: lenient(z.string()),
+  reasoning_text: lenient(z.string()),
   tool_calls: optional(z.array(callSchema)),
   /** OpenAI's form before `tool_calls`. */
   function_call: optional(functionSchema),
@@ -101,18 +104,25 @@ const usageSchema = z.looseObject({
   prompt_tokens: optional(countSchema),
   completion_tokens: optional(countSchema),
   total_tokens: optional(countSchema),
+  /** The names of OpenAI's responses, Anthropic and Bedrock. */
+  input_tokens: optional(countSchema),
+  output_tokens: optional(countSchema),
 });
 
 const choiceSchema = z.looseObject({
   message: optional(messageSchema),
   finish_reason: lenient(z.string()),
+  /** How the provider behind a router says it. */
+  native_finish_reason: lenient(z.string()),
   error: z.unknown().optional(),
+  usage: z.unknown().optional(),
 });
 
 const completionSchema = z.looseObject({
   choices: z.array(choiceSchema).min(1),
   provider: lenient(z.string()),
   usage: z.unknown().optional(),
+  x_groq: lenient(z.looseObject({ usage: z.unknown().optional() })),
   error: z.unknown().optional(),
 });
 
@@ -222,9 +232,8 @@ function answerOf(
   const { text, thoughts: inParts, refusal: refusedPart } = contentOf(message.content);
   const spoken = withoutThoughts(text ?? '');
   const calls = (message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? '')));
-  // llama-cpp-python sends a call in both forms.
-  const toolCalls = calls.length === 0 && message.function_call ? [callOf(message.function_call, '')] : calls;
-  const inFields = message.reasoning_content || message.reasoning;
+  const toolCalls = message.function_call ? [...calls, callOf(message.function_call, '')] : calls;
+  const inFields = message.reasoning_content || message.reasoning || message.thinking || message.reasoning_text;
   const all = [inFields, inParts, spoken.thoughts].filter(Boolean);
   const refusal = message.refusal || refusedPart || undefined;
   const isRefused = refusal !== undefined && !text && toolCalls.length === 0;
@@ -232,14 +241,16 @@ function answerOf(
   const content = inFields || inParts ? withoutAnswerTags(spoken.content) : spoken.content;
   // Some parsers of servers lose a call that they announce.
   const isLost = choice.finish_reason === 'tool_calls' && toolCalls.length === 0 && content === '';
-  const end = isRefused ? 'refusal' : isLost ? 'call' : brokenEndOf(choice.finish_reason ?? null);
+  const said = brokenEndOf(choice.finish_reason ?? null) ?? brokenEndOf(choice.native_finish_reason ?? null);
+  const end = isRefused ? 'refusal' : isLost ? 'call' : said;
   return {
     content: isRefused ? refusal : text === null && toolCalls.length > 0 ? null : content,
     thoughts,
     toolCalls,
     messageId: message.rehearsal_id ?? null,
     cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
-    usage: tokensIn(completion.usage),
+    // In streams, Kimi counts in the choice, and Groq in a field of its own.
+    usage: tokensIn(completion.usage) ?? tokensIn(choice.usage) ?? tokensIn(completion.x_groq?.usage),
     note: noteOf({ finishReason: choice.finish_reason, refusal, provider: completion.provider }),
     brokenEnd: end ?? null,
     raw,
@@ -317,13 +328,15 @@ function textIn(given: unknown): string {
   return typeof given === 'string' ? given : '';
 }
 
-function callOf({ name, arguments: given }: z.infer<typeof functionSchema>, id: string): ToolCall {
-  if (given === undefined || given === null) return { id, name, arguments: {} };
-  if (typeof given === 'string') return { id, name, ...callArguments(decodedOnce(given)) };
-  if (isTooDeep(given)) return { id, name, arguments: 'nested too deeply to be read' };
-  const isPlain = typeof given === 'object' && !Array.isArray(given);
-  return { id, name, arguments: isPlain ? (given as JsonObject) : JSON.stringify(given as Json) };
+function callOf({ name, arguments: given = '' }: z.infer<typeof functionSchema>, id: string): ToolCall {
+  const text = decodedOnce(given);
+  // Servers in Go and PHP write no arguments so.
+  const isEmpty = /^\s*(?:null|\[\])\s*$/.test(text);
+  return { id, name: withoutTokens(name), ...callArguments(isEmpty ? '' : text) };
 }
+
+/** Returns a name without the special tokens that vLLM leaves at its end for gpt-oss. */
+const withoutTokens = (name: string) => name.replace(/<\|.*$/s, '').trim() || name;
 
 /** Returns the text in a JSON text that is a string: some models encode their arguments twice. */
 function decodedOnce(text: string): string {
@@ -337,8 +350,8 @@ function decodedOnce(text: string): string {
  */
 function tokensIn(usage: unknown): ChatAnswer['usage'] {
   const { data } = usageSchema.safeParse(usage);
-  const { completion_tokens: output } = data ?? {};
-  const [input, total] = [data?.prompt_tokens || undefined, data?.total_tokens || undefined];
+  const output = data?.completion_tokens ?? data?.output_tokens;
+  const [input, total] = [data?.prompt_tokens || data?.input_tokens || undefined, data?.total_tokens || undefined];
   if (input !== undefined && output !== undefined) return { input, output };
   if (total === undefined) return null;
   if (input !== undefined) return { input, output: Math.max(0, total - input) };

@@ -178,6 +178,9 @@ type Refusal = {
 /** Groq refuses its own model's call so, which is then sampled again. */
 const lostCall = 'tool_use_failed';
 
+/** llama.cpp and Hugging Face answer 503 until the model is in memory; Groq's 498 says that no capacity is free. */
+const loading = /\b(?:loading|warming up|starting up)\b/i;
+
 /** Returns why an answer is asked for again, or null for one that counts. An endpoint may say so itself. */
 async function refusalIn(response: Response): Promise<Refusal | null> {
   const { status, headers } = response;
@@ -185,11 +188,12 @@ async function refusalIn(response: Response): Promise<Refusal | null> {
   const own = headers.get('x-should-retry');
   if (own === 'false') return null;
   const body = await response.clone().text();
-  const isPassing = [408, 409, 429].includes(status) || status >= 500 || (status === 400 && body.includes(lostCall));
+  const isPassing =
+    [408, 409, 429, 498].includes(status) || status >= 500 || (status === 400 && body.includes(lostCall));
   if (isQuota(status, body) || (own !== 'true' && !isPassing)) return null;
   return {
-    isLimit: [429, 503, 529].includes(status),
-    isTimed: [429, 529].includes(status),
+    isLimit: [429, 498, 503, 529].includes(status),
+    isTimed: [429, 498, 529].includes(status) || (status === 503 && loading.test(body)),
     waitMs: requestedWait(headers, body, Date.now()),
   };
 }

@@ -41,7 +41,7 @@ type Choice = {
 };
 
 /** Fields of a message that come in parts. In any other field the last value counts. */
-const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'refusal'];
+const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'reasoning_text', 'thinking', 'refusal'];
 
 /** Whether the body of an answer is a stream of events: servers also send one under another content type, or under none. */
 export const isStream = (body: string) => /^\s*(?:data|event|id|retry)?:/.test(body) && /^data:/m.test(body);

@@ -40,10 +40,20 @@ describe('how an answer ended', () => {
     ['model_length', text, { brokenEnd: 'length' }],
     ['content_filter', text, { brokenEnd: 'filter' }],
     ['SAFETY', text, { brokenEnd: 'filter' }],
+    ['content-filter', text, { brokenEnd: 'filter' }],
+    ['content_filtered', text, { brokenEnd: 'filter' }],
+    ['guardrail_intervened', text, { brokenEnd: 'filter' }],
+    ['tool-calls', text, { brokenEnd: null }],
     ['stop', { refusal: 'I cannot.' }, { brokenEnd: 'refusal', content: 'I cannot.', note: { refusal: 'I cannot.' } }],
     ['stop', { ...text, refusal: null }, { brokenEnd: null, content: 'It is on' }],
   ])('finish_reason %j with %j', (finish_reason, message, expected) => {
     expect(answerOf({ choices: [{ finish_reason, message }] })).toMatchObject(expected);
+  });
+
+  test('a router passes on how the provider says it', () => {
+    const choice = { finish_reason: 'stop', native_finish_reason: 'MALFORMED_FUNCTION_CALL', message: { content: '' } };
+    expect(answerOf({ choices: [choice] })).toMatchObject({ brokenEnd: 'call' });
+    expect(answerOf({ choices: [{ ...choice, native_finish_reason: 'STOP' }] })).toMatchObject({ brokenEnd: null });
   });
 
   test('the provider that a router names is noted', () => {

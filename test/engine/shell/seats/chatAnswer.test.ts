@@ -12,6 +12,21 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
   ['null in place of calls', { content: 'It is on its way.', tool_calls: null, function_call: null }, spoken],
   ['no role and no calls', { content: 'It is on its way.' }, spoken],
   ['null arguments', { tool_calls: [{ function: { name: 'find_parcel', arguments: null } }] }, { toolCalls: [call] }],
+  ...['null', '[]', ' null '].map(
+    (given) =>
+      [
+        `arguments that are the text ${JSON.stringify(given)}`,
+        { tool_calls: [{ function: { name: 'find_parcel', arguments: given } }] },
+        { toolCalls: [call] },
+      ] as const,
+  ),
+  [
+    'a name with a special token of gpt-oss',
+    { tool_calls: [{ function: { name: 'find_parcel<|channel|>commentary', arguments: '{}' } }] },
+    { toolCalls: [call] },
+  ],
+  ['thoughts as thinking', { content: 'It is on its way.', thinking: 'Hm.' }, { ...spoken, thoughts: 'Hm.' }],
+  ['thoughts as reasoning_text', { content: 'It is on its way.', reasoning_text: 'Hm.' }, { thoughts: 'Hm.' }],
   ['no arguments', { tool_calls: [{ function: { name: 'find_parcel' } }] }, { toolCalls: [call] }],
   ['empty arguments', { tool_calls: [{ function: { name: 'find_parcel', arguments: '' } }] }, { toolCalls: [call] }],
   [
@@ -252,6 +267,23 @@ test('a choice without a message is an answer only where a filter withheld it', 
   expect(readAnswer('{"choices":[{"finish_reason":"stop"}]}')).toMatchObject({ type: 'unreadable' });
 });
 
+test.each([
+  ['in the choice', { choices: [{ message: { content: 'Yes.' }, usage: { prompt_tokens: 7, completion_tokens: 3 } }] }],
+  [
+    'in x_groq',
+    { choices: [{ message: { content: 'Yes.' } }], x_groq: { usage: { prompt_tokens: 7, completion_tokens: 3 } } },
+  ],
+])('tokens are counted %s', (_, completion) => {
+  expect(answerOf(completion)).toMatchObject({ usage: { input: 7, output: 3 } });
+});
+
+test('NaN and Infinity of a server in Python are null', () => {
+  const logprobs = '{"content": [{"logprob": -Infinity}, {"logprob": NaN}]}';
+  expect(answerOf(`{"choices": [{"message": {"content": "NaN"}, "logprobs": ${logprobs}}]}`)).toMatchObject({
+    content: 'NaN',
+  });
+});
+
 test('a call without an id gets one, and a repeated id is made unique', () => {
   const ids = ['', 'c', '0', '0', 'old'].map((id) => ({ ...call, id }));
   expect(nameCalls(ids, 'call_3', ['old', '0']).map(({ id }) => id)).toEqual(['call_3_0', 'c', '0_2', '0_3', 'old_2']);
@@ -273,6 +305,10 @@ describe('tokens', () => {
     ],
     [
       { completion_tokens: 3, total_tokens: 10 },
+      { input: 7, output: 3 },
+    ],
+    [
+      { input_tokens: 7, output_tokens: 3 },
       { input: 7, output: 3 },
     ],
     [{ total_tokens: 10 }, { input: 10, output: 0 }],

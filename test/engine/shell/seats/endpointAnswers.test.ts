@@ -173,6 +173,15 @@ describe('an error in the words of the provider', () => {
     expect(sent).not.toContain('seed');
   });
 
+  test.each([
+    [503, { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } }],
+    [503, { error: 'Model m is currently loading', estimated_time: 20 }],
+    [498, { error: { message: 'Flex tier capacity exceeded' } }],
+  ])('%i %j is waited for like a limit', async (status, body) => {
+    const bad = { status, body, headers: askedAtOnce };
+    expect(await asked((nth) => (nth < 6 ? bad : completion(said)))).toMatchObject({ reply: said, requests: 7 });
+  });
+
   test('a call that the server could not read is asked for again', async () => {
     const body = {
       error: {

@@ -37,6 +37,22 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     [delta({ reasoning: 'Hm' }), delta({ reasoning: '.' }), delta({ content: 'Yes.' }), '[DONE]'],
     { content: 'Yes.', thoughts: 'Hm.' },
   ],
+  ...['thinking', 'reasoning_text'].map(
+    (field) =>
+      [
+        `${field} before the text`,
+        [delta({ [field]: 'Hm' }), delta({ [field]: '.' }), delta({ content: 'Yes.' }), '[DONE]'],
+        { content: 'Yes.', thoughts: 'Hm.' },
+      ] as const,
+  ),
+  [
+    'counts in the last choice',
+    [
+      delta({ content: 'It comes on Thursday.' }),
+      delta({}, { finish_reason: 'stop', usage: { prompt_tokens: 7, completion_tokens: 3 } }),
+    ],
+    { ...spoken, usage: { input: 7, output: 3 } },
+  ],
   [
     'parts of thoughts, and then a text',
     [
