@@ -1,5 +1,5 @@
 import { brokenEnds } from '../../engine/core/answerEnd.ts';
-import { brokenEndText, endReasonText } from '../../engine/core/displayText.ts';
+import { brokenEndText, endReasonText, parserQuestion } from '../../engine/core/displayText.ts';
 import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
 import { mean, sum } from '../../engine/core/statistics.ts';
@@ -184,7 +184,11 @@ export function brokenAnswerLines({ answers }: RunMetrics): readonly string[] {
     const counts = answers[role];
     const of = (count: number) => `${role}: ${count} of ${counts.all} answers`;
     return [
-      ...brokenEnds.filter((end) => counts[end] > 0).map((end) => `${of(counts[end])} were ${brokenEndText[end]}`),
+      ...brokenEnds
+        .filter((end) => counts[end] > 0)
+        .map(
+          (end) => `${of(counts[end])} were ${brokenEndText[end]}${end === 'unparsed' ? `. ${parserQuestion}` : ''}`,
+        ),
       ...Object.entries(counts.unknownEnds).map(
         ([reason, count]) => `${of(count)} ended with an unknown finish_reason: ${reason}`,
       ),

@@ -1,9 +1,13 @@
 /**
  * How a model's answer ended where it is not whole: cut off at the limit of tokens, withheld by a filter of the
- * provider, refused in place of an answer, or with a call that the provider could not read.
+ * provider, refused in place of an answer, with a call that the provider could not read, or with one that it left in
+ * the text.
  */
-export const brokenEnds = ['length', 'filter', 'refusal', 'call'] as const;
+export const brokenEnds = ['length', 'filter', 'refusal', 'call', 'unparsed'] as const;
 export type BrokenEnd = (typeof brokenEnds)[number];
+
+/** Code of the failure of a seat whose answer was cut off, where its settings do not take such an answer. */
+export const truncated = 'model/truncated';
 
 const names: readonly (readonly [RegExp, BrokenEnd])[] = [
   [/^(?:length|max_tokens|max_output_tokens|model_length|model_context_window_exceeded)$/i, 'length'],

@@ -1,6 +1,6 @@
-import { brokenEnds } from './answerEnd.ts';
+import { brokenEnds, truncated } from './answerEnd.ts';
 import { counted } from './counted.ts';
-import { brokenEndText, endReasonText } from './displayText.ts';
+import { brokenEndText, endReasonText, parserQuestion } from './displayText.ts';
 import type { Domain } from './domain.ts';
 import { type EventOf, type Failure, type Verdict, verdictWord } from './event.ts';
 import { recoveryItems } from './recovery.ts';
@@ -29,16 +29,20 @@ export function conclusionOf(domain: Domain, task: Task, state: RolloutState): E
 }
 
 /** Says which answers of the two seats are not whole, behind a reason; empty where all are. */
-function brokenAnswers({ messages }: RolloutState): string {
-  return (['agent', 'user'] as const)
+function brokenAnswers({ messages, ended }: RolloutState): string {
+  const texts = (['agent', 'user'] as const)
     .flatMap((seat) => brokenEnds.map((end) => ({ seat, end })))
-    .map(({ seat, end }) => {
+    .flatMap(({ seat, end }) => {
       const steps = messages.flatMap((each) => (each.role === seat && each.brokenEnd === end ? [each.step] : []));
+      if (steps.length === 0) return [];
       const [were, at] = steps.length === 1 ? ['was', 'step'] : ['were', 'steps'];
-      const what = `${counted(steps.length, 'answer')} of the ${seat} ${were} ${brokenEndText[end]}`;
-      return steps.length === 0 ? '' : `; ${what} (${at} ${steps.join(', ')})`;
-    })
-    .join('');
+      return `; ${counted(steps.length, 'answer')} of the ${seat} ${were} ${brokenEndText[end]} (${at} ${steps.join(', ')})`;
+    });
+  const isUnparsed = messages.some((each) => each.role !== 'tool' && each.brokenEnd === 'unparsed');
+  // An answer that is not taken has no message: the rollout ended with it.
+  const isLost = ended?.failure?.code === truncated && ended.failure.who === 'agent';
+  const last = isLost ? `; its last answer was ${brokenEndText.length}` : '';
+  return `${texts.join('')}${last}${isUnparsed ? `. ${parserQuestion}` : ''}`;
 }
 
 /** Of the task's declared checks, how many were met: its share is the task completion rate. */

@@ -26,7 +26,11 @@ export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
   filter: 'withheld by a filter',
   refusal: 'refused',
   call: 'ended by a call that cannot be read',
+  unparsed: 'sent with a call in the text',
 };
+
+/** What to look at where answers are `unparsed`. */
+export const parserQuestion = "Is the server's tool-call parser switched on?";
 
 /** Returns how far personal data is masked, as people read it. */
 export function maskingText({ masked, recogniser }: MaskingMark): string {

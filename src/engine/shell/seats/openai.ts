@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
+import { truncated } from '../../core/answerEnd.ts';
+import { offeredNow } from '../../core/message.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
+import { hasTextCall } from '../../core/textCall.ts';
+import type { Offered } from '../../core/tool.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
-import type { ChatAnswer } from './chatAnswer.ts';
+import { type ChatAnswer, textOf } from './chatAnswer.ts';
 import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import type { ChatBody } from './chatMessage.ts';
 import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
@@ -36,8 +40,18 @@ export async function askAgentModel(
 ): Promise<Answered<AgentReply>> {
   const { answer, call } = await completeWhole(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
   const providerFields = recordedFields(seat, answer.cameWith);
-  const reply = replyOf(answer, view.messages.length, idsOfCalls(view.messages));
+  const brokenEnd = endOfAnswer(answer, offeredNow(view.started.tools, view.messages));
+  const reply = replyOf({ ...answer, brokenEnd }, view.messages.length, idsOfCalls(view.messages));
   return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
+}
+
+/** Returns how an answer of a seat ended: a call that its server left in the text is not made. */
+export function endOfAnswer({ brokenEnd, content, toolCalls, raw }: ChatAnswer, tools: readonly Offered[]) {
+  if (brokenEnd !== null || toolCalls.length > 0) return brokenEnd;
+  // Where only thoughts are left, a call can be among them.
+  const text = content || textOf(raw.choices[0]?.message?.content);
+  const names = tools.map(({ name }) => name);
+  return hasTextCall(text, names) ? 'unparsed' : null;
 }
 
 /**

@@ -7,7 +7,7 @@ import { idsOfCalls, nameCalls } from './chatCalls.ts';
 import { userBody } from './chatRequest.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import { joinCalls } from './modelCall.ts';
-import { type Answered, completeWhole } from './openai.ts';
+import { type Answered, afterCall, completeWhole, endOfAnswer } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { recordedFields } from './sentBack.ts';
 
@@ -52,15 +52,16 @@ async function answered(
 ): Promise<Tried> {
   const { answer, call } = await completeWhole(seat, key, 'simulator', signal, userBody(view, seat, problem), onRetry);
   const text = answer.content ?? '';
+  const { userTools = [] } = view.started;
   const provided = providedBy({
     reasoning: answer.thoughts ?? undefined,
-    brokenEnd: answer.brokenEnd ?? undefined,
+    brokenEnd: endOfAnswer(answer, userTools) ?? undefined,
     providerFields: recordedFields(seat, answer.cameWith),
   });
-  const hasTools = (view.started.userTools ?? []).length > 0;
-  const toolCalls = hasTools
-    ? nameCalls(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
-    : [];
+  const toolCalls =
+    userTools.length > 0
+      ? nameCalls(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
+      : [];
   // What is said beside a call is said to nobody.
   if (toolCalls.length > 0)
     return { reply: { content: text.trim(), stop: null, toolCalls, ...provided }, flaw: null, text, call };
