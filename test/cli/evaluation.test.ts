@@ -85,6 +85,32 @@ test.each([
   );
 });
 
+test.each(['agent', 'user', 'judge'] as const)(
+  'with onTruncation: fail, a report counts the answer of the %s, and the reason names it',
+  async (seat) => {
+    const { url } = await modelServer(() => ({ content: 'I am look', finish_reason: 'length' }));
+    const run = folder();
+    const given = ['--tasks', 'lamp-variant', '--set', `${seat}.onTruncation=fail`];
+    await evaluated(run, `--${seat}`, `openai:m@${url}`, ...given);
+    const { out } = await rehearsal('report', run);
+    expect(out).toContain(`${seat}: 1 of 1 answers were cut off at the token limit\n`);
+    expect(out).toMatch(/lamp-variant: .*cut off at the token limit/);
+    const { out: json } = await rehearsal('report', run, '--json');
+    expect(JSON.parse(json)).toMatchObject({ metrics: { tokens: { [seat]: { input: 7, output: 3 } } } });
+  },
+);
+
+test('a report counts answers with a call in the text once, and asks for the parser', async () => {
+  const call = '<tool_call>{"name": "find_user", "arguments": {}}</tool_call>';
+  const { url } = await modelServer(() => call);
+  const run = folder();
+  await evaluated(run, '--agent', `openai:m@${url}`, '--tasks', 'lamp-variant', '--turn-cap', '2', '--trials', '2');
+  const { out } = await rehearsal('report', run);
+  const question = "Is the server's tool-call parser switched on?";
+  expect(out).toContain(`agent: 4 of 4 answers were sent with a call in the text. ${question}\n`);
+  expect(out).toContain(`2 answers of the agent were sent with a call in the text (steps 3, 5). ${question}`);
+});
+
 test('a transcript says which answers were cut off', () => {
   const event = { type: 'agentReplied', content: 'I am look', toolCalls: [], brokenEnd: 'length' } as const;
   expect(transcriptOf({ ...event, toolCalls: [] })).toEqual([

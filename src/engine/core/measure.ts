@@ -11,12 +11,19 @@ import type { Tool } from './tool.ts';
 /** What the measures need to know of a tool. */
 export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
 
-/** What the sidecar says of one event. */
-type AnswerEnd = { readonly finishReason?: string | undefined; readonly refusal?: string | undefined };
+/** How an answer ended, as its provider describes it, and as the event says. */
+type AnswerEnd = {
+  readonly finishReason?: string | undefined;
+  readonly refusal?: string | undefined;
+  readonly brokenEnd?: BrokenEnd | undefined;
+};
 
+/** What the sidecar says of one event. */
 export type Timing = {
   readonly n: number;
   readonly ms?: number | undefined;
+  /** Whose model was asked, where the event is the end of the rollout. */
+  readonly role?: ModelRole | undefined;
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
   /** Answers of a simulated user that its guard refused. */
   readonly flaws?: readonly Pick<Flaw, 'code'>[] | undefined;
@@ -265,25 +272,37 @@ const eventOf: Readonly<Record<ModelRole, RolloutEvent['type']>> = {
   tools: 'toolReturned',
 };
 
-function answerCounts(timings: readonly Timing[]): AnswerCounts {
+function answerCounts(events: readonly RolloutEvent[], timings: readonly Timing[]): AnswerCounts {
   const described = timings
-    .flatMap((timing): readonly AnswerEnd[] => [...(timing.earlierEnds ?? []), timing])
-    .filter(({ finishReason, refusal }) => finishReason !== undefined || refusal !== undefined);
-  const ends = described.map(({ finishReason, refusal }) =>
-    refusal === undefined ? brokenEndOf(finishReason ?? null) : 'refusal',
+    .flatMap((timing): readonly AnswerEnd[] => [
+      ...(timing.earlierEnds ?? []),
+      { ...timing, brokenEnd: brokenEndIn(events[timing.n]) },
+    ])
+    .filter((end) => end.finishReason !== undefined || end.refusal !== undefined || end.brokenEnd !== undefined);
+  const ends = described.map(
+    ({ finishReason, refusal, brokenEnd }) =>
+      brokenEnd ?? (refusal === undefined ? brokenEndOf(finishReason ?? null) : 'refusal'),
   );
   const counts = brokenEnds.map((end) => [end, ends.filter((each) => each === end).length]);
   const unknownEnds = countedBy(described.flatMap(({ finishReason = '' }) => unknownEndOf(finishReason) ?? []));
   return { all: described.length, ...(Object.fromEntries(counts) as Record<BrokenEnd, number>), unknownEnds };
 }
 
+/** Whether a model answered: what is noted of an end can be a request that failed. */
+const isAnswered = ({ usage, finishReason, refusal, flaws, earlierEnds }: Timing) =>
+  Boolean(usage ?? finishReason ?? refusal ?? flaws ?? earlierEnds);
+
+/** How the answer of a seat ended: some ends are seen in the answer alone, and not in its `finish_reason`. */
+function brokenEndIn(event: RolloutEvent | undefined): BrokenEnd | undefined {
+  return event?.type === 'agentReplied' || event?.type === 'userReplied' ? event.brokenEnd : undefined;
+}
+
 function timesOf(
   events: readonly RolloutEvent[],
   timings: readonly Timing[],
 ): Pick<Measure, 'latency' | 'tokens' | 'answers' | 'adapted'> {
-  // What a broken simulator used, and how long it took, stands at the end that it brought.
-  const typeOf = ({ n, flaws }: Timing) =>
-    events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
+  const typeOf = (timing: Timing) =>
+    timing.role && isAnswered(timing) ? eventOf[timing.role] : events[timing.n]?.type;
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap((timing) => (typeOf(timing) === type && timing.ms !== undefined ? [timing.ms] : []));
   const tokens = (type: RolloutEvent['type']) =>
@@ -302,6 +321,11 @@ function timesOf(
     adapted: byRole((role) => [
       ...new Set(timings.flatMap((timing) => (typeOf(timing) === eventOf[role] ? (timing.adapted ?? []) : []))),
     ]),
-    answers: byRole((role) => answerCounts(timings.filter((timing) => typeOf(timing) === eventOf[role]))),
+    answers: byRole((role) =>
+      answerCounts(
+        events,
+        timings.filter((timing) => typeOf(timing) === eventOf[role]),
+      ),
+    ),
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
+import type { ModelRole } from '../core/measure.ts';
 import { makeFolder, onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import type { Reads } from './reads.ts';
@@ -19,15 +20,17 @@ import type { SideNote } from './sideNote.ts';
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
 
+/** Events at which a rollout or its verification can end without an answer. */
+const ends: readonly EventType[] = ['rolloutEnded', 'rewarded'];
+
 /** Events that come of an answer from outside the lane. */
 const answers: readonly EventType[] = [
   'agentReplied',
   'userReplied',
   'toolReturned',
   'judged',
-  // An answer that did not come, after a request that did go out.
-  'rolloutEnded',
-  'rewarded',
+  // An answer that was not taken, or did not come after a request that did go out.
+  ...ends,
 ];
 
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
@@ -43,6 +46,8 @@ export class RolloutRecord {
   #waiting = 0;
   /** Of the last answer from outside, whose event is still to arrive. */
   #note: SideNote | null = null;
+  /** Whose model that answer, or the failed request, is of. */
+  #role: ModelRole | null = null;
   /** By number of the result that is still to arrive. */
   readonly #reads = new Map<number, Reads>();
 
@@ -84,7 +89,8 @@ export class RolloutRecord {
   }
 
   /** What the sidecar says of the next answer that arrives. Questions on the way to one answer are kept together. */
-  note(note: SideNote | null): void {
+  note(note: SideNote | null, role: ModelRole | null): void {
+    if (note) this.#role = role;
     const calls = [this.#note, note].filter(isModelCall);
     this.#note = calls.length > 1 ? { ...note, ...joinCalls(calls) } : (note ?? this.#note);
   }
@@ -133,8 +139,9 @@ export class RolloutRecord {
     if (known) return known;
     const note = answers.includes(type) ? this.#note : null;
     if (note) this.#note = null;
+    const role = note && ends.includes(type) && this.#role ? { role: this.#role } : null;
     const reads = this.#reads.get(n);
     this.#reads.delete(n);
-    return Object.assign({ n, at, ms }, note, reads && { reads }, n === 0 && this.#run && { run: this.#run });
+    return Object.assign({ n, at, ms }, note, role, reads && { reads }, n === 0 && this.#run && { run: this.#run });
   }
 }

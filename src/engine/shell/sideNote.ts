@@ -1,9 +1,12 @@
+import type { ModelRole } from '../core/measure.ts';
 import type { Flaw } from '../core/simulator/flaw.ts';
 import type { Reads } from './reads.ts';
 
 /** What the sidecar says of one event beside its time. */
 export type SideNote = {
   readonly ms?: number;
+  /** Whose model was asked, where the event is the end of the rollout. */
+  readonly role?: ModelRole;
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
   /** What the provider says of the answer. */

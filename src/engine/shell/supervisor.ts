@@ -1,6 +1,7 @@
 import type { Domain } from '../core/domain.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
+import type { ModelRole } from '../core/measure.ts';
 import type { Setting } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource } from '../core/tool.ts';
@@ -417,7 +418,7 @@ class Supervision implements Supervisor {
       if (isGone()) return;
       const value = redactedValue(answer);
       const kept = redactedValue(note ?? null);
-      live.record.note(kept);
+      live.record.note(kept, roleOf[about.type] ?? null);
       if (kept) live.request.onNote?.(kept);
       check.answered(about, value);
       lane.process.send({ type: 'answer', question, value });
@@ -541,6 +542,14 @@ function crashFailure(message: string): Failure {
     message: `the process that runs the domain's code cannot play the rollout further: ${message.slice(0, 2000)}`,
   };
 }
+
+/** Whose model answers a question, if one does. */
+const roleOf: Readonly<Partial<Record<Question['type'], ModelRole>>> = {
+  agent: 'agent',
+  user: 'user',
+  judge: 'judge',
+  simulated: 'tools',
+};
 
 /** Returns what answers a call that is cancelled alone; null for a question that is not a call outside the lane. */
 function cancelledCall({ type }: Question): CallAnswer | PythonAnswer | SimulatedAnswer | null {

@@ -130,6 +130,14 @@ test('tokens and money come from the sidecar and the prices', () => {
   expect(metricsOf([measure]).money).toBeNull();
 });
 
+test.each(['agent', 'user', 'tools', 'judge'] as const)('an answer that ended a rollout counts for the %s', (role) => {
+  const events = [started('t'), user('hi'), ...ended('agentFailed', 0)];
+  const usage = { input: 10, output: 1 };
+  const answered = measureOf(events, tools, [{ n: 2, ms: 5, role, usage, finishReason: 'length' }]);
+  expect(answered).toMatchObject({ tokens: { [role]: usage }, answers: { [role]: { all: 1, length: 1 } } });
+  expect(measureOf(events, tools, [{ n: 2, ms: 5, role }]).latency).toEqual({ agent: [], user: [], tools: [] });
+});
+
 test('nothing measured gives no rates', () => {
   const none = { meanReward: null, reward: null, completionRate: null, flipRate: null, passHat: [] };
   expect(metricsOf([])).toMatchObject({ rollouts: 0, money: null, ...none });

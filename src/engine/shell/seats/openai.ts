@@ -102,8 +102,8 @@ export async function completeWhole(
   return { ...second, call: joinCalls([first.call, second.call]) ?? second.call };
 }
 
-/** A fault whose note also has the call that was answered before. */
-function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
+/** Returns a fault whose note also has the call that was answered before. */
+export function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
   const used = call.usage ? { usage: call.usage } : {};
   return new Fault(failure, { reason, note: isModelCall(note) ? { ...joinCalls([call, note]), ...used } : call });
 }
@@ -113,7 +113,7 @@ function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
   return new Fault(
     {
       who: isSeat ? who : 'infrastructure',
-      code: 'model/truncated',
+      code: truncated,
       message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at the token limit, and onTruncation is "fail". Increase maxTokens or the context of the server, or set onTruncation to "say"`,
     },
     { note },

@@ -25,7 +25,9 @@ export async function askUserModel(
   const ask = (problem: string | null) => answered(seat, key, view, signal, problem, onRetry);
   const first = await ask(null);
   if (!first.flaw) return { reply: first.reply, call: first.call };
-  const second = await ask(first.flaw.message);
+  const second = await ask(first.flaw.message).catch((error: unknown) => {
+    throw error instanceof Fault ? afterCall(first.call, error) : error;
+  });
   const refused = [first, second].flatMap(({ flaw, text }) => (flaw ? [{ ...flaw, content: text }] : []));
   const call = { ...second.call, ...joinCalls([first.call, second.call]), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };

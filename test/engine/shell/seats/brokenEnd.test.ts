@@ -7,6 +7,7 @@ import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
 import { joinCalls } from '../../../../src/engine/shell/seats/modelCall.ts';
 import { askAgentModel } from '../../../../src/engine/shell/seats/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
+import { endpoint } from '../../../support/endpoint.ts';
 import { modelServer } from '../../../support/modelServer.ts';
 import { modelView } from '../../../support/modelView.ts';
 import { answerOf } from '../../../support/readAnswer.ts';
@@ -133,6 +134,20 @@ test('with fail, the tokens of a cut answer count for a budget', async () => {
   } as unknown as Outside);
   await expect(agent({} as never, never)).rejects.toMatchObject({ failure: { code: 'model/truncated' } });
   expect([meter.spent().tokens, meter.isSpent(), meter.isUncountable()]).toEqual([10, true, false]);
+});
+
+test('the tokens of an answer that the guard refused are kept where the next request fails', async () => {
+  const message = { role: 'assistant', content: 'Hello! How can I help you today?' };
+  const body = {
+    choices: [{ finish_reason: 'stop', message }],
+    usage: { prompt_tokens: 7, completion_tokens: 3 },
+  };
+  const url = await endpoint((nth) => (nth === 0 ? { status: 200, body } : { status: 400, body: { error: 'no' } }));
+  const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
+  await expect(askUserModel(seat(url), '', view, never)).rejects.toMatchObject({
+    failure: { code: 'model/refused' },
+    note: { usage: { input: 7, output: 3 } },
+  });
 });
 
 test.each(['agent', 'user', 'judge'] as const)('with retry, the %s is asked once more', async (who) => {
