@@ -21,6 +21,14 @@ export function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>
   );
 }
 
+/** Says why a budget stops a run, and what to do where it cannot be kept. */
+export function spentText({ isUncountable, spent }: Meter): string {
+  const { tokens, money } = spent();
+  return isUncountable()
+    ? 'the budget cannot be kept, since an answer did not say how many tokens it used. Let the endpoint report usage, or leave out the budget'
+    : `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)`;
+}
+
 /** The option that a role's price is given by. */
 export const priceOption = (role: ModelRole) => (role === 'agent' ? 'price' : `${role}-price`);
 

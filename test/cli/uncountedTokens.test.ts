@@ -10,6 +10,14 @@ const cannotBeKept = 'the budget cannot be kept, since an answer did not say how
 test.each([
   { name: 'no usage', usage: undefined, options: budget, asked: 1, code: 2, err: cannotBeKept },
   { name: 'negative counts', usage: { total_tokens: -5 }, options: budget, asked: 1, code: 2, err: cannotBeKept },
+  {
+    name: 'no usage in its last answer',
+    usage: undefined,
+    options: [...budget, '--turn-cap', '1'],
+    asked: 1,
+    code: 0,
+    err: `${cannotBeKept}. Let the endpoint report usage, or leave out the budget`,
+  },
   { name: 'a total', usage: { total_tokens: 600 }, options: budget, asked: 2, code: 2, err: 'is spent (1200 tokens' },
   { name: 'a total as text', usage: { total_tokens: '600' }, options: budget, asked: 2, code: 2, err: '1200 tokens' },
   { name: 'no usage and no budget', usage: undefined, options: [], asked: 3, code: 0, err: '3 answers did not say' },

@@ -23,7 +23,7 @@ import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatS
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { runsOf } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
-import { meterOf, priceOf, priceOption } from '../budget.ts';
+import { meterOf, priceOf, priceOption, spentText } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -229,7 +229,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
 function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan, given: Given, io: Io): ExitCode {
   const metrics = metricsOf(record.rollouts, record.file.prices, plannedTrials(record.file));
   const missed = missedThresholds(plan.gate, metrics);
-  const { isSpent, isUncountable, spent, uncounted } = plan.meter;
+  const { isSpent, isUncountable, uncounted } = plan.meter;
   const chosen = new Set(plan.tasks.map(({ id }) => id));
   const planned = plan.tasks.length * plan.trials;
   const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
@@ -245,6 +245,8 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   }
   if (uncounted() > 0 && !isUncountable())
     io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
+  // Where it stopped the run, the last line says so.
+  if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
   const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
   const [first] = lost;
   if (stopped === null && first) {
@@ -255,11 +257,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     return 2;
   }
   if (stopped === null) return missed.length > 0 ? 1 : 0;
-  const { tokens, money } = spent();
-  const used = isUncountable()
-    ? `the budget cannot be kept, since an answer did not say how many tokens it used. Let the endpoint report usage, or leave out the budget`
-    : `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)`;
-  const why = stopped === 'budget' ? used : 'cancelled';
+  const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
   io.err(`${why}: ${done} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
   return 2;
 }

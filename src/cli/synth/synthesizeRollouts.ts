@@ -11,12 +11,13 @@ import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../engine/
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
-import { meterOf, priceOf, priceOption } from '../budget.ts';
+import { meterOf, priceOf, priceOption, spentText } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -86,7 +87,7 @@ async function synthesizeIn(
     });
     wait.end();
     line.end();
-    return conclude(folder, file, selection, { isSpent: meter.isSpent(), json: given.values['json'] === true }, io);
+    return conclude(folder, file, selection, { meter, json: given.values['json'] === true }, io);
   } finally {
     wait.end();
     line.end();
@@ -178,12 +179,12 @@ function conclude(
   folder: string,
   { count }: SynthesisFile,
   selection: Awaited<ReturnType<typeof synthesize>>,
-  { isSpent, json }: { readonly isSpent: boolean; readonly json: boolean },
+  { meter, json }: { readonly meter: Meter; readonly json: boolean },
   io: Io,
 ): ExitCode {
   const balance = balanceOf(selection);
   const isShort = balance.chosen < count;
-  const stopped = !isShort ? null : isSpent ? 'budget' : io.signal.aborted ? 'cancelled' : null;
+  const stopped = !isShort ? null : meter.isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
   if (json) io.out(`${JSON.stringify({ folder, count, stopped, balance })}\n`);
   else io.out(`${balanceText(balance)}synthesis ${folder}, the selection is ${join(folder, 'selection.jsonl')}\n`);
   if (!isShort) return 0;
@@ -193,7 +194,7 @@ function conclude(
     );
     return 1;
   }
-  const why = stopped === 'budget' ? 'the budget is spent' : 'cancelled';
+  const why = stopped === 'budget' ? spentText(meter) : 'cancelled';
   io.err(`${why}: ${balance.chosen} of ${count} can be chosen so far. Go on with --out ${folder}\n`);
   return 2;
 }

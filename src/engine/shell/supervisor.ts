@@ -6,6 +6,7 @@ import type { Setting } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource } from '../core/tool.ts';
 import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './checkedRollout.ts';
+import { isUnverified } from './effectEvents.ts';
 import { cancelled, Fault } from './fault.ts';
 import type {
   CallAnswer,
@@ -138,6 +139,8 @@ type Live = {
   ending: LaneEvent[] | null;
   /** What the gold actions write, where that was wanted and is known. */
   gold: Writes | null;
+  /** Whether a question was not answered because the rollout, or the run, is to stop. */
+  isStopped: boolean;
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
@@ -214,6 +217,7 @@ class Supervision implements Supervisor {
       steps: 0,
       ending: null,
       gold: null,
+      isStopped: false,
     };
     this.#live.set(live.id, live);
     const launched = this.#launchIfFit(live);
@@ -426,7 +430,8 @@ class Supervision implements Supervisor {
       if (isGone()) return;
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
-      live.record.note(redactedValue(fault.note));
+      live.isStopped ||= fault.reason === 'cancelled';
+      live.record.note(redactedValue(fault.note), roleOf[about.type] ?? null);
       check.refused();
       lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
@@ -448,16 +453,18 @@ class Supervision implements Supervisor {
     live.settle(closed);
   }
 
-  #closedOf({ record, gold }: Live, databaseDiff: string, endReason?: string): RolloutClosed {
+  #closedOf({ record, gold, abort, isStopped }: Live, databaseDiff: string, endReason?: string): RolloutClosed {
     const { arrived, chain, sidecarChain } = record;
     const end = lastOf(arrived, 'rolloutEnded');
+    // Its verification was stopped, such as a question to a judge, and not the conversation before it.
+    const isCut = (isStopped || abort.signal.aborted) && isUnverified(lastOf(arrived, 'rewarded'));
     return {
       arrived,
       get events() {
         return arrived.map(({ event }) => event);
       },
       reward: lastOf(arrived, 'rewarded')?.reward ?? null,
-      endReason: endReason ?? end?.reason ?? 'cancelled',
+      endReason: endReason ?? (isCut ? 'cancelled' : end?.reason) ?? 'cancelled',
       failure: end?.failure ?? null,
       chain,
       sidecarChain,
