@@ -15,6 +15,9 @@ const tags: readonly (readonly [open: string, close: string])[] = [
     'seed:think',
     'mm:think',
     'longcat_think',
+    'antthinking',
+    'reflection',
+    'scratchpad',
   ].map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[THINK]', '[/THINK]'],
   ['◁think▷', '◁/think▷'],
@@ -22,12 +25,17 @@ const tags: readonly (readonly [open: string, close: string])[] = [
   ['<|begin_of_thought|>', '<|end_of_thought|>'],
   ['<|inner_prefix|>', '<|inner_suffix|>'],
   ['<|channel>thought', '<channel|>'],
+  ['<unused94>thought', '<unused95>'],
 ];
 const families = new Map(
   tags.flatMap(([open, close], at) => [open, close].map((tag) => [tag.toLowerCase(), at] as const)),
 );
 /** Tags that are also words of markup: one that opens in the middle of a text is a thought only where it is closed. */
-const common = new Set(['<thought>', '<thoughts>', '<reasoning>', '<analysis>'].map((open) => families.get(open)));
+const common = new Set(
+  ['<thought>', '<thoughts>', '<reasoning>', '<analysis>', '<reflection>', '<scratchpad>'].map((open) =>
+    families.get(open),
+  ),
+);
 const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
 const tagPattern = [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 const anyTag = new RegExp(tagPattern, 'gi');
@@ -36,19 +44,39 @@ const tagOrQuoted = new RegExp(`\`[^\`\\n]*\`|["'\u201c\u2018«](?:${tagPattern}
 
 /** Returns a text without the tags that some families of models write around what they say after a thought. */
 export function withoutAnswerTags(text: string): string {
-  const [, said] = /^\s*<answer>(.*)$/is.exec(text) ?? [];
-  return said === undefined ? text : said.replace(/<\/answer>/i, '').trim();
+  const [, name = '', said = ''] = /^\s*<(answer|response)>(.*)$/is.exec(text) ?? [];
+  return name === '' ? text : said.replace(new RegExp(`</${name}>`, 'i'), '').trim();
 }
+
+/** Cohere's, which no text has by chance. */
+const answerTokens = /^\s*<\|START_(RESPONSE|TEXT)\|>(.*?)(?:<\|END_\1\|>|$)/s;
+
+/** Rounds in which thoughts are separated. Only a hostile text has more, and is then thought as a whole. */
+const mostRounds = 8;
 
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
  * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the channels of gpt-oss, what
- * is not in the final one is thought.
+ * is not in the final one is thought. What is said has no thoughts left: a tag that was spoken of may be one without the
+ * thought before it.
  */
 export function withoutThoughts(text: string): Spoken {
-  const inChannels = channelsIn(text);
-  if (inChannels) return inChannels;
+  const thoughts: (string | null)[] = [];
+  let said = text;
+  for (let round = 0; round < mostRounds; round += 1) {
+    const found = separated(said);
+    if (found.content === said) return { content: said, thoughts: joined(thoughts) };
+    thoughts.push(found.thoughts);
+    said = found.content;
+  }
+  return { content: '', thoughts: text };
+}
+
+/** Separates the thoughts that the tags of a text show as it is. */
+function separated(text: string): Spoken {
+  const inTokens = channelsIn(text) ?? answerIn(text);
+  if (inTokens) return inTokens;
   const thoughts: string[] = [];
   const said: string[] = [];
   let from = 0;
@@ -117,17 +145,24 @@ function* tagsIn(text: string, isInThought: () => boolean): Generator<RegExpExec
   }
 }
 
-const joined = (thoughts: readonly string[]) => thoughts.filter(Boolean).join('\n\n') || null;
+const joined = (thoughts: readonly (string | null)[]) => thoughts.filter(Boolean).join('\n\n') || null;
+
+function answerIn(text: string): Spoken | null {
+  const [, , said] = answerTokens.exec(text) ?? [];
+  return said === undefined ? null : { content: said.trim(), thoughts: null };
+}
 
 /** A message in a channel of the Harmony format of gpt-oss; a text to a function is not said. */
 const inChannel = /<\|channel\|>(\w*)(?!\w)([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>((?:(?!<\|\w+\|>).)*)/gs;
 
-/** What a server that lost the special tokens makes of the same format. */
-const lostTokens = /^analysis(.*?)assistantfinal(.*)$/s;
+/** What a server that lost the special tokens makes of the same format, and the words of Granite. */
+const lostTokens =
+  /^analysis(.*?)assistantfinal(.*)$|^\s*Here(?:'s| is) my thought process:(.*?)Here(?:'s| is) my response:(.*)$/s;
 
 /** Reads a text that its server left in the Harmony format; null for any other. */
 function channelsIn(text: string): Spoken | null {
-  const [, thought, said] = lostTokens.exec(text) ?? [];
+  const [, lost, afterLost, inWords, afterWords] = lostTokens.exec(text) ?? [];
+  const [thought, said] = [lost ?? inWords, afterLost ?? afterWords];
   if (thought !== undefined && said !== undefined) return { content: said.trim(), thoughts: thought.trim() || null };
   if (!/^\s*(?:<\|start\|>assistant)?<\|channel\|>/.test(text)) return null;
   const messages = [...text.matchAll(inChannel)].map(([, channel, recipient = '', content = '']) => ({

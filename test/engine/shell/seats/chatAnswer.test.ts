@@ -145,6 +145,13 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     ['<|begin_of_thought|>', '<|end_of_thought|>'],
     ['<|inner_prefix|>', '<|inner_suffix|>'],
     ['<|channel>thought\n', '<channel|>'],
+    ['<unused94>thought\n', '<unused95>'],
+    ['<scratchpad>', '</scratchpad>'],
+    ['<reflection>', '</reflection>'],
+    ['<antThinking>', '</antThinking>'],
+    ['Here is my thought process:', 'Here is my response:'],
+    ['<think>', '</think><response>'],
+    ['<|START_THINKING|>', '<|END_THINKING|><|START_RESPONSE|>'],
   ].map(
     ([open, close]) =>
       [
@@ -227,6 +234,7 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { content: 'Fill <analysis> in. <think>Thursday</think> Bye.' },
     { content: 'Fill <analysis> in. Bye.', thoughts: 'Thursday' },
   ],
+  ['an answer in the tokens of Cohere', { content: '<|START_TEXT|>It is on its way.<|END_TEXT|>' }, spoken],
   ['empty thoughts', { content: '<think>\n\n</think>\n\nIt is on its way.' }, spoken],
   [
     'a tag that is spoken of',
