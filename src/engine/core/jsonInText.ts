@@ -20,11 +20,20 @@ export function objectSpans(text: string): readonly Span[] {
 
 type Span = readonly [from: number, end: number];
 
-/** Whether a brace opens behind the last JSON object of a text and is not closed: its writer was cut off. */
+/** Whether an object begins behind the last JSON object of a text and is not closed: its writer was cut off. */
 export function endsInsideObject(text: string): boolean {
   const { rest } = scanned(text);
-  const at = rest.indexOf('{');
-  return at >= 0 && endOfObject(rest, at) < 0;
+  const begins = [...rest.matchAll(/\{\s*(?:["']|$)/g)].slice(0, mostFailures);
+  return begins.some(({ index }) => endOfObject(rest, index) < 0);
+}
+
+/** Returns the last of the objects that can be an answer; undefined where there is none, or where two of them differ. */
+export function answerAmong(
+  objects: readonly JsonObject[],
+  isSame: (one: JsonObject, other: JsonObject) => boolean,
+): JsonObject | 'differing' | undefined {
+  const last = objects.at(-1);
+  return last && objects.some((each) => !isSame(each, last)) ? 'differing' : last;
 }
 
 type Scanned = { readonly objects: readonly JsonObject[]; readonly spans: readonly Span[]; readonly rest: string };

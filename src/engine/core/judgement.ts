@@ -1,8 +1,8 @@
 import { endsWithObject } from './answerEnd.ts';
 import type { Domain } from './domain.ts';
 import type { JudgeSubject } from './event.ts';
-import { canonicalJson, isObject, type Json } from './json.ts';
-import { endsInsideObject, objectsInText } from './jsonInText.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from './json.ts';
+import { answerAmong, endsInsideObject, objectsInText } from './jsonInText.ts';
 import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
 import type { RolloutState } from './state.ts';
@@ -96,10 +96,10 @@ export function judgeAnswerIn(text: string, transcript = ''): JudgeAnswer {
     (each) => typeof each['holds'] === 'boolean' && !said.has(canonicalJson(each)),
   );
   const reasoned = answers.filter(({ reason }) => typeof reason === 'string' && reason !== '');
-  const counted = reasoned.length > 0 ? reasoned : answers;
-  const last = counted.at(-1);
+  const isSame = (one: JsonObject, other: JsonObject) => one['holds'] === other['holds'];
+  const last = answerAmong(reasoned.length > 0 ? reasoned : answers, isSame);
   if (last === undefined) return { holds: null, reason: 'the judge gave no clear answer' };
-  if ([...counted, ...answers.slice(-1)].some(({ holds }) => holds !== last['holds']))
+  if (last === 'differing' || !isSame(last, answers.at(-1) ?? last))
     return { holds: null, reason: 'the judge gave answers that disagree' };
   const reason = typeof last['reason'] === 'string' ? last['reason'] : '';
   const isAtEdge = endsWithObject(text.replace(/[.\s]+$/, '')) || /^\s*(?:```\w*\s*)?\{/.test(text);

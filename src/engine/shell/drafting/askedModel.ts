@@ -31,7 +31,7 @@ export async function askForData<T>(
   wanted = { code: 'draft/model', what: 'draft', advice: 'Try another model, or draft without one' },
 ): Promise<T> {
   const { seat, key, signal, onRetry } = drafter;
-  const { complete } = await import('../seats/openai.ts');
+  const { askForObject } = await import('../seats/structuredOutput.ts');
   let problem = '';
   for (let asked = 0; asked < mostAsks; asked++) {
     const before =
@@ -42,8 +42,20 @@ export async function askForData<T>(
       { role: 'system' as const, content: instructions },
       { role: 'user' as const, content: `${request}${before}` },
     ];
-    const { answer } = await complete({ temperature: 0.7, ...seat }, key, 'author', signal, { messages }, onRetry);
-    const read = valueIn(answer.content ?? '', schema);
+    const asking = {
+      body: { messages },
+      read: (text: string) => valueIn(text, schema),
+      isAnswer: (found: Read<T>) => 'value' in found,
+      broken: (how: string) => ({ problem: `it was ${how}` }),
+    };
+    const { reply: read } = await askForObject<Read<T>>(
+      { temperature: 0.7, ...seat },
+      key,
+      'author',
+      asking,
+      signal,
+      onRetry,
+    );
     if ('problem' in read) problem = read.problem;
     else {
       const found = await judge(read.value);
@@ -58,8 +70,10 @@ export async function askForData<T>(
   });
 }
 
+type Read<T> = { readonly value: T } | { readonly problem: string };
+
 /** The value in a text that may have words or a fence around it: the last object that fits. */
-function valueIn<T>(text: string, schema: z.ZodType<T>): { readonly value: T } | { readonly problem: string } {
+function valueIn<T>(text: string, schema: z.ZodType<T>): Read<T> {
   const parsed = objectsInText(text).map((each) => schema.safeParse(each));
   const fitting = parsed.findLast(({ success }) => success);
   if (fitting?.success) return { value: fitting.data };

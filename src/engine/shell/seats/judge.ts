@@ -1,10 +1,8 @@
-import { endsWithObject } from '../../core/answerEnd.ts';
-import { brokenEndText } from '../../core/displayText.ts';
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
 import type { OnRetry } from './endpointAttempts.ts';
-import { type Answered, completeWhole } from './openai.ts';
+import type { Answered } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
-import { structured, structuredText } from './structuredOutput.ts';
+import { askForObject, structured } from './structuredOutput.ts';
 
 /** The answer of a judge. Its reason comes first, so that a model thinks before it decides. */
 const answerFormat = structured('judgement', {
@@ -26,11 +24,11 @@ export async function askJudgeModel(
     { role: 'system' as const, content: instructions },
     { role: 'user' as const, content: `${transcript}\n\nQuestion: ${question}` },
   ];
-  const body = { messages, response_format: answerFormat };
-  const { answer, call } = await completeWhole({ temperature: 0, ...seat }, key, 'judge', signal, body, onRetry);
-  const content = structuredText(answer);
-  const reply = judgeAnswerIn(content, transcript);
-  // What was cut off may have quoted an object before its own.
-  if (answer.brokenEnd === null || (reply.holds !== null && endsWithObject(content))) return { reply, call };
-  return { reply: { holds: null, reason: `the judge's answer was ${brokenEndText[answer.brokenEnd]}` }, call };
+  const asked = {
+    body: { messages, response_format: answerFormat },
+    read: (text: string) => judgeAnswerIn(text, transcript),
+    isAnswer: ({ holds }: JudgeAnswer) => holds !== null,
+    broken: (how: string) => ({ holds: null, reason: `the judge's answer was ${how}` }),
+  };
+  return askForObject({ temperature: 0, ...seat }, key, 'judge', asked, signal, onRetry);
 }

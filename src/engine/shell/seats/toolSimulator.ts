@@ -1,9 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { endsWithObject } from '../../core/answerEnd.ts';
 import type { Patch } from '../../core/database.ts';
-import { brokenEndText } from '../../core/displayText.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
-import { objectsInText } from '../../core/jsonInText.ts';
+import { answerAmong, objectsInText } from '../../core/jsonInText.ts';
 import { keysOfPointer } from '../../core/jsonPointer.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
@@ -11,9 +9,9 @@ import { misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
 import type { OnRetry } from './endpointAttempts.ts';
-import { type Answered, completeWhole } from './openai.ts';
+import type { Answered } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
-import { structured, structuredText } from './structuredOutput.ts';
+import { askForObject, structured } from './structuredOutput.ts';
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
 const writesSchema = {
@@ -55,12 +53,13 @@ export async function askToolModel(
     { role: 'system' as const, content: simulatorInstructions(tool) },
     { role: 'user' as const, content: callText(asked) },
   ];
-  const body = { messages, response_format: answerFormat(tool) };
-  const { answer, call } = await completeWhole(seat, key, 'tool', signal, body, onRetry);
-  const content = structuredText(answer);
-  const reply = readAnswer(tool, content);
-  if (answer.brokenEnd === null || (!('problem' in reply) && endsWithObject(content))) return { reply, call };
-  return { reply: { problem: `it was ${brokenEndText[answer.brokenEnd]}` }, call };
+  const wanted = {
+    body: { messages, response_format: answerFormat(tool) },
+    read: (text: string) => toolAnswerIn(text, tool),
+    isAnswer: (reply: SimulatedAnswer) => !('problem' in reply),
+    broken: (how: string) => ({ problem: `it was ${how}` }),
+  };
+  return askForObject<SimulatedAnswer>(seat, key, 'tool', wanted, signal, onRetry);
 }
 
 /** What the model is told of the tool that it simulates. */
@@ -90,7 +89,7 @@ function callText({ name, arguments: args, visible, now, problem }: AskedSimulat
 
 /**
  * Returns the form of an answer, without what few servers can hold a model to: conditions, and patterns that are not of
- * the whole text. `readAnswer` checks those.
+ * the whole text. `toolAnswerIn` checks those.
  */
 function answerFormat(tool: Tool) {
   const { if: _if, then: _then, ...item } = writesSchema.items;
@@ -100,21 +99,21 @@ function answerFormat(tool: Tool) {
   return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);
 }
 
-/** The answer of a model, checked against the tool's schema. */
-function readAnswer(tool: Tool, text: string): SimulatedAnswer {
+/** Returns the answer in a model's text, checked against the tool's schema. */
+function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   const objects = objectsInText(text);
   const last = objects.at(-1);
   if (last === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
   const validate = validator(tool);
+  const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
   const fitting = objects.filter((each) => validate(each));
-  const value = fitting.at(-1);
+  const value = answerAmong(fitting, isSame);
+  if (value === 'differing') return { problem: 'it has several answers that differ' };
   if (value === undefined) {
     validate(last);
     const [error] = validate.errors ?? [];
     return { problem: `${error?.instancePath || 'the answer'} ${error?.message ?? 'does not fit'}` };
   }
-  if (fitting.some((each) => canonicalJson(each) !== canonicalJson(value)))
-    return { problem: 'it has several answers that differ' };
   const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
   const { result } = answer;
