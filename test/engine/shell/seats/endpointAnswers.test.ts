@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { askJudgeModel } from '../../../../src/engine/shell/seats/judge.ts';
 import { askAgentModel } from '../../../../src/engine/shell/seats/openai.ts';
 import type { ModelSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
-import { askUserModel } from '../../../../src/engine/shell/seats/simulatedUser.ts';
 import { type Answer, askedAtOnce, completion, endpoint } from '../../../support/endpoint.ts';
 import { modelView } from '../../../support/modelView.ts';
-import { viewAfter } from '../../core/simulator/view.ts';
 
 const never = new AbortController().signal;
 const whole = (message: object, choice: object = {}, more: object = {}) => ({
@@ -197,33 +194,4 @@ describe('an error in the words of the provider', () => {
     expect(lasting).toMatchObject({ requests: 4 });
     expect(String('fault' in lasting && lasting.fault)).toContain('Failed to call a function.');
   });
-});
-
-test('every seat reads such answers in the same way', async () => {
-  const body = whole({ content: [{ type: 'refusal', refusal: 'No.' }] }, { error: {} }, { error: '' });
-  const seat = async (answer: Answer, next = answer) => {
-    const baseUrl = await endpoint((nth) => (nth === 0 ? answer : next));
-    return { type: 'openai' as const, model: 'm', baseUrl, keyName: null };
-  };
-  const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
-  const question = {
-    subject: { type: 'rule' as const, rule: 'polite' },
-    question: 'Was it?',
-    instructions: 'You judge.',
-    transcript: 'agent: Good day.',
-  };
-  const bad = { status: 200, body: page, headers: askedAtOnce };
-  const refused = { status: 200, body };
-  expect(await askUserModel(await seat(bad, completion({ content: 'Yes, please.' })), '', view, never)).toMatchObject({
-    reply: { content: 'Yes, please.' },
-    call: { retries: 1 },
-  });
-  expect(await askUserModel(await seat(refused), '', view, never)).toMatchObject({
-    reply: { content: 'No.', brokenEnd: 'refusal' },
-  });
-  const yes = completion({ content: '{"reason": "It was.", "holds": true}' });
-  expect(await askJudgeModel(await seat(bad, yes), '', question, never)).toMatchObject({ reply: { holds: true } });
-  expect(await askJudgeModel(await seat(refused), '', question, never)).toMatchObject({ reply: { holds: null } });
-  const inThoughts = completion({ content: '', reasoning_content: '{"reason": "It was.", "holds": true}' });
-  expect(await askJudgeModel(await seat(inThoughts), '', question, never)).toMatchObject({ reply: { holds: true } });
 });

@@ -113,6 +113,12 @@ export const families: readonly Family[] = [
         reply: { ...callReply, content: '' },
       },
       {
+        behaviour: 'a lost call',
+        sends: '`<tool_call>` in the text, without `--tool-call-parser`',
+        body: message({ content: '<tool_call>\n{"name": "look", "arguments": {"chair": "A1"}}\n</tool_call>' }),
+        reply: { toolCalls: [], brokenEnd: 'unparsed' },
+      },
+      {
         behaviour: 'thoughts',
         sends: '`reasoning_content`',
         body: message({ content: 'It is red.', reasoning_content: 'Hm.', tool_calls: null }),
@@ -479,6 +485,134 @@ export const families: readonly Family[] = [
           id: 'chatcmpl-1',
         },
         failure: failed(/only support stream mode/),
+      },
+    ],
+  },
+  {
+    name: 'LM Studio',
+    shapes: [
+      {
+        behaviour: 'a lost call',
+        sends: '`[TOOL_REQUEST]` in the text',
+        body: message({ content: '[TOOL_REQUEST]{"name": "look", "arguments": {}}[END_TOOL_REQUEST]' }),
+        reply: { toolCalls: [], brokenEnd: 'unparsed' },
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 with `error` as a text',
+        status: 400,
+        body: {
+          error: 'The number of tokens to keep from the initial prompt is greater than the context length.',
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '200 with `error` as a text, for an address that it does not have',
+        body: { error: 'Unexpected endpoint or method. (POST /chat/completions)' },
+        failure: failed(/answered 200 with an error: Unexpected endpoint or method/),
+      },
+    ],
+  },
+  {
+    name: 'TGI',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`arguments` as an object in older versions',
+        body: message(
+          { tool_calls: [{ id: 0, type: 'function', function: { name: 'look', arguments: { chair: 'A1' } } }] },
+          'tool_calls',
+        ),
+        reply: callReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: '422 with `error` as a text',
+        status: 422,
+        body: {
+          error: 'Input validation error: `inputs` must have less than 1024 tokens. Given: 2000',
+          error_type: 'validation',
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '429 with `error_type: overloaded`',
+        status: 429,
+        body: { error: 'Model is overloaded', error_type: 'overloaded' },
+        failure: failed(/limits the rate of requests \(429\).*Model is overloaded/),
+      },
+    ],
+  },
+  {
+    name: 'LiteLLM',
+    shapes: [
+      {
+        behaviour: 'no room',
+        sends: '400 with `code` as a text and the name of its own error',
+        status: 400,
+        body: {
+          error: {
+            message: 'litellm.ContextWindowExceededError: litellm.BadRequestError: it does not fit',
+            type: null,
+            param: null,
+            code: '400',
+          },
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: 'an event with `error` in a stream',
+        body: `data: ${JSON.stringify({ error: { message: 'Slow down.', type: 'rate_limit_error', code: '429' } })}\n\n`,
+        failure: failed(/limits the rate of requests \(200 with an error\), also after waiting: Slow down/),
+      },
+    ],
+  },
+  {
+    name: 'Anthropic',
+    shapes: [
+      {
+        behaviour: 'no room',
+        sends: '400 "prompt is too long"',
+        status: 400,
+        body: {
+          type: 'error',
+          error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+        },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '529 `overloaded_error`, also in a stream',
+        body: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`,
+        failure: failed(/answered 200 with an error: Overloaded/),
+      },
+    ],
+  },
+  {
+    name: 'Bedrock',
+    shapes: [
+      {
+        behaviour: 'a cut answer',
+        sends: '`max_tokens`; a filter is `guardrail_intervened`',
+        body: message({ content: 'It is' }, 'max_tokens'),
+        reply: cutReply,
+      },
+      {
+        behaviour: 'no room',
+        sends: '400 "Input is too long"',
+        status: 400,
+        body: { message: 'Input is too long for requested model.' },
+        failure: noRoom,
+      },
+      {
+        behaviour: 'an error',
+        sends: '429 `ThrottlingException`',
+        status: 429,
+        body: { error: { message: 'Too many tokens, please wait before trying again.', type: 'ThrottlingException' } },
+        failure: failed(/limits the rate of requests \(429\).*Too many tokens/),
       },
     ],
   },
