@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rehearsal_trainer import alarms, run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import Config
-from rehearsal_trainer.masks import CompletionRow, split_at, without_tail
+from rehearsal_trainer.masks import CompletionRow, Sampled
 from rehearsal_trainer.measurements import Measurements
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.rollout_groups import is_dead
@@ -53,6 +53,8 @@ class StepRows:
     rows: list[CompletionRow]
     owners: list[int]
     """By row, the number of its rollout; rollouts without a row that can be learned from have none."""
+    sampled: list[Sequence[Sampled]]
+    """By row, the answers of the model in it."""
     rewards: list[float | None]
     """By rollout. None leaves a rollout out of its group's mean, as one that could not be scored."""
 
@@ -225,7 +227,8 @@ def training_rows(played: Sequence[PlayedRollout], intermediate: IntermediateRew
             kept_rows.append(kept)
             owners.append(number)
     begun = shared_start([kept.row.ids[: kept.prompt_length] for kept in kept_rows])
-    return StepRows([split_at(without_tail(kept.row), begun) for kept in kept_rows], owners, rewards)
+    rows = [kept.completion(begun) for kept in kept_rows]
+    return StepRows(rows, owners, [kept.sampled for kept in kept_rows], rewards)
 
 
 def shared_start(prompts: Sequence[Sequence[int]]) -> int:

@@ -7,9 +7,11 @@ the marks between messages. Torch-free; nothing here knows text or tokenizers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
+
+from rehearsal_trainer.failures import TrainingError
 
 IGNORED_LABEL = -100  # what torch's cross entropy leaves out
 
@@ -44,6 +46,13 @@ class Row:
         self.logprobs += [None] * len(ids)
 
 
+class Sampled(NamedTuple):
+    """An answer as the model gave it: its ids, and the place of the first one in the row."""
+
+    place: int
+    ids: list[int]
+
+
 class CompletionRow(TypedDict):
     """A row in the two parts that GRPO wants."""
 
@@ -61,6 +70,27 @@ def features_of(row: Row) -> dict[str, list[int]]:
 def labels_of(row: Row) -> list[int]:
     """Labels for cross entropy: the id where the mask is 1, else IGNORED_LABEL."""
     return [token if bit else IGNORED_LABEL for token, bit in zip(row.ids, row.mask, strict=True)]
+
+
+def trained_ids(ids: Sequence[int], mask: Sequence[int]) -> dict[int, int]:
+    """Returns the ids with mask 1 by their places."""
+    return {place: token for place, (token, bit) in enumerate(zip(ids, mask, strict=True)) if bit}
+
+
+def check_trained(trained: Mapping[int, int], sampled: Sequence[Sampled], what: str = "the loss mask") -> None:
+    """TrainingError where ids are not those that were sampled, or not at their places.
+
+    trained: ids by their places in the row; what: what says that they train.
+    """
+    given = {place: token for answer in sampled for place, token in enumerate(answer.ids, answer.place)}
+    if trained == given:
+        return
+    first = min(place for place, _ in trained.items() ^ given.items())
+    raise TrainingError(
+        f"{what} of a row does not match what the model sampled: it has {len(trained)} ids, {len(given)} were sampled, "
+        f"and the first difference is at place {first}. Nothing was learned from the row. This is an internal error; "
+        "report it"
+    )
 
 
 def without_tail(row: Row) -> Row:

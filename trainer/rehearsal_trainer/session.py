@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import Self
 
 from rehearsal_trainer.chat import Chat, system_messages
-from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.masks import Row, without_tail
+from rehearsal_trainer.masks import CompletionRow, Row, Sampled, check_trained, split_at, trained_ids, without_tail
 from rehearsal_trainer.messages import Json, Message, Tool, ToolCall
 
 
@@ -42,20 +41,22 @@ class SessionRow:
     prompt_length: int = 0
     """Ids before the first sampled one."""
     finish_reasons: list[str] = field(default_factory=list)
-    sampled: list[int] = field(default_factory=list)
-    """The ids that the model gave, one answer after the other, as it gave them."""
+    sampled: list[Sampled] = field(default_factory=list)
+    """The answers of the model, as it gave them."""
 
     def check_mask(self) -> None:
-        """TrainingError where the mask is not 1 exactly on the ids that the model sampled."""
+        """TrainingError where mask 1 and log-probabilities are not exactly on the ids that the model sampled."""
         row = self.row
-        trained = [token for token, bit in zip(row.ids, row.mask, strict=True) if bit]
-        scored = [value is not None for value in row.logprobs]
-        if trained != self.sampled or scored != [bit == 1 for bit in row.mask]:
-            raise TrainingError(
-                f"the loss mask of a row does not match what the model sampled: {len(trained)} ids have mask 1, "
-                f"{sum(scored)} have a log-probability, and {len(self.sampled)} were sampled, or they are at other "
-                "places. Nothing was learned from the row. This is an internal error; report it"
-            )
+        check_trained(trained_ids(row.ids, row.mask), self.sampled)
+        scored = [int(value is not None) for value in row.logprobs]
+        check_trained(trained_ids(row.ids, scored), self.sampled, "the list of log-probabilities")
+
+    def completion(self, prompt_length: int) -> CompletionRow:
+        """The row up to its last sampled id, cut into prompt and completion. TrainingError as for `check_mask`."""
+        row = split_at(without_tail(self.row), prompt_length)
+        ids, mask = row["prompt_ids"] + row["completion_ids"], [0] * len(row["prompt_ids"]) + row["env_mask"]
+        check_trained(trained_ids(ids, mask), self.sampled)
+        return row
 
     def as_json(self) -> dict[str, Json]:
         """The row of a trace, as docs/training-protocol.md describes it."""
@@ -130,8 +131,8 @@ class Session:
         """Takes what was sampled into the row and reads it as a message with ids of its own."""
         current = self.rows[-1]
         parsed = self.chat.parse(ids, current.row.ids, self._tools)
+        current.sampled.append(Sampled(len(current.row.ids), ids))
         current.row.append_sampled(ids, logprobs)
-        current.sampled += ids
         current.finish_reasons.append(finish_reason)
         self.malformed_calls += parsed.malformed
         identity = f"{self.id}.{self._turn}"

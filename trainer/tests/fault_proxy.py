@@ -81,6 +81,22 @@ def _fail(exchange: Exchange) -> None:
     exchange.send(500, "application/json", b'{"error": {"message": "boom"}}')
 
 
+def _limit(exchange: Exchange) -> None:
+    exchange.send(429, "application/json", b'{"error": {"message": "slow down"}}')
+
+
+def _show_page(exchange: Exchange) -> None:
+    exchange.send(502, "text/html", b"<html><body><h1>502 Bad Gateway</h1></body></html>")
+
+
+def _choose_nothing(exchange: Exchange) -> None:
+    exchange.send(200, "application/json", b'{"object": "chat.completion", "choices": []}')
+
+
+def _fail_with_200(exchange: Exchange) -> None:
+    exchange.send(200, "application/json", b'{"error": {"message": "boom", "code": 502}}')
+
+
 def _fail_after(exchange: Exchange) -> None:
     exchange.answer()
     _fail(exchange)
@@ -130,11 +146,15 @@ FAULTS: Sequence[Fault] = [
     Fault("the answer breaks off", _break_off),
     Fault("an error in place of the answer", _fail_after),
     Fault("the request arrives twice", _repeat),
+    Fault("the rate is limited", _limit),
+    Fault("an answer without choices", _choose_nothing),
     Fault("the answer is a stream", _stream),
     Fault("the stream is cut in an event", _cut_stream),
     Fault("the stream ends before its answer", _end_stream),
     Fault("an error in the middle of the stream", _fail_in_stream),
     Fault("an error always", _fail, is_lasting=True, cause="500: .*boom"),
+    Fault("a page of a gateway always", _show_page, is_lasting=True, cause="502"),
+    Fault("an error with status 200 always", _fail_with_200, is_lasting=True, cause="boom"),
     Fault("each stream ends before its answer", _end_stream, is_lasting=True, cause="broke off"),
     Fault("each answer is that of the request before", _shift, is_lasting=True, cause=MIXED_UP),
     Fault("the last answer is that of the request before", _shift, at=2, cause=MIXED_UP),

@@ -6,7 +6,7 @@ No fault may become a reward or a gradient: a rollout is as without the fault, o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,16 @@ import pytest
 from configs import grpo_config, lines
 from conftest import ENGINE, REPOSITORY, node_of
 from fault_proxy import FAULTS, Fault, FaultProxy, proxied
+from trl import GRPOTrainer
 
+import rehearsal_trainer.session
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.masks import CompletionRow, Row, Sampled, split_at
 from rehearsal_trainer.rollouts import refused_mix_up
 from rehearsal_trainer.session import Session, SessionRow
 
@@ -112,9 +114,9 @@ def test_a_fault_at_the_gateway_becomes_neither_a_reward_nor_a_gradient(
     assert step.trained == [token for rows in step.rows for token in sampled_ids(rows)]
 
 
-def row_of(mask: list[int], scored: list[int]) -> SessionRow:
+def row_of(mask: list[int], scored: list[int], ids: Sequence[int] = (1, 2, 3, 4, 5)) -> SessionRow:
     logprobs = [-0.5 if bit else None for bit in scored]
-    return SessionRow(Row([1, 2, 3, 4, 5], mask, logprobs), 1, ["stop"], sampled=[2, 3])
+    return SessionRow(Row(list(ids), mask, logprobs), 1, ["stop"], [Sampled(1, list(ids[1:3]))])
 
 
 @pytest.mark.parametrize(
@@ -129,20 +131,53 @@ def row_of(mask: list[int], scored: list[int]) -> SessionRow:
     ],
 )
 def test_a_mask_that_is_off_by_one_is_an_error(mask: list[int], scored: list[int]) -> None:
-    row_of([0, 1, 1, 0, 0], [0, 1, 1, 0, 0]).check_mask()
-    with pytest.raises(TrainingError, match="the loss mask of a row does not match what the model sampled"):
-        row_of(mask, scored).check_mask()
+    # Also where a model repeats one token, so that the ids are the same.
+    for ids in ([1, 2, 3, 4, 5], [7] * 5):
+        row_of([0, 1, 1, 0, 0], [0, 1, 1, 0, 0], ids).check_mask()
+        with pytest.raises(TrainingError, match="of a row does not match what the model sampled"):
+            row_of(mask, scored, ids).check_mask()
 
 
-def test_a_run_ends_where_a_mask_is_off_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def shifted(mask: list[int], by: int) -> list[int]:
+    """A mask that is 1 one place too late (1) or too early (-1)."""
+    return [0, *mask[:-1]] if by == 1 else [*mask[1:], 0]
+
+
+def shift_in_session(patch: pytest.MonkeyPatch, by: int) -> None:
     append = Row.append_sampled
 
-    def shifted(row: Row, ids: list[int], logprobs: list[float]) -> None:
+    def shifting(row: Row, ids: list[int], logprobs: list[float]) -> None:
         append(row, ids, logprobs)
-        row.mask = [0, *row.mask[:-1]]
-        row.logprobs = [None, *row.logprobs[:-1]]
+        row.mask = shifted(row.mask, by)
+        row.logprobs = [-0.5 if bit else None for bit in row.mask]
 
-    monkeypatch.setattr(Row, "append_sampled", shifted)
+    patch.setattr(Row, "append_sampled", shifting)
+
+
+def shift_in_row(patch: pytest.MonkeyPatch, by: int) -> None:
+    def shifting(row: Row, prompt_length: int) -> CompletionRow:
+        parts = split_at(row, prompt_length)
+        return {**parts, "env_mask": shifted(parts["env_mask"], by)}
+
+    patch.setattr(rehearsal_trainer.session, "split_at", shifting)
+
+
+def shift_in_batch(patch: pytest.MonkeyPatch, by: int) -> None:
+    generate = GRPOTrainer._generate_and_score_completions
+
+    def shifting(trainer: GRPOTrainer, inputs: Any) -> dict[str, Any]:
+        batch = generate(trainer, inputs)
+        return {**batch, "tool_mask": batch["tool_mask"].roll(by, 1)}
+
+    patch.setattr(GRPOTrainer, "_generate_and_score_completions", shifting)
+
+
+@pytest.mark.parametrize("by", [1, -1])
+@pytest.mark.parametrize("shift", [shift_in_session, shift_in_row, shift_in_batch])
+def test_a_run_ends_where_a_mask_is_off_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shift: Callable[[pytest.MonkeyPatch, int], None], by: int
+) -> None:
+    shift(monkeypatch, by)
     run = tmp_path / "run"
     with pytest.raises(TrainingError, match="the loss mask of a row does not match"):
         run_grpo(grpo_config(run, steps=1, turn_cap=1))

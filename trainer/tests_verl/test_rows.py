@@ -9,7 +9,7 @@ from rehearsal_trainer.backends.verl.agent_loop import outputs_of
 from rehearsal_trainer.backends.verl.station import Station
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.engine import RolloutResult
-from rehearsal_trainer.masks import Row
+from rehearsal_trainer.masks import Row, Sampled
 from rehearsal_trainer.models import load_tokenizer
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling, SessionRow
@@ -19,13 +19,14 @@ GIVEN, SAMPLED, RESULT = [11, 12, 13], [21, 22], [31, 32]
 
 def row_of(*finish_reasons: str) -> SessionRow:
     """A row with an answer for each reason, and a tool's result between two."""
-    row = Row()
+    row, sampled = Row(), list[Sampled]()
     row.append_given(GIVEN)
     for at, _ in enumerate(finish_reasons):
         if at:
             row.append_given(RESULT)
+        sampled.append(Sampled(len(row.ids), SAMPLED))
         row.append_sampled(SAMPLED, [-0.5, -0.25])
-    return SessionRow(row, len(GIVEN), list(finish_reasons))
+    return SessionRow(row, len(GIVEN), list(finish_reasons), sampled)
 
 
 @pytest.mark.parametrize(

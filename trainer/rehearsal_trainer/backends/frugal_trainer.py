@@ -11,7 +11,7 @@ from trl import GRPOTrainer
 
 from rehearsal_trainer.backends.whole_checkpoints import WholeCheckpoints
 from rehearsal_trainer.grpo_step import StepRows
-from rehearsal_trainer.masks import CompletionRow
+from rehearsal_trainer.masks import CompletionRow, Sampled, check_trained
 from rehearsal_trainer.measurements import Drift
 
 
@@ -37,6 +37,8 @@ class FrugalTrainer(WholeCheckpoints, GRPOTrainer):
     _part: dict[str, Any] | None = None
     """The rows whose loss is being computed."""
     _owners: Tensor
+    _sampled: Sequence[Sequence[Sampled]]
+    """By row, the answers of the model in it."""
     _tokens: Tensor
     """The number of tokens of the step's rows on this process."""
 
@@ -53,15 +55,20 @@ class FrugalTrainer(WholeCheckpoints, GRPOTrainer):
         # A filler belongs to the row after the last rollout's, which `_generate_and_score_completions` adds.
         owners = [*played.owners, *[len(played.rewards)] * missing]
         self._owners = torch.tensor(owners, device=self.accelerator.device)
+        self._sampled = [*played.sampled, *[()] * missing]
         tokens = sum(len(row["prompt_ids"]) + len(row["completion_ids"]) for row in played.rows)
         self._tokens = torch.tensor([tokens], device=self.accelerator.device)
         columns: dict[str, Any] = {name: [row[name] for row in rows] for name in filler}
         return {**columns, "engine_reward": list(played.rewards)}
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
-        """Plays and scores a step as TRL does; gives each row the advantage of its rollout and counts the rows."""
+        """Plays and scores a step as TRL does; gives each row the advantage of its rollout and counts the rows.
+
+        TrainingError where a mask does not match what was sampled.
+        """
         before = self.state.num_input_tokens_seen
         output = super()._generate_and_score_completions(inputs)
+        self._check_masks(output)
         # TRL leaves out what the user and the tools said, and counts the rows that only fill up a micro-batch.
         every: Any = self.accelerator.gather(self._tokens)
         self.state.num_input_tokens_seen = before + int(every.sum())
@@ -70,6 +77,20 @@ class FrugalTrainer(WholeCheckpoints, GRPOTrainer):
         output["advantages"] = torch.cat([advantages, advantages.new_zeros(1)])[self._owners]
         output["scored_rows"] = (self._owners < len(advantages)).sum()
         return output
+
+    def _check_masks(self, batch: dict[str, Any]) -> None:
+        """TrainingError where other ids would train than those that were sampled for the rows of a step.
+
+        In `batch` there are TRL's masks and ids, [rows, tokens], with padding before the prompts and behind the
+        completions. DAPO leaves rows out whose last answer was cut off.
+        """
+        mask = (batch["completion_mask"] * batch["tool_mask"]).bool().cpu()
+        lengths, ids = batch["prompt_mask"].sum(1).tolist(), batch["completion_ids"].cpu()
+        for row, sampled in enumerate(self._sampled):
+            places = mask[row].nonzero()[:, 0]
+            trained = dict(zip((places + lengths[row]).tolist(), ids[row][places].tolist(), strict=True))
+            if trained or not self.mask_truncated_completions:
+                check_trained(trained, sampled)
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any

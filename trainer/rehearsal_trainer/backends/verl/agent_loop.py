@@ -14,7 +14,6 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from rehearsal_trainer.backends.verl.station import Station, plan_in, say, station_here
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
-from rehearsal_trainer.masks import split_at, without_tail
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling, SessionRow
 
@@ -81,7 +80,7 @@ def outputs_of(station: Station, played: PlayedRollout, step: int) -> list[Agent
 
 
 def _output(plan: StationPlan, kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
-    row = split_at(without_tail(kept.row), kept.prompt_length)
+    row = kept.completion(kept.prompt_length)
     is_left_out = plan.masks_truncated and kept.finish_reasons[-1] == "length"
     return AgentLoopOutput(
         prompt_ids=row["prompt_ids"],
