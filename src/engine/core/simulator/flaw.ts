@@ -1,3 +1,4 @@
+import { brokenEndText } from '../displayText.ts';
 import type { UserReply, UserView } from '../seat.ts';
 import { earlyStop } from './earlyStop.ts';
 import { inventedGoal } from './inventedGoal.ts';
@@ -7,6 +8,7 @@ import { roleFlip } from './roleFlip.ts';
 
 export const flawCodes = [
   'empty',
+  'refused',
   'role-flip',
   'leaked-instructions',
   'repeated',
@@ -28,7 +30,9 @@ export type Flaw = {
  * the agent either.
  */
 export function flawOf(view: UserView, reply: UserReply): Flaw | null {
-  const { content, stop } = reply;
+  const { content, stop, brokenEnd } = reply;
+  if (brokenEnd === 'refusal' || brokenEnd === 'filter')
+    return { code: 'refused', message: `it does not speak as the user: its answer was ${brokenEndText[brokenEnd]}` };
   if (!/[\p{L}\p{N}]/u.test(content) && stop === null) return { code: 'empty', message: 'it says nothing' };
   for (const [code, problem] of problems) {
     const message = problem(view, reply);

@@ -9,6 +9,7 @@ type Planted = {
   readonly said: readonly string[];
   readonly reply: string;
   readonly stop?: UserReply['stop'];
+  readonly brokenEnd?: UserReply['brokenEnd'];
   readonly code: FlawCode | null;
   readonly given?: Drawn;
 };
@@ -31,6 +32,15 @@ const pressing: Drawn = {
 const planted: readonly Planted[] = [
   { name: 'nothing', said: [opening, proposal], reply: '', code: 'empty' },
   { name: 'only signs', said: [opening, proposal], reply: ' ...!? ', code: 'empty' },
+  {
+    name: 'a refusal of its model',
+    said: [opening, proposal],
+    reply: 'Sorry, I cannot take part in this.',
+    brokenEnd: 'refusal',
+    code: 'refused',
+  },
+  { name: 'half a message', said: [opening, proposal], reply: 'Yes, but', brokenEnd: 'filter', code: 'refused' },
+  { name: 'a message cut off', said: [opening, proposal], reply: 'Yes, but', brokenEnd: 'length', code: null },
   { name: 'a greeting of the desk', said: [], reply: 'Hello! How can I help you today?', code: 'role-flip' },
   { name: 'help', said: [opening, proposal], reply: 'Sure, I can help you with that.', code: 'role-flip' },
   {
@@ -261,8 +271,8 @@ const planted: readonly Planted[] = [
   { name: 'a scope that ends', said: [opening, 'Which font?'], reply: '', stop: 'outOfScope', code: null },
 ];
 
-test.each(planted)('$name: $code', ({ said, reply, stop = null, code, given }) => {
-  expect(flawOf(viewAfter(said, given), { content: reply, stop })?.code ?? null).toBe(code);
+test.each(planted)('$name: $code', ({ said, reply, stop = null, brokenEnd, code, given }) => {
+  expect(flawOf(viewAfter(said, given), { content: reply, stop, brokenEnd })?.code ?? null).toBe(code);
 });
 
 describe('a plan without tags', () => {
@@ -316,7 +326,7 @@ test.each([
 
 test('every kind of flaw is planted', () => {
   expect(new Set(planted.flatMap(({ code }) => code ?? []))).toEqual(
-    new Set(['empty', 'role-flip', 'leaked-instructions', 'repeated', 'early-stop', 'invented-goal']),
+    new Set(['empty', 'refused', 'role-flip', 'leaked-instructions', 'repeated', 'early-stop', 'invented-goal']),
   );
 });
 
