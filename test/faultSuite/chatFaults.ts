@@ -19,14 +19,40 @@ type Call = {
 /** What may become of an affected rollout. `agent` is a reward of 0 whose reason names the cause. */
 export type Outcome = 'unchanged' | 'unscored' | 'agent';
 
+/** A request that a fault may be injected into. */
+export type ChatRequest = {
+  readonly response: ServerResponse;
+  readonly body: ChatBody;
+  /** What the model would say. */
+  readonly message: Message;
+  /** What it would have said to the request of the seat before, if there was one. */
+  readonly before?: Message | undefined;
+  /** How often the fault was injected into the rollout before. */
+  readonly times: number;
+  /** The name of the case. */
+  readonly name: string;
+};
+export type ChatBody = {
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content?: unknown;
+    readonly tool_calls?: readonly SentCall[];
+  }[];
+  readonly stream?: boolean;
+  readonly temperature?: number;
+  readonly response_format?: unknown;
+};
+type SentCall = { readonly id: string; readonly extra_content?: unknown };
+
 /** One fault of an endpoint. */
 export type ChatFault = {
   readonly name: string;
   readonly seats: readonly Seat[];
   /** Whether it is injected into every request from the chosen one on, and not that one alone. */
   readonly isLasting?: boolean;
-  /** How it answers where the model would send this message in the case of this name. */
-  readonly inject: (message: Message, response: ServerResponse, name: string) => void;
+  readonly inject: (request: ChatRequest) => void;
+  /** What `inject` sends with status 200, where that is a chat completion or comes in place of one. */
+  readonly answer?: (request: ChatRequest) => object;
   /** Whether it can be injected in place of a message; by default of every one. */
   readonly fits?: (message: Message) => boolean;
   /** Whether the rollout waits for a time limit. `npm test` leaves such a fault out. */
@@ -35,47 +61,71 @@ export type ChatFault = {
   readonly outcomes: Partial<Readonly<Record<Outcome, RegExp>>>;
 };
 
-const everySeat: readonly Seat[] = ['agent', 'user', 'judge', 'tool'];
-const hasCalls = ({ tool_calls }: Message) => tool_calls !== undefined;
+export const everySeat: readonly Seat[] = ['agent', 'user', 'judge', 'tool'];
+export const hasCalls = ({ tool_calls }: Message) => tool_calls !== undefined;
 const hasText = ({ content }: Message) => content !== null;
+const same = { unchanged: /./ };
+
+/** A fault that answers with status 200. */
+const answering = (
+  fault: Omit<ChatFault, 'inject'> & { readonly answer: (request: ChatRequest) => object },
+): ChatFault => ({
+  ...fault,
+  inject: (request) => sendJson(request.response, 200, fault.answer(request)),
+});
 
 /** A fault in the form of a message: what it means is clear, so the rollout is as without it. */
 const form = (
   name: string,
   change: (message: Message) => object,
-  more: Pick<ChatFault, 'fits'> & { readonly seats?: readonly Seat[] } = {},
-): ChatFault => ({
-  seats: more.fits === hasCalls ? ['agent'] : everySeat,
-  ...more,
-  name,
-  inject: (message, response) => sendJson(response, 200, chatCompletion(change(message))),
-  outcomes: { unchanged: /./ },
-});
+  more: Pick<ChatFault, 'fits' | 'isLasting'> & { readonly seats?: readonly Seat[] } = {},
+): ChatFault =>
+  answering({
+    seats: more.fits === hasCalls ? ['agent'] : everySeat,
+    ...more,
+    name,
+    answer: ({ message }) => chatCompletion(change(message)),
+    outcomes: same,
+  });
+
+/** A fault in the form of the calls of a message. */
+const ofCalls = (name: string, change: (call: Call) => object, more: Pick<ChatFault, 'isLasting'> = {}): ChatFault =>
+  form(name, (message) => ({ ...message, tool_calls: called(message, change) }), { ...more, fits: hasCalls });
+
+/** A fault in the form of the text of a message. */
+const ofText = (name: string, change: (text: string) => unknown, seats = everySeat): ChatFault =>
+  form(name, (message) => ({ ...message, content: change(message.content ?? '') }), { fits: hasText, seats });
 
 /** A fault in what is around a message. */
-const whole = (name: string, change: (message: Message) => object, seats = everySeat): ChatFault => ({
-  name,
-  seats,
-  inject: (message, response) => sendJson(response, 200, change(message)),
-  outcomes: { unchanged: /./ },
-});
+const whole = (name: string, change: (message: Message) => object): ChatFault =>
+  answering({ name, seats: everySeat, answer: ({ message }) => change(message), outcomes: same });
 
 /** A fault that passes: the request is made again. */
-const passing = (name: string, inject: (response: ServerResponse) => void): ChatFault => ({
+const passing = (name: string, inject: Inject, seats = everySeat): ChatFault => ({
   name: `${name}, once`,
-  seats: everySeat,
-  inject: (_, response) => inject(response),
-  outcomes: { unchanged: /./ },
+  seats,
+  inject,
+  outcomes: same,
 });
 
 /** A fault that stays: the rollout, or its verification, has no result. */
-const lasting = (name: string, inject: (response: ServerResponse) => void, cause: RegExp): ChatFault => ({
+const lasting = (name: string, inject: Inject, cause: RegExp, seats = everySeat): ChatFault => ({
   name: `${name}, always`,
-  seats: everySeat,
+  seats,
   isLasting: true,
-  inject: (_, response) => inject(response),
+  inject,
   outcomes: { unscored: cause },
 });
+
+/** A fault that passes, and the same one where it stays. */
+const both = (name: string, inject: Inject, cause: RegExp): readonly ChatFault[] => [
+  passing(name, inject),
+  lasting(name, inject, cause),
+];
+
+/** An answer with status 200 that cannot be read. If it stays, the rollout has no result. */
+const unreadable = (name: string, body: () => object, cause: RegExp): readonly ChatFault[] =>
+  both(name, ({ response }) => sendJson(response, 200, body()), cause).map((fault) => ({ ...fault, answer: body }));
 
 /** The model of a seat gives a wrong answer. CASE is replaced by the name of the case. */
 const saying = (
@@ -83,92 +133,147 @@ const saying = (
   name: string,
   content: string,
   outcomes: ChatFault['outcomes'],
-  finish_reason = 'stop',
-): ChatFault => ({
-  name,
-  seats: [seat],
-  inject: (_, response, own) => {
-    const message = { role: 'assistant', content: content.replace('CASE', own) };
-    sendJson(response, 200, chatCompletion(message, { finish_reason }));
-  },
-  outcomes,
-});
+  { finish_reason = 'stop', ...more }: { readonly finish_reason?: string; readonly refusal?: string } = {},
+): ChatFault =>
+  answering({
+    name,
+    seats: [seat],
+    answer: ({ name: own }) =>
+      chatCompletion({ role: 'assistant', content: content.replace('CASE', own), ...more }, { finish_reason }),
+    outcomes,
+  });
 
-const reset = (response: ServerResponse) => void response.destroy();
-const hang = () => undefined;
+/** A fault that ends an answer before it is whole. */
+const cut = (name: string, seats: readonly Seat[], change: (message: Message) => object, more: Cut): ChatFault => {
+  const { finish_reason = 'length', ...rest } = more;
+  return answering({
+    name,
+    seats,
+    answer: ({ message }) => chatCompletion(change(message), { finish_reason }),
+    ...rest,
+  });
+};
+type Cut = Pick<ChatFault, 'outcomes' | 'fits' | 'isLasting'> & { readonly finish_reason?: string };
+
+type Inject = ChatFault['inject'];
+const reset: Inject = ({ response }) => void response.destroy();
+const hang: Inject = () => undefined;
 const status =
-  (code: number, message: string, more: object = {}) =>
-  (response: ServerResponse) =>
-    sendJson(response, code, { error: { message, ...more } });
-const page = (response: ServerResponse) =>
-  sendJson(response, 502, '<html><body><h1>502 Bad Gateway</h1></body></html>', { 'content-type': 'text/html' });
-const within200 = (response: ServerResponse) =>
-  sendJson(response, 200, { error: { message: 'upstream is away', code: 502 } });
-const noChoices = (response: ServerResponse) => sendJson(response, 200, { ...chatCompletion({}), choices: [] });
+  (code: number, message: string, more: object = {}, headers: Readonly<Record<string, string>> = {}): Inject =>
+  ({ response }) =>
+    sendJson(response, code, { error: { message, ...more } }, headers);
+const page =
+  (code: number, title: string): Inject =>
+  ({ response }) =>
+    sendJson(response, code, `<html><body><h1>${title}</h1></body></html>`, { 'content-type': 'text/html' });
+const breaksOff: Inject = ({ response }) => breakOff(response);
+const within200 = () => ({ error: { message: 'upstream is away', code: 502 } });
+const noChoices = () => ({ ...chatCompletion({}), choices: [] });
+const sendMessage = (response: ServerResponse, message: Message) => sendJson(response, 200, chatCompletion(message));
+
+/** An endpoint refuses a field of the request. */
+const refusing =
+  (field: 'temperature' | 'response_format', message: string): Inject =>
+  ({ body, response, message: own }) => {
+    if (body[field] === undefined) sendMessage(response, own);
+    else sendJson(response, 400, { error: { message, type: 'invalid_request_error', param: field } });
+  };
+
+/** A model that refuses calls which come back without the signature that it gave them, as Gemini does. */
+const signs: Inject = ({ body, response, message }) => {
+  const signature = { google: { thought_signature: 'c2lnbmVk' } };
+  const calls = body.messages.flatMap(({ tool_calls = [] }) => tool_calls);
+  const signed = calls.filter(({ id }) => id.startsWith('signed'));
+  if (signed.some(({ extra_content }) => JSON.stringify(extra_content) !== JSON.stringify(signature)))
+    sendJson(response, 400, { error: { message: 'a function call is missing its thought_signature', code: 400 } });
+  else {
+    const tool_calls = called(message, (call) => ({ ...call, id: `signed_${calls.length}`, extra_content: signature }));
+    sendJson(response, 200, chatCompletion(hasCalls(message) ? { ...message, tool_calls } : message));
+  }
+};
+
+/** A model whose thoughts must come back with its calls, as DeepSeek's. */
+const wantsThoughts: Inject = ({ body, response, message }) => {
+  const own = body.messages.filter(({ tool_calls = [] }) => tool_calls.some(({ id }) => id.startsWith('thought')));
+  if (own.some((each) => !('reasoning_content' in each) || each.reasoning_content !== thoughts))
+    sendJson(response, 400, { error: { message: 'the reasoning_content must be passed back to the API' } });
+  else {
+    const tool_calls = called(message, (call) => ({ ...call, id: `thought_${body.messages.length}` }));
+    const answer = { ...message, reasoning_content: thoughts };
+    sendJson(response, 200, chatCompletion(hasCalls(message) ? { ...answer, tool_calls } : answer));
+  }
+};
 
 /** What a seat thinks where a fault lets it. The judge says no to a conversation in which this is said. */
 const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
 const called = ({ tool_calls = [] }: Message, change: (call: Call) => object) => tool_calls.map(change);
+const withArguments = (change: (given: string) => unknown) => (call: Call) => ({
+  ...call,
+  function: { ...call.function, arguments: change(call.function.arguments) },
+});
+const refusal = 'Sorry, this is something that is against the rules.';
 
-export const chatFaults: readonly ChatFault[] = [
+const forms: readonly ChatFault[] = [
   form('tool_calls is null', (message) => ({ ...message, tool_calls: null }), { fits: hasText }),
   form('tool_calls is empty', (message) => ({ ...message, tool_calls: [] }), { fits: hasText }),
-  form(
-    'the content is a list of parts',
-    (message) => ({ ...message, content: [{ type: 'text', text: message.content }] }),
-    {
-      fits: hasText,
-    },
-  ),
+  ofText('the content is a list of parts', (text) => [{ type: 'text', text }]),
   form('the content is missing beside calls', ({ content: _, ...message }) => message, { fits: hasCalls }),
   form('the content is empty beside calls', (message) => ({ ...message, content: '' }), { fits: hasCalls }),
-  form(
-    'a call without a type',
-    (message) => ({ ...message, tool_calls: called(message, ({ type: _, ...call }) => call) }),
-    { fits: hasCalls },
-  ),
-  form(
-    'a call with a number as its id',
-    (message) => ({ ...message, tool_calls: called(message, (call) => ({ ...call, id: 17 })) }),
-    {
-      fits: hasCalls,
-    },
-  ),
-  form(
-    'a call without an id',
-    (message) => ({ ...message, tool_calls: called(message, ({ id: _, ...call }) => call) }),
-    {
-      fits: hasCalls,
-    },
-  ),
-  form(
+  ofCalls('a call without a type', ({ type: _, ...call }) => call),
+  ofCalls('a call with a number as its id', (call) => ({ ...call, id: 17 })),
+  ofCalls('a call without an id', ({ id: _, ...call }) => call),
+  ofCalls('each call has the same id', (call) => ({ ...call, id: 'call_0' }), { isLasting: true }),
+  ofCalls('a call with its name beside its id', ({ function: { name, arguments: given }, id }) => ({
+    id,
+    name,
+    arguments: given,
+  })),
+  ofCalls(
     'a call with an object as its arguments',
-    (message) => ({
-      ...message,
-      tool_calls: called(message, (call) => ({
-        ...call,
-        function: { ...call.function, arguments: JSON.parse(call.function.arguments) },
-      })),
-    }),
-    { fits: hasCalls },
+    withArguments((given) => JSON.parse(given)),
+  ),
+  ofCalls(
+    'a call whose arguments are encoded twice',
+    withArguments((given) => JSON.stringify(given)),
+  ),
+  ofCalls(
+    'a call with null as its arguments',
+    withArguments(() => null),
+  ),
+  ofCalls(
+    'a call with empty arguments',
+    withArguments(() => ''),
+  ),
+  ofCalls(
+    'a call without arguments',
+    withArguments(() => undefined),
   ),
   form(
     'a legacy function_call',
     ({ tool_calls = [], ...message }) => ({ ...message, function_call: tool_calls[0]?.function }),
     { fits: hasCalls },
   ),
-  form(
-    'thoughts in tags before the text',
-    (message) => ({ ...message, content: `<think>${thoughts}</think>${message.content}` }),
-    {
-      fits: hasText,
-    },
+  form('a call in both forms', (message) => ({ ...message, function_call: message.tool_calls?.[0]?.function }), {
+    fits: hasCalls,
+  }),
+  ofText('thoughts in tags before the text', (text) => `<think>${thoughts}</think>${text}`),
+  ofText('thoughts whose tag is not opened', (text) => `${thoughts}</think>\n\n${text}`),
+  ofText('thoughts in tags of another family', (text) => `[THINK]${thoughts}[/THINK]${text}`),
+  ofText(
+    'thoughts in a channel of gpt-oss',
+    (text) => `<|channel|>analysis<|message|>${thoughts}<|end|><|start|>assistant<|channel|>final<|message|>${text}`,
   ),
+  ofText('thoughts in a part of the content', (text) => [
+    { type: 'thinking', thinking: [{ type: 'text', text: thoughts }] },
+    { type: 'text', text },
+  ]),
   form('thoughts in tags before a call', (message) => ({ ...message, content: `<think>${thoughts}</think>` }), {
     fits: hasCalls,
   }),
   form('reasoning_content', (message) => ({ ...message, reasoning_content: thoughts })),
   form('reasoning', (message) => ({ ...message, reasoning: thoughts })),
+  { ...lasting('reasoning_content that must come back', wantsThoughts, /./, ['agent']), outcomes: same },
+  { ...lasting('a signature that must come back', signs, /./, ['agent']), outcomes: same },
   form('unknown fields', (message) => ({
     ...message,
     annotations: [],
@@ -183,25 +288,18 @@ export const chatFaults: readonly ChatFault[] = [
     function_call: null,
     reasoning_content: null,
   })),
-  form(
-    'prose around the JSON',
-    (message) => ({ ...message, content: `Here you are:\n\`\`\`json\n${message.content}\n\`\`\`\nBye.` }),
-    {
-      fits: hasText,
-      seats: ['judge', 'tool'],
-    },
-  ),
-  form(
+  ofText('prose around the JSON', (text) => `Here you are:\n\`\`\`json\n${text}\n\`\`\`\nBye.`, ['judge', 'tool']),
+  ofText(
     'a quoted answer before the own one',
-    ({ content, ...message }) => ({
-      ...message,
-      content: `The agent wrote {"note": "it is done"}, which decides nothing. ${content}`,
-    }),
-    { fits: hasText, seats: ['judge', 'tool'] },
+    (text) => `The agent wrote {"note": "it is done"}, which decides nothing. ${text}`,
+    ['judge', 'tool'],
   ),
   whole('no usage', (message) => ({ ...chatCompletion(message), usage: undefined })),
   whole('usage is null', (message) => chatCompletion(message, {}, { usage: null })),
   whole('usage with a total alone', (message) => chatCompletion(message, {}, { usage: { total_tokens: 10 } })),
+  whole('usage without the tokens of the request', (message) =>
+    chatCompletion(message, {}, { usage: { prompt_tokens: 0, completion_tokens: 3 } }),
+  ),
   whole('counts as texts', (message) =>
     chatCompletion(message, {}, { usage: { prompt_tokens: '7', completion_tokens: '3' } }),
   ),
@@ -209,71 +307,203 @@ export const chatFaults: readonly ChatFault[] = [
   whole('finish_reason is null', (message) => chatCompletion(message, { finish_reason: null })),
   whole('an unknown finish_reason', (message) => chatCompletion(message, { finish_reason: 'eos' })),
   whole('logprobs is null', (message) => chatCompletion(message, { logprobs: null })),
-  passing('429 without a wait', status(429, 'slow down')),
-  passing('429 with a wait', (response) =>
-    sendJson(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '20' }),
+  whole('an empty error beside the answer', (message) => chatCompletion(message, {}, { error: {} })),
+  {
+    name: 'a delta in place of the message',
+    seats: everySeat,
+    inject: ({ message, response }) =>
+      sendJson(response, 200, { choices: [{ index: 0, delta: message, finish_reason: 'stop' }] }),
+    outcomes: same,
+  },
+  {
+    name: 'the completion is in a field of the answer',
+    seats: everySeat,
+    inject: ({ message, response }) => sendJson(response, 200, { code: 0, data: chatCompletion(message) }),
+    outcomes: same,
+  },
+  {
+    name: 'empty lines before the answer, as a text',
+    seats: everySeat,
+    inject: ({ message, response }) =>
+      sendJson(response, 200, `\n\n\n${JSON.stringify(chatCompletion(message))}`, { 'content-type': 'text/plain' }),
+    outcomes: same,
+  },
+];
+
+const errors: readonly ChatFault[] = [
+  {
+    name: '429 without a wait, once',
+    seats: everySeat,
+    inject: ({ response }) =>
+      response.writeHead(429, { 'content-type': 'application/json' }).end('{"error": {"message": "slow down"}}'),
+    outcomes: same,
+  },
+  passing('429 with a wait', status(429, 'slow down', {}, { 'retry-after-ms': '20' })),
+  passing(
+    '429 with the time of a reset',
+    status(429, 'slow down', {}, { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '20ms' }),
   ),
-  passing('500', status(500, 'boom')),
+  passing('429 within an answer with status 200', status(200, 'slow down', { code: 429 })),
   passing('503', status(503, 'restarting')),
   passing('529', status(529, 'overloaded')),
-  passing('a page of a gateway', page),
-  passing('a connection that is reset', reset),
-  passing('an answer that breaks off', breakOff),
-  passing('no choices', noChoices),
-  passing('an error with status 200', within200),
-  passing('a JSON text that is not an object', (response) => sendJson(response, 502, '"bad gateway"')),
+  passing('a JSON text that is not an object', ({ response }) => sendJson(response, 502, '"bad gateway"')),
+  passing('its temperature is refused', refusing('temperature', "'temperature' does not support 0 with this model"), [
+    'judge',
+    'tool',
+  ]),
+  passing('structured output is refused', refusing('response_format', 'response_format is not supported'), [
+    'judge',
+    'tool',
+  ]),
+  passing(
+    'its own call is refused, as by Groq',
+    status(400, 'Failed to call a function.', { code: 'tool_use_failed', failed_generation: '<function=look' }),
+    ['agent'],
+  ),
   { ...passing('no answer', hang), isSlow: true },
-  lasting('500', status(500, 'boom'), /500/),
-  lasting('a page of a gateway', page, /502/),
-  lasting('a connection that is reset', reset, /can't be reached/),
-  lasting('an answer that breaks off', breakOff, /broke off/),
-  lasting('no choices', noChoices, /the answer has no choices/),
-  lasting('an error with status 200', within200, /upstream is away/),
+  ...both('500', status(500, 'boom'), /500/),
+  ...both('a page of a gateway', page(502, '502 Bad Gateway'), /502/),
+  ...both('a page with status 200', page(200, 'Sign in'), /the answer is not JSON/),
+  ...both('an empty answer', ({ response }) => sendJson(response, 200, ''), /the answer is empty/),
+  ...both('a connection that is reset', reset, /can't be reached/),
+  ...both('an answer that breaks off', breaksOff, /broke off/),
+  ...unreadable('no choices', noChoices, /the answer has no choices/),
+  ...unreadable('an error with status 200', within200, /upstream is away/),
+  ...unreadable('an error of another form with status 200', () => ({ detail: 'upstream is away' }), /upstream is away/),
   lasting('a wrong key', status(401, 'Incorrect API key provided'), /wants a key \(401\)/),
+  lasting('no quota', status(429, 'no credit', { code: 'insufficient_quota' }), /has no quota left/),
   lasting('an unknown model', status(404, 'The model m does not exist'), /The model m does not exist/),
+  lasting('a redirect to another host', status(307, 'moved', {}, { location: 'http://elsewhere.invalid/' }), /307/),
   { ...lasting('no answer', hang, /did not answer within/), isSlow: true },
-  {
-    name: 'the context is too long, as vLLM says it',
-    seats: ['agent'],
-    isLasting: true,
-    inject: (_, response) =>
-      sendJson(response, 400, {
-        object: 'error',
-        message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
-        type: 'BadRequestError',
-        code: 400,
-      }),
-    outcomes: { agent: /context/ },
+];
+
+/** How servers refuse a conversation that is longer than the context of their model. */
+const contextRefusals: Readonly<Record<string, object>> = {
+  vLLM: {
+    object: 'error',
+    message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    type: 'BadRequestError',
+    code: 400,
   },
-  {
-    name: 'the text is cut at the limit of tokens',
-    seats: ['agent'],
-    fits: hasText,
-    inject: (message, response) =>
-      sendJson(
-        response,
-        200,
-        chatCompletion({ ...message, content: (message.content ?? '').slice(0, 9) }, { finish_reason: 'length' }),
-      ),
-    outcomes: { unchanged: /cut off/, agent: /cut off/, unscored: /cut off/ },
+  OpenAI: { error: { message: 'Your input is too long.', code: 'context_length_exceeded', param: 'messages' } },
+  'llama.cpp': {
+    error: { code: 400, message: 'the request exceeds the available context size', type: 'exceed_context_size_error' },
   },
-  {
-    name: 'the arguments of a call are cut at the limit of tokens',
-    seats: ['agent'],
-    fits: hasCalls,
-    inject: (message, response) => {
-      const cut = called(message, (call) => ({
-        ...call,
-        function: { ...call.function, arguments: call.function.arguments.slice(0, 6) },
-      }));
-      sendJson(response, 200, chatCompletion({ ...message, tool_calls: cut }, { finish_reason: 'length' }));
+};
+
+const contexts = Object.entries(contextRefusals).flatMap(([server, body]): readonly ChatFault[] => {
+  const name = `the context is too long, as ${server} says it`;
+  const inject: Inject = ({ response }) => sendJson(response, 400, body);
+  return [
+    {
+      name,
+      seats: ['agent'],
+      isLasting: true,
+      inject,
+      // A first request that does not fit is a matter of the settings.
+      outcomes: { agent: /context/, unscored: /the first request does not fit into the context/ },
     },
-    outcomes: { unchanged: /cut off/, agent: /cut off/ },
-  },
-  {
-    ...saying('judge', 'it is cut before it decides', '{"reason": "The agent', { unscored: /cut off/ }, 'length'),
+    {
+      name: `${name}, for another seat`,
+      seats: ['user', 'judge', 'tool'],
+      isLasting: true,
+      inject,
+      outcomes: { unscored: /context|input is too long/ },
+    },
+  ];
+});
+
+const cutOff = /cut off/;
+const cuts: readonly ChatFault[] = [
+  cut(
+    'the text is cut at the limit of tokens',
+    ['agent'],
+    (message) => ({ ...message, content: message.content?.slice(0, 9) }),
+    {
+      fits: hasText,
+      outcomes: { unchanged: cutOff },
+    },
+  ),
+  // The name of the case is left, so the agent can do its work.
+  cut(
+    'its message is cut at the limit of tokens',
+    ['user'],
+    (message) => ({ ...message, content: message.content?.slice(0, -9) }),
+    {
+      outcomes: { unchanged: cutOff },
+    },
+  ),
+  cut(
+    'the arguments of a call are cut at the limit of tokens',
+    ['agent'],
+    (message) => ({
+      ...message,
+      tool_calls: called(
+        message,
+        withArguments((given) => given.slice(0, 6)),
+      ),
+    }),
+    { fits: hasCalls, outcomes: { unchanged: cutOff, agent: cutOff } },
+  ),
+  cut(
+    'its thoughts are cut at the limit of tokens',
+    ['agent'],
+    (message) => ({ role: message.role, content: `<think>${thoughts}` }),
+    {
+      outcomes: { unchanged: cutOff },
+    },
+  ),
+  cut(
+    'its answer is cut at the limit of tokens, once',
+    ['tool'],
+    (message) => ({ ...message, content: message.content?.slice(0, 19) }),
+    {
+      outcomes: same,
+    },
+  ),
+  cut(
+    'its answer is cut at the limit of tokens, always',
+    ['tool'],
+    (message) => ({ ...message, content: message.content?.slice(0, 19) }),
+    {
+      isLasting: true,
+      outcomes: { unscored: cutOff },
+    },
+  ),
+  cut('it is cut before it decides', ['judge'], (message) => ({ ...message, content: message.content?.slice(0, 22) }), {
     isLasting: true,
-  },
+    outcomes: { unscored: cutOff },
+  }),
+  cut('its call cannot be read by its provider', ['agent'], ({ role }) => ({ role, content: null }), {
+    finish_reason: 'MALFORMED_FUNCTION_CALL',
+    fits: hasCalls,
+    outcomes: { unchanged: /ended by a call that cannot be read/ },
+  }),
+];
+
+/** Answers that are refused, or withheld by a filter of the provider. */
+const refusals: readonly ChatFault[] = [
+  ...(
+    [
+      ['it refuses', { refusal }, 'refused'],
+      ['a filter withholds its answer', { finish_reason: 'content_filter' }, 'withheld by a filter'],
+    ] as const
+  ).flatMap(([name, more, words]) => {
+    const named = new RegExp(words);
+    const always = (seat: Seat): ChatFault => ({
+      ...saying(seat, `${name}, always`, '', { unscored: named }, more),
+      isLasting: true,
+    });
+    return [
+      saying('agent', name, '', { unchanged: named }, more),
+      saying('tool', `${name}, once`, '', same, more),
+      saying('user', `${name}, once`, '', same, more),
+      ...(['tool', 'user', 'judge'] as const).map(always),
+    ];
+  }),
+];
+
+const sayings: readonly ChatFault[] = [
   {
     ...saying('judge', 'it contradicts itself', '{"reason":"a","holds":true} or {"reason":"b","holds":false}', {
       unscored: /gave answers that disagree/,
@@ -288,7 +518,7 @@ export const chatFaults: readonly ChatFault[] = [
     ...saying('tool', 'it gives no JSON', 'It is sunny.', { unscored: /no answer that can be used/ }),
     isLasting: true,
   },
-  saying('tool', 'it gives no JSON, once', 'It is sunny.', { unchanged: /./ }),
+  saying('tool', 'it gives no JSON, once', 'It is sunny.', same),
   {
     ...saying('user', 'it is wedged and repeats itself', 'Hello, I would like CASE settled, please.', {
       unscored: /it said exactly that before/,
@@ -305,4 +535,34 @@ export const chatFaults: readonly ChatFault[] = [
     ),
     isLasting: true,
   },
+];
+
+/** Answers that belong to the request before. An agent repeats a call then, which this desk allows. */
+const shifted: Inject = ({ response, message, before }) => sendMessage(response, before ?? message);
+const shifts: readonly ChatFault[] = [
+  {
+    name: 'each answer is that of the request before',
+    seats: ['agent', 'user'],
+    isLasting: true,
+    inject: shifted,
+    outcomes: { unchanged: /./, unscored: /it said exactly that before/ },
+  },
+  {
+    name: 'no answer, and each later one is that of the request before',
+    seats: ['agent', 'user'],
+    isLasting: true,
+    isSlow: true,
+    inject: (request) => (request.times === 0 ? hang : shifted)(request),
+    outcomes: { unchanged: /./, unscored: /it said exactly that before/ },
+  },
+];
+
+export const chatFaults: readonly ChatFault[] = [
+  ...forms,
+  ...errors,
+  ...contexts,
+  ...cuts,
+  ...refusals,
+  ...sayings,
+  ...shifts,
 ];

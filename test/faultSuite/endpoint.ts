@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chatCompletion, sendJson } from '../support/chatResponse.ts';
 import { type Cases, caseIn, caseName } from './cases.ts';
-import type { Message, Seat } from './chatFaults.ts';
+import type { ChatBody, Message, Seat } from './chatFaults.ts';
 import { chatPlace } from './plan.ts';
 import { streamed } from './streamed.ts';
 
@@ -24,6 +24,7 @@ export async function serveCases(
   calls: Calls = deskCalls,
 ): Promise<Endpoint> {
   const seen = new Map<string, number>();
+  const earlier = new Map<string, Message>();
   const server = createServer(async (request, plain) => {
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
     // A harness may ask for the models of its endpoint before it begins.
@@ -31,7 +32,8 @@ export async function serveCases(
       sendJson(plain, 200, { object: 'list', data: [{ id: 'm', object: 'model' }] });
       return;
     }
-    const response = (JSON.parse(text) as Request).stream === true ? streamed(plain) : plain;
+    const body = JSON.parse(text) as ChatBody;
+    const response = body.stream === true ? streamed(plain) : plain;
     // A client that takes no path before /v1 is an agent's.
     const [, first] = request.url?.split('/') ?? [];
     const seat = (first === 'v1' ? 'agent' : first) as Seat;
@@ -41,10 +43,12 @@ export async function serveCases(
     }
     // The judge of a rollout that ended at once reads of no case.
     const at = caseIn(text) ?? -1;
-    const message = said(seat, at, text, cases.isWrong(at), calls);
+    const message = said(seat, at, body, cases.isWrong(at), calls);
     const plan = cases.planOf(at);
     const fault = plan && chatPlace(plan, seat);
     const key = `${at} ${seat}`;
+    const before = earlier.get(key);
+    earlier.set(key, message);
     const nth = seen.get(key) ?? 0;
     const fits = fault?.fault.fits?.(message) ?? true;
     // Only requests that the fault can be injected into are counted.
@@ -55,7 +59,7 @@ export async function serveCases(
       return;
     }
     cases.onInjected(at);
-    fault.fault.inject(message, response, caseName(at));
+    fault.fault.inject({ response, body, message, before, times: nth - fault.nth, name: caseName(at) });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
@@ -67,11 +71,6 @@ export async function serveCases(
   };
 }
 
-type Request = {
-  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly stream?: boolean;
-};
-
 const deskCalls: Calls = (name, isWrong) => [
   ['look', { case: name }],
   ['settle', { case: name, note: isWrong ? 'later' : 'done' }],
@@ -82,8 +81,7 @@ const deskCalls: Calls = (name, isWrong) => [
 const text = (content: string): Message => ({ role: 'assistant', content });
 
 /** What the model of a seat says: it does its work, and makes a call again that has failed. */
-function said(seat: Seat, at: number, body: string, isWrong: boolean, calls: Calls): Message {
-  const { messages } = JSON.parse(body) as Request;
+function said(seat: Seat, at: number, { messages }: ChatBody, isWrong: boolean, calls: Calls): Message {
   if (seat === 'judge') {
     // Thoughts must not be part of what the judge reads, whichever seat had them.
     const isLeaked = JSON.stringify(messages).includes('settled on Thursday');
@@ -93,7 +91,9 @@ function said(seat: Seat, at: number, body: string, isWrong: boolean, calls: Cal
   const name = caseName(at);
   if (seat === 'user') {
     const isTold = messages.some(({ role, content }) => role === 'user' && String(content).includes('is settled'));
-    return text(isTold ? 'Thank you, goodbye. ###STOP###' : `Hello, I would like ${name} settled, please.`);
+    if (isTold) return text('Thank you, goodbye. ###STOP###');
+    const times = messages.filter(({ role }) => role === 'assistant').length;
+    return text(`${times === 0 ? 'Hello, I' : `I still (${times})`} would like ${name} settled, please.`);
   }
   const results = messages.filter(({ role, content }) => role === 'tool' && !/^(Error|error: )/.test(String(content)));
   const call = calls(name, isWrong)[results.length];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { type Random, randomStream } from '../../src/engine/core/random.ts';
+import { randomStream } from '../../src/engine/core/random.ts';
 import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
 import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
@@ -18,55 +18,72 @@ import { type Cases, caseIn, caseName } from './cases.ts';
 import type { Outcome, Seat } from './chatFaults.ts';
 import { type Refused, serveCases } from './endpoint.ts';
 import { faultDesk } from './faultDesk.ts';
-import { injections, planFor } from './injections.ts';
-import { nameOf, type Plan } from './plan.ts';
-import { visitServer } from './visitServer.ts';
+import { injections } from './injections.ts';
+import { nameOf } from './plan.ts';
+import { type Scheduled, scheduleOf } from './schedule.ts';
+import { streamedFaults } from './streamFaults.ts';
+import { type Openings, usualOpenings, visitServer } from './visitServer.ts';
 
 // Law: a fault of an endpoint or a server never becomes a reward. The rollout is as without it, or it has no reward and
 // the fault is named; and a rollout without a fault has the reward of its work.
 
 const wanted = Number(process.env['REHEARSAL_FAULTS'] ?? 14);
 const seed = Number(process.env['REHEARSAL_SEED'] ?? 1);
-/** Cases of one run. Every seventh is left alone, and the agent of every third does not do its work. */
+/** Rollouts of one run. */
 const perRun = 280;
-const isLeftAlone = (at: number) => at % 7 === 0;
-const isWrong = (at: number) => at % 3 === 0;
 /** The time limit of a request: longer than any answer takes on a busy machine. */
 const limitMs = 15_000;
-/** How many rollouts of a run are given the session of another one. */
-const sharedSessions = 2;
+/** How many clients of a run are given the session of another one, and of how many the connection is closed at first. */
+const faultyOpenings = { shared: 2, broken: 2 };
 
 type Tally = Record<Outcome, number>;
 const tallies = new Map<string, Tally>();
 const wrong: string[] = [];
 let affectedCases = 0;
 let clean = 0;
+let brokenOpenings = 0;
 
 test(`${wanted} faults of endpoints and servers become no reward`, async () => {
-  const random = randomStream(seed, 'faults');
-  for (let planned = 0; affectedCases < wanted; planned += perRun) await playRun(planned, random);
+  const schedule = scheduleOf(seed);
+  const random = randomStream(seed, 'faults', 'openings');
+  while (affectedCases < wanted) {
+    const count = Math.min(perRun, Math.ceil(((wanted - affectedCases) * 7) / 6) + 10);
+    const numbers = (size: number) =>
+      new Set(Array.from({ length: size }, () => 1 + random.integer(Math.floor(count / 2))));
+    const openings = { shared: numbers(faultyOpenings.shared), broken: numbers(faultyOpenings.broken) };
+    await playRun(
+      Array.from({ length: count }, () => schedule.next().value),
+      openings,
+    );
+  }
   expect(wrong).toEqual([]);
   expect(tallies.size).toBeGreaterThanOrEqual(Math.min(wanted, injections.length) * 0.95);
 }, 3_600_000);
 
-async function playRun(planned: number, random: Random): Promise<void> {
-  const plans = new Map<number, Plan>();
-  const count = Math.min(perRun, Math.ceil(((wanted - affectedCases) * 7) / 6) + 10);
-  for (let at = 0, next = planned; at < count; at += 1) if (!isLeftAlone(at)) plans.set(at, planFor(next++, random));
+async function playRun(scheduled: readonly Scheduled[], openings: Openings): Promise<void> {
   const affected = new Set<number>();
-  const cases: Cases = { planOf: (at) => plans.get(at), isWrong, onInjected: (at) => void affected.add(at) };
-  const { results, mcp } = await playCases(count, cases, { shares: sharedSessions });
+  const cases: Cases = {
+    planOf: (at) => scheduled[at]?.plan,
+    isWrong: (at) => scheduled[at]?.isWrong ?? false,
+    onInjected: (at) => void affected.add(at),
+  };
+  const { results, mcp } = await playCases(scheduled.length, cases, { openings });
   const sharing = results.filter(({ failure }) => failure?.code === 'mcp/shared-session');
   expect(sharing).toHaveLength(mcp.shared());
-  for (const result of results) if (!sharing.includes(result)) judgeResult(result, plans, affected);
+  for (const result of results) if (!sharing.includes(result)) judgeResult(result, scheduled, affected);
   if (mcp.sessions.size > affected.size) wrong.push(`${mcp.sessions.size} sessions are left`);
+  brokenOpenings += mcp.broken();
 }
 
-type Playing = { readonly shares?: number; readonly refused?: Refused; readonly rateLimitMs?: number };
+type Playing = { readonly openings?: Openings; readonly refused?: Refused; readonly rateLimitMs?: number };
 
 /** Plays cases in one run, and verifies it. */
-async function playCases(count: number, cases: Cases, { shares = 0, refused, rateLimitMs = 120_000 }: Playing) {
-  const [endpoint, mcp] = [await serveCases(cases, refused), await visitServer(cases, shares)];
+async function playCases(
+  count: number,
+  cases: Cases,
+  { openings = usualOpenings, refused, rateLimitMs = 120_000 }: Playing,
+) {
+  const [endpoint, mcp] = [await serveCases(cases, refused), await visitServer(cases, openings)];
   const folder = approveDomain(
     folderOf(
       faultDesk(
@@ -129,10 +146,10 @@ test.each(sampled(limits, 5))('an endpoint that answers $status to every $seat l
 const notDone = /is "later", expected "done"/;
 
 /** Counts the outcome of a case, and notes the case if its fault may not have this outcome. */
-function judgeResult(result: TrialResult, plans: ReadonlyMap<number, Plan>, affected: ReadonlySet<number>): void {
+function judgeResult(result: TrialResult, scheduled: readonly Scheduled[], affected: ReadonlySet<number>): void {
   const at = caseIn(result.task) ?? -1;
-  const due = isWrong(at) ? 0 : 1;
-  const plan = plans.get(at);
+  const { plan, isWrong } = scheduled[at] ?? {};
+  const due = isWrong ? 0 : 1;
   const said = `${result.reason} ${result.failure?.message ?? ''}`;
   if (!plan || !affected.has(at)) {
     clean += 1;
@@ -166,12 +183,15 @@ const words: Readonly<Record<Outcome, string>> = {
 
 test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', async () => {
   const page = inRoot('docs', 'injected-faults.md');
-  const rows = Map.groupBy(injections, ({ fault }) => fault);
+  const inStreams = new Set(streamedFaults.map(({ name }) => name.replace(/, in a stream$/, '')));
+  const own = injections.filter(({ fault }) => !streamedFaults.some((each) => each.name === fault.name));
+  const rows = Map.groupBy(own, ({ fault }) => fault);
   const table = markdownTable([
     ['fault', 'where', 'the rollout'],
     ...[...rows].map(([{ name, outcomes }, plans]) => [
       name,
-      plans.map((plan) => (plan.type === 'tool' ? 'MCP server' : plan.seat)).join(', '),
+      plans.map((plan) => (plan.type === 'tool' ? 'MCP server' : plan.seat)).join(', ') +
+        (inStreams.has(name) ? '; also in a stream' : ''),
       Object.keys(outcomes)
         .map((outcome) => words[outcome as Outcome])
         .join(', or '),
@@ -183,6 +203,6 @@ test.runIf(isFullSuite)('the table in docs/injected-faults.md has every fault', 
 afterAll(() => {
   const total = (outcome: Outcome) => [...tallies.values()].reduce((sum, tally) => sum + tally[outcome], 0);
   console.log(
-    `${affectedCases} affected: ${total('unchanged')} as without the fault, ${total('unscored')} without a reward, ${total('agent')} counted as the agent's failure, ${wrong.length} wrong; ${clean} left alone`,
+    `${affectedCases} affected: ${total('unchanged')} as without the fault, ${total('unscored')} without a reward, ${total('agent')} counted as the agent's failure, ${wrong.length} wrong; ${clean} left alone; ${brokenOpenings} connections were closed when they were opened; ${tallies.size} kinds; seed ${seed}`,
   );
 });

@@ -9,18 +9,15 @@ import { toolFaults } from './toolFaults.ts';
 /** Returns a response that notes all that is done with it, and the notes. */
 function notedResponse() {
   const notes: unknown[] = [];
-  const noted = (): unknown =>
-    new Proxy(() => undefined, {
-      get: (_, name) => {
-        notes.push(name);
-        return noted();
-      },
-      apply: (_, __, given: readonly unknown[]) => {
-        notes.push(given.map((each) => (typeof each === 'function' ? each() : each)));
-        return noted();
-      },
-    });
-  return { response: noted() as ServerResponse, notes };
+  const noted =
+    (name: string) =>
+    (...given: readonly unknown[]) => {
+      notes.push([name, ...given.map((each) => (typeof each === 'function' ? each() : each))]);
+      return response;
+    };
+  const names = ['writeHead', 'write', 'end', 'destroy'];
+  const response = Object.fromEntries(names.map((name) => [name, noted(name)])) as unknown as ServerResponse;
+  return { response, notes };
 }
 
 const messages: readonly Message[] = [
@@ -33,16 +30,21 @@ const messages: readonly Message[] = [
 ];
 
 const chat = [...chatFaults, ...streamFaults];
-const plain: (typeof chat)[number]['inject'] = (message, response) => sendJson(response, 200, chatCompletion(message));
+const plain: (typeof chat)[number]['inject'] = ({ message, response }) =>
+  sendJson(response, 200, chatCompletion(message));
+const body = { messages: [], temperature: 0, response_format: {} };
 
-/** Returns what a fault sends in place of each message that it fits. */
+/** Returns what a fault sends in place of each message that it fits, the first time and again. */
 function sentBy({ inject, fits }: Pick<(typeof chat)[number], 'inject' | 'fits'>): string {
   const sent = messages
     .filter((message) => fits?.(message) ?? true)
     .map((message) => {
-      const { response, notes } = notedResponse();
-      inject(message, response, 'case-000001');
-      return notes;
+      const before = messages.find((each) => each !== message);
+      return [0, 1].map((times) => {
+        const { response, notes } = notedResponse();
+        inject({ response, body, message, before, times, name: 'case-000001' });
+        return notes;
+      });
     });
   return JSON.stringify(sent);
 }
@@ -51,7 +53,9 @@ test('every fault of an endpoint changes what is sent, and in its own way', () =
   const idle = chat.filter((fault) => sentBy(fault) === sentBy({ ...fault, inject: plain }));
   expect(idle.map(({ name }) => name)).toEqual([]);
   const groups = [...Map.groupBy(chat, sentBy).values()];
-  const kinds = groups.map((faults) => [...new Set(faults.map(({ name }) => name.replace(/, (?:once|always)$/, '')))]);
+  const kinds = groups.map((faults) => [
+    ...new Set(faults.map(({ name }) => name.replace(/, (?:once|always)(?=$|,)|, for another seat/, ''))),
+  ]);
   expect(kinds.filter(({ length }) => length > 1)).toEqual([]);
 });
 
@@ -62,7 +66,7 @@ test('every fault of a server changes what is sent or done', () => {
       notes.push('performed');
       return textResult('noted');
     };
-    inject({ id: 7, response, perform, forget: () => void notes.push('forgotten') });
+    inject({ id: 7, response, perform, times: 0, forget: () => void notes.push('forgotten') });
     return JSON.stringify(notes);
   };
   const whole = notedBy(({ id, response, perform }) =>

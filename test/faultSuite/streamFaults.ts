@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { ChatFault, Message } from './chatFaults.ts';
+import { sendJson } from '../support/chatResponse.ts';
+import { type ChatFault, chatFaults, everySeat, hasCalls, type Message } from './chatFaults.ts';
+import { streamed } from './streamed.ts';
 
-const everySeat = ['agent', 'user', 'judge', 'tool'] as const;
-const withCalls = ({ tool_calls }: Message) => tool_calls !== undefined;
 const end = '[DONE]';
 const isEnd = (event: string) => event === end;
 const upstreamError = JSON.stringify({ error: { message: 'upstream is away', code: 502 } });
@@ -31,21 +31,25 @@ function eventsOf({ role, content, tool_calls = [] }: Message): readonly string[
 type Change = (events: readonly string[]) => readonly string[];
 
 /** Sends the events of a message as a change leaves them. */
-const sends = (change: Change, finish = (response: ServerResponse) => void response.end()): ChatFault['inject'] => {
-  return (message, response) => {
+const sends = (change: Change, more: Sending = {}): ChatFault['inject'] => {
+  const { finish = (response) => void response.end(), frame = (event) => `data: ${event}\n\n` } = more;
+  return ({ message, response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'retry-after-ms': '1' });
-    const text = change(eventsOf(message))
-      .map((event) => `data: ${event}\n\n`)
-      .join('');
-    response.write(text, () => finish(response));
+    response.write(change(eventsOf(message)).map(frame).join(''), () => finish(response));
   };
+};
+type Sending = {
+  readonly finish?: (response: ServerResponse) => void;
+  /** Returns an event as it is sent. */
+  readonly frame?: (event: string) => string;
 };
 
 /** A fault in the form of a stream: what it means is clear, so the rollout is as without it. */
-const form = (name: string, change: Change): ChatFault => ({
+const form = (name: string, change: Change, more: Sending & Pick<ChatFault, 'fits'> = {}): ChatFault => ({
   name: `a stream ${name}`,
-  seats: everySeat,
-  inject: sends(change),
+  seats: more.fits ? ['agent'] : everySeat,
+  ...(more.fits ? { fits: more.fits } : {}),
+  inject: sends(change, more),
   outcomes: { unchanged: /./ },
 });
 
@@ -63,6 +67,13 @@ const firstHalf: Change = (events) =>
   events.slice(0, events.findIndex((event) => /"(content|arguments)":"[^"]/.test(event)) + 1);
 const brokeOff = /broke off/;
 
+/** The faults of whole answers that have the same form in a stream. */
+export const streamedFaults: readonly ChatFault[] = chatFaults.flatMap(({ answer, ...fault }) => {
+  if (!answer) return [];
+  const inject: ChatFault['inject'] = (request) => sendJson(streamed(request.response), 200, answer(request));
+  return { ...fault, name: `${fault.name}, in a stream`, inject };
+});
+
 /** Faults of answers that are streamed. A seat that asks for a whole answer gets a stream all the same. */
 export const streamFaults: readonly ChatFault[] = [
   form('in place of a whole answer', (events) => events),
@@ -73,13 +84,31 @@ export const streamFaults: readonly ChatFault[] = [
   form('with a part that comes twice', (events) =>
     events.flatMap((event, at) => (at === events.length - 4 ? [event, event] : [event])),
   ),
+  form('with comments and other line ends', (events) => events, {
+    frame: (event) => `: PROCESSING\r\n\r\ndata:${event}\r\n\r\n`,
+  }),
+  form(
+    'without the index of a call',
+    (events) => events.map((event) => event.replace('"tool_calls":[{"index":0,', '"tool_calls":[{')),
+    { fits: hasCalls },
+  ),
+  ...broken(
+    'with an error before its first event',
+    sends(() => [upstreamError]),
+    /upstream is away/,
+  ),
+  ...broken(
+    'with its end alone',
+    sends(() => [end]),
+    /the answer has no choices/,
+  ),
   ...broken('that ends in the middle of a text', sends(firstHalf), brokeOff),
-  ...broken('that ends in the middle of a call', sends(firstHalf), brokeOff, withCalls),
+  ...broken('that ends in the middle of a call', sends(firstHalf), brokeOff, hasCalls),
   ...broken(
     'whose connection is closed in the middle of a call',
-    sends(firstHalf, (response) => void response.destroy()),
+    sends(firstHalf, { finish: (response) => void response.destroy() }),
     brokeOff,
-    withCalls,
+    hasCalls,
   ),
   ...broken(
     'with an event that is cut',
@@ -95,6 +124,7 @@ export const streamFaults: readonly ChatFault[] = [
     'with an error in the middle of a call',
     sends((events) => [...firstHalf(events), upstreamError]),
     /upstream is away/,
-    withCalls,
+    hasCalls,
   ),
+  ...streamedFaults,
 ];

@@ -8,6 +8,8 @@ export type ToolRequest = {
   readonly response: ServerResponse;
   /** Does what is asked and returns the result, as JSON. */
   readonly perform: () => string;
+  /** How often the fault was injected into the rollout before. */
+  readonly times: number;
   /** Ends the session, so that the server no longer knows it. */
   readonly forget: () => void;
 };
@@ -36,6 +38,8 @@ const gone = /connection broke|can't be reached|no longer knows/;
 const unanswered = { isLasting: true, isSlow: true, outcomes: { unscored: /did not answer within/ } };
 const answerToEarlier = ({ id, response, perform }: ToolRequest) =>
   response.writeHead(200, json).end(resultBody(id - 1, perform()));
+const gatewayPage = ({ response }: ToolRequest) =>
+  response.writeHead(502, { 'content-type': 'text/html' }).end('<html><body><h1>502 Bad Gateway</h1></body></html>');
 const loseSession = ({ response, forget }: ToolRequest) => {
   forget();
   response.writeHead(404, json).end('{"error": "Session not found"}');
@@ -52,6 +56,30 @@ export const toolFaults: readonly ToolFault[] = [
     name: 'an error with status 500',
     tool: 'visit',
     inject: ({ id, response }) => response.writeHead(500, json).end(JSON.stringify(error(id, -32000, 'boom'))),
+    outcomes: same,
+  },
+  {
+    name: 'the tool reports an error',
+    tool: 'visit',
+    inject: ({ id, response }) => {
+      const result = { isError: true, content: [{ type: 'text', text: 'Error: busy' }] };
+      response.writeHead(200, json).end(resultBody(id, JSON.stringify(result)));
+    },
+    outcomes: same,
+  },
+  {
+    name: 'a page of a gateway',
+    tool: 'visit',
+    inject: gatewayPage,
+    outcomes: { unscored: /visit has no result: it answers 502/ },
+  },
+  {
+    name: 'a result without content',
+    tool: 'visit',
+    inject: ({ id, response, perform }) => {
+      perform();
+      response.writeHead(200, json).end(resultBody(id, '{}'));
+    },
     outcomes: same,
   },
   {
@@ -124,6 +152,12 @@ export const toolFaults: readonly ToolFault[] = [
     inject: () => undefined,
   },
   {
+    name: 'no answer, and each later one is that of an earlier request',
+    tool: 'visit',
+    ...unanswered,
+    inject: (request) => (request.times === 0 ? undefined : answerToEarlier(request)),
+  },
+  {
     name: 'the response is lost after the write',
     tool: 'visit',
     inject: ({ response, perform }) => {
@@ -165,6 +199,13 @@ export const toolFaults: readonly ToolFault[] = [
     isLasting: true,
     inject: ({ id, response }) => response.writeHead(200, json).end(JSON.stringify(error(id, -32603, 'boom'))),
     outcomes: { unscored: /its reader visits failed/ },
+  },
+  {
+    name: 'the reader answers with a page of a gateway',
+    tool: 'visits',
+    isLasting: true,
+    inject: gatewayPage,
+    outcomes: { unscored: /visits has no result: it answers 502/ },
   },
   {
     name: 'the answer is not JSON',

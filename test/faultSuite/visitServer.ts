@@ -2,9 +2,20 @@ import { listenRawMcp, type RawServer, resultBody, textResult } from '../support
 import { type Cases, caseIn } from './cases.ts';
 import { toolPlace } from './plan.ts';
 
+/** What goes wrong when a client opens its session, by the number of the opening, from 1. */
+export type Openings = {
+  /** The client is given the session of another one. */
+  readonly shared: ReadonlySet<number>;
+  /** The connection is closed. */
+  readonly broken: ReadonlySet<number>;
+};
+export const usualOpenings: Openings = { shared: new Set(), broken: new Set() };
+
 export type VisitServer = RawServer & {
   /** How often a client was given the session of another one. */
   readonly shared: () => number;
+  /** How often a connection was closed when it was opened. */
+  readonly broken: () => number;
   readonly close: () => void;
 };
 
@@ -17,19 +28,25 @@ const opening = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, se
 
 /**
  * Starts an MCP server over HTTP whose state is the visits of each session, and injects the planned faults.
- * @param shares how many clients are given the session of another one
  * @param isPerCase whether the state is that of a case, whatever the session. The reader then names the case.
  */
-export async function visitServer(cases: Cases, shares: number, isPerCase = false): Promise<VisitServer> {
+export async function visitServer(cases: Cases, openings: Openings, isPerCase = false): Promise<VisitServer> {
   const visitsOf = new Map<string, string[]>();
   const seen = new Map<string, number>();
+  let opened = 0;
   let shared = 0;
+  let broken = 0;
   const server = await listenRawMcp({
     reply: ({ id, method, params, headers, text }, { sessions }) => {
       if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
       if (method === 'initialize') {
+        opened += 1;
+        if (openings.broken.has(opened)) {
+          broken += 1;
+          return (response) => void response.destroy();
+        }
         const [other] = sessions;
-        if (other === undefined || shared === shares) return undefined;
+        if (other === undefined || !openings.shared.has(opened)) return undefined;
         shared += 1;
         return (response) =>
           response
@@ -54,8 +71,9 @@ export async function visitServer(cases: Cases, shares: number, isPerCase = fals
       if (fault) seen.set(key, nth + 1);
       if (at === null || !fault || (nth > 0 && !fault.isLasting)) return { body: resultBody(id, perform()) };
       cases.onInjected(at);
-      return (response) => fault.inject({ id, response, perform, forget: () => void sessions.delete(session) });
+      return (response) =>
+        fault.inject({ id, response, perform, times: nth, forget: () => void sessions.delete(session) });
     },
   });
-  return { ...server, shared: () => shared };
+  return { ...server, shared: () => shared, broken: () => broken };
 }

@@ -9,7 +9,7 @@ import { inRoot } from '../../../scripts/repository.ts';
 import { Failure, runMain } from '../../../scripts/terminal.ts';
 import { type Cases, caseIn } from '../cases.ts';
 import { serveCases } from '../endpoint.ts';
-import { visitServer } from '../visitServer.ts';
+import { usualOpenings, visitServer } from '../visitServer.ts';
 import { type Peer, type PeerResult, type Played, peers } from './peers.ts';
 import { casesOf, dueReward, injections, isWrong, namesOf, peerCalls, planOf } from './plans.ts';
 import { writeTables } from './table.ts';
@@ -70,7 +70,7 @@ async function playBatch(peer: Peer, program: string, played: readonly number[])
   const cases: Cases = { planOf, isWrong, onInjected: (at) => void affected.add(at) };
   const [endpoint, tools] = [
     await serveCases(cases, null, peer.isOwn ? undefined : peerCalls),
-    await visitServer(cases, 0, !peer.isOwn),
+    await visitServer(cases, usualOpenings, !peer.isOwn),
   ];
   try {
     const plan = inRoot('dist', 'peers', `plan-${process.pid}.json`);

@@ -1,6 +1,7 @@
 import { pythonWith, type Source } from '../../../scripts/benchmarks/copy.ts';
 import { pythonObstacle, setUpTrainer } from '../../../scripts/pythonTests.ts';
 import { Failure } from '../../../scripts/terminal.ts';
+import { chatFaults } from '../chatFaults.ts';
 import { streamFaults } from '../streamFaults.ts';
 
 /** What a framework reports of a rollout. */
@@ -88,7 +89,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     }),
     takesChatFaults: true,
     // Its client waits 30 minutes and has no setting for that, and it asks for whole answers.
-    leftOut: ['no answer, once', 'no answer, always', ...streamFaults.map(({ name }) => name)],
+    leftOut: [...chatFaults.filter(({ isSlow }) => isSlow), ...streamFaults].map(({ name }) => name),
   },
   verl: {
     title: 'verl 0.9.1',
@@ -101,8 +102,13 @@ export const peers: Readonly<Record<string, Peer>> = {
       'null in place of each absent field',
       'the answer comes in a stream, after messages of the server',
       'the answer comes twice',
+      'a result without content',
+      'an error in a stream, in place of the answer',
+      'the stream ends before the answer to the write',
+      'the stream breaks off in the middle of the answer to the write',
       'the answer is that of an earlier request',
       'the answer to the reader is that of an earlier request',
+      'no answer, and each later one is that of an earlier request',
     ],
   },
 };

@@ -2,15 +2,18 @@ import { caseName } from '../cases.ts';
 import { chatFaults } from '../chatFaults.ts';
 import type { Calls } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
-import { streamFaults } from '../streamFaults.ts';
+import { streamedFaults, streamFaults } from '../streamFaults.ts';
 import { toolFaults } from '../toolFaults.ts';
 
-/** Every fault that can be injected at the agent's endpoint or the tool server. Those of other seats have no counterpart. */
+/**
+ * Every fault that can be injected at the agent's endpoint or the tool server. Those of other seats have no counterpart, and
+ * a framework that asks for streams gets the faults of whole answers in a stream.
+ */
 export const injections: readonly Plan[] = [
   ...toolFaults.map((fault): Plan => ({ type: 'tool', fault })),
   ...chatFaults
     .toSorted((a, b) => Number(a.outcomes.unchanged !== undefined) - Number(b.outcomes.unchanged !== undefined))
-    .concat(streamFaults)
+    .concat(streamFaults.filter((fault) => !streamedFaults.includes(fault)))
     .filter(({ seats }) => seats.includes('agent'))
     .map((fault): Plan => ({ type: 'chat', fault, seat: 'agent', nth: 0 })),
 ];
