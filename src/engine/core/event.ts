@@ -331,6 +331,12 @@ export const eventSchema = z.discriminatedUnion('type', [
         .array(mediaSchema)
         .optional()
         .describe('Pictures, sounds and files of the result, in order. `content` has a line in place of each.'),
+      resourceLines: z
+        .array(z.int())
+        .optional()
+        .describe(
+          'Lines of `content`, from 0, that are the JSON of a file with a text or of a link to a file, as MCP has it.',
+        ),
       by: bySchema,
     })
     .describe('A call has its result.'),

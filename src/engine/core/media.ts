@@ -9,6 +9,19 @@ export const mediaSchema = z.object({
 });
 export type Media = z.infer<typeof mediaSchema>;
 
+/** What the result of a tool has besides its text. */
+export type Attachments = {
+  /** Pictures, sounds and files; the text has a line in place of each. */
+  readonly media?: readonly Media[] | undefined;
+  /** Lines of the text, from 0, that are the JSON of a file with a text or of a link to a file, as MCP has it. */
+  readonly resourceLines?: readonly number[] | undefined;
+};
+
+/** Returns what a result, an event or a message has besides its text. */
+export function attachmentsOf({ media, resourceLines }: Attachments): Attachments {
+  return { ...(media ? { media } : {}), ...(resourceLines ? { resourceLines } : {}) };
+}
+
 /** Kinds of media that models can be sent. */
 export const modalities = ['image', 'audio'] as const;
 export type Modality = (typeof modalities)[number];
@@ -35,14 +48,20 @@ export function mediaText({ mimeType, data }: Media): string {
 }
 
 /**
- * Returns the texts and the media of a result in the order in which its tool gave them. Recordings of earlier versions lack
- * the lines of media.
+ * Returns the parts of a result in the order in which its tool gave them. Recordings of earlier versions lack the lines of
+ * media, and have the other files as texts.
  */
-export function partsOf(content: string, media: readonly Media[] = []): readonly (string | Media)[] {
+export function partsOf(
+  content: string,
+  { media = [], resourceLines = [] }: Attachments = {},
+): readonly (string | Media | ResourceLine)[] {
   const left = [...media];
-  const parts: (string | Media)[] = [];
+  const parts: (string | Media | ResourceLine)[] = [];
   let lines: string[] = [];
   const endText = () => {
+/** A line of a result that is the JSON of a file with a text or of a link to a file. */
+export type ResourceLine = { readonly json: string };
+
     if (lines.length > 0) parts.push(lines.join('\n'));
     lines = [];
   };
@@ -57,3 +76,6 @@ export function partsOf(content: string, media: readonly Media[] = []): readonly
   endText();
   return [...parts, ...left];
 }
+    } else if (resourceLines.includes(at)) {
+      endText();
+      parts.push({ json: line });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { keysOfPointer, pointerKey } from './jsonPointer.ts';
 import { exactJson, largeIntegerPlaces } from './largeIntegers.ts';
-import type { Media } from './media.ts';
+import type { Attachments } from './media.ts';
 import { isTooDeep } from './nesting.ts';
 import type { ProvidedMessage } from './providerFields.ts';
 import { isPythonCall } from './pythonCall.ts';
@@ -67,18 +67,16 @@ export type Message =
       /** Tools that the agent is offered from this message on, beside those before. */
       readonly tools?: readonly Offered[];
     })
-  | {
+  | (Attachments & {
       readonly role: 'tool';
       readonly step: number;
       readonly callId: string;
       readonly name: string;
       readonly content: string;
       readonly isError: boolean;
-      /** Pictures, sounds and files of the result. `content` has a line in place of each. */
-      readonly media?: readonly Media[];
       /** The seat that made the call and sees the result, where it is not the agent's. */
       readonly by?: 'user';
-    };
+    });
 
 /** How a benchmark writes calls, where some arguments cannot be written so. */
 export type CallSyntax = 'python';

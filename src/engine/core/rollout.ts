@@ -4,6 +4,7 @@ import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
+import { attachmentsOf } from './media.ts';
 import {
   callsIn,
   callsInARow,
@@ -290,7 +291,7 @@ function toolCalled(state: RolloutState, call: ToolCall, by: Side): Advanced {
 
 function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
   const call = callIn(state.phase);
-  const { callId, content, isError, media, by } = event;
+  const { callId, content, isError, by } = event;
   const message = {
     role: 'tool' as const,
     step: state.next - 1,
@@ -298,7 +299,7 @@ function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'too
     name: call.name,
     content,
     isError,
-    ...(media ? { media } : {}),
+    ...attachmentsOf(event),
     ...(by ? { by } : {}),
   };
   const toolErrors = state.toolErrors + (isError && by === undefined ? 1 : 0);

@@ -3,7 +3,7 @@ import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes 
 import { contentHash } from '../core/hash.ts';
 import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import type { Media } from '../core/media.ts';
+import { type Attachments, attachmentsOf } from '../core/media.ts';
 import { numberFormsOf, resultsSoFar, type ToolCall } from '../core/message.ts';
 import { type Random, randomStream, rolloutKey } from '../core/random.ts';
 import { isProperEnd } from '../core/reward.ts';
@@ -321,7 +321,7 @@ export class CheckedRollout {
         if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
         if (faults.length > 0) return event;
         const refusal = refusalOf(call, tool, by, state);
-        const { media: _, ...plain } = event;
+        const { media: _, resourceLines: __, ...plain } = event;
         if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };
         const isOwn = tool?.source.type === 'code';
         if (isOwn) return plain;
@@ -533,7 +533,7 @@ function mayWrite(tool: Tool | undefined, writes: Writes): boolean {
   return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
 }
 
-type Result = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] | undefined };
+type Result = Attachments & { readonly content: string; readonly isError: boolean };
 
 /** What a tool outside the lane is known to have said. */
 function resultOf(value: Answer): Result | null {
@@ -541,10 +541,11 @@ function resultOf(value: Answer): Result | null {
   if ('rows' in value) return { content: value.content ?? '', isError: value.isError ?? false };
   if (!('isError' in value) || !('content' in value)) return null;
   const { content = '', isError = false } = value;
-  return { content, isError, ...('media' in value ? { media: value.media } : {}) };
+  return { content, isError, ...attachmentsOf(value as Attachments) };
 }
 
-const resultKey = ({ content, isError, media = [] }: Result) => contentHash([content, isError, media as Json]);
+const resultKey = ({ content, isError, media = [], resourceLines = [] }: Result) =>
+  contentHash([content, isError, media as Json, resourceLines]);
 
 /** The state that the last answer gave, of a source or of what an environment says. */
 function stateIn(answer: { readonly value: Answer } | null): Json {

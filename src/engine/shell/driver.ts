@@ -4,7 +4,7 @@ import type { Effect } from '../core/effect.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import type { Media } from '../core/media.ts';
+import type { Attachments } from '../core/media.ts';
 import { messagesOf, resultsSoFar, type ToolCall, type ToolResult } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
@@ -27,9 +27,8 @@ import { type Conclusive, type VerificationPorts, verification } from './verific
  * What a call came to. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
  * database keeps what its failed calls wrote.
  */
-export type ToolOutcome = {
+export type ToolOutcome = Attachments & {
   readonly content: string;
-  readonly media?: readonly Media[];
   readonly isError: boolean;
   readonly writes: Writes;
   /** The snapshot of a source outside the lane that the call has changed. */
@@ -187,7 +186,7 @@ function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall'
 function resultEvents(
   call: ToolCall,
   by: Side,
-  { content, isError, media, writes, saved }: ToolOutcome,
+  { content, isError, media, resourceLines, writes, saved }: ToolOutcome,
 ): readonly RolloutEvent[] {
   return [
     ...(saved
@@ -207,6 +206,7 @@ function resultEvents(
       content,
       isError,
       ...(media ? { media: [...media] } : {}),
+      ...(resourceLines ? { resourceLines: [...resourceLines] } : {}),
       ...byOf({ by }),
     },
   ];

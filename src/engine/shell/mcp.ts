@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type McpServer, serverSetUpSchema } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { exactArguments } from '../core/largeIntegers.ts';
-import type { Media } from '../core/media.ts';
+import { attachmentsOf, type Media } from '../core/media.ts';
 import { withTexts } from '../core/texts.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../core/tool.ts';
 import { AnswerTooLong } from './boundFetch.ts';
@@ -290,7 +290,7 @@ class McpInstance implements ToolSource {
       return {
         content: this.#redact(result.content),
         isError: result.isError,
-        ...(result.media ? { media: result.media.map((media) => this.#redactMedia(media)) } : {}),
+        ...attachmentsOf({ ...result, media: result.media?.map((media) => this.#redactMedia(media)) }),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
         ...(result.texts === undefined ? {} : { texts: result.texts.map((text) => this.#redact(text)) }),
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),

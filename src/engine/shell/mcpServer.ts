@@ -12,8 +12,8 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, type Json, type JsonObject, jsonOf } from '../core/json.ts';
-import { exactJsonOf, largeIntegerPlaces, rawJson } from '../core/largeIntegers.ts';
-import { type Media, partsOf } from '../core/media.ts';
+import { exactJsonOf } from '../core/largeIntegers.ts';
+import { type Attachments, type Media, partsOf, type ResourceLine } from '../core/media.ts';
 import type { Offered } from '../core/tool.ts';
 import { readLines } from './boundedLines.ts';
 import { argumentsOf, exactRequest } from './mcp/exactRequest.ts';
@@ -21,11 +21,10 @@ import { ForwardingTransport, type Received, type Sent } from './mcp/forwardingT
 import { batchOf } from './mcp/message.ts';
 import { version } from './version.ts';
 
-/** The result of a call: its text, in which each picture or other file has a line, and these files in order. */
-export type ShownResult = {
+/** The result of a call, as the seat that made it sees it. */
+export type ShownResult = Attachments & {
   readonly content: string;
   readonly isError: boolean;
-  readonly media?: readonly Media[];
 };
 
 /** The tools of a rollout, as they are shown to an agent that calls them over MCP. */
@@ -56,7 +55,7 @@ export async function answerMcp(
   const server = serverOf(shown);
   const transport = new StreamableHTTPServerTransport({});
   response.on('close', () => void server.close());
-  await server.connect(transport as Transport);
+  await server.connect(new ForwardingTransport(transport as Transport));
   await transport.handleRequest(request, response, body);
 }
 
@@ -73,9 +72,8 @@ export async function serveMcp(
   { signal, input = process.stdin, output = process.stdout }: ServeOptions = {},
 ): Promise<void> {
   const server = serverOf(shown);
-  const numericIds = new Set<unknown>();
-  const lines = exactLines(input, numericIds);
-  const transport = new CountingTransport(new StdioServerTransport(lines, output), numericIds);
+  const lines = exactLines(input);
+  const transport = new CountingTransport(new StdioServerTransport(lines, output));
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
     signal?.addEventListener('abort', () => resolve(), { once: true });
@@ -87,33 +85,20 @@ export async function serveMcp(
   input.destroy();
 }
 
-/** Pictures and sounds go out as they came in. Another file is a resource, whose address a tool of code does not give. */
-function contentParts(part: string | Media): readonly ContentBlock[] {
-  if (typeof part === 'string') return textParts(part);
+/** Files and links go out as they came in. A file without an address gets one, which the protocol requires. */
+function contentPart(part: string | Media | ResourceLine): ContentBlock {
+  if (typeof part === 'string') return { type: 'text', text: part };
+  if ('json' in part) return resourceIn(part.json);
   const { mimeType, data, uri = `data:${mimeType}` } = part;
   const [kind] = mimeType.split('/');
-  if (kind === 'image' || kind === 'audio') return [{ type: kind, mimeType, data }];
-  return [{ type: 'resource', resource: { uri, mimeType, blob: data } }];
+  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data };
+  return { type: 'resource', resource: { uri, mimeType, blob: data } };
 }
 
-/** Returns a text as parts. A file with a text, or a link to a file, is a line of JSON in it and goes out as it came in. */
-function textParts(text: string): readonly ContentBlock[] {
-  const parts: ContentBlock[] = [];
-  for (const line of text.split('\n')) {
-    const last = parts.at(-1);
-    const file = fileIn(line);
-    if (file) parts.push(file);
-    else if (last?.type === 'text') last.text += `\n${line}`;
-    else parts.push({ type: 'text', text: line });
-  }
-  return parts;
-}
-
-function fileIn(line: string): ContentBlock | undefined {
-  if (!/^\{.*"type":"resource(?:_link)?"/.test(line)) return undefined;
-  const value = exactJsonOf(line);
-  const { success, data } = ContentBlockSchema.safeParse(value);
-  return success && data.type.startsWith('resource') ? (value as ContentBlock) : undefined;
+/** Returns the file or the link that a JSON text is; the text where a server wrote one that clients refuse. */
+function resourceIn(json: string): ContentBlock {
+  const value = exactJsonOf(json);
+  return ContentBlockSchema.safeParse(value).success ? (value as ContentBlock) : { type: 'text', text: json };
 }
 
 /**
@@ -143,14 +128,11 @@ function clientProperty(schema: Json): Json {
 /**
  * Returns an input with each message in a line, as MCP of 2025-03-26 allows several in a list. A number that is too large for
  * JavaScript is a text of its digits.
- * @param numericIds gets each of these texts that is the id of a request
  */
-function exactLines(input: Readable, numericIds: Set<unknown>): Readable {
+function exactLines(input: Readable): Readable {
   const lines = new PassThrough();
-  const write = (text: string) => {
-    if (largeIntegerPlaces(text).includes('/id')) numericIds.add((exactJsonOf(text) as JsonObject)['id']);
+  const write = (text: string) =>
     lines.write(`${jsonOf(text) === undefined ? text : JSON.stringify(exactRequest(text))}\n`);
-  };
   // Without `onTooLong`, a line that is too long would be given in pieces, which are not messages.
   readLines(input, (line) => batchOf(line).forEach(write), { onTooLong: () => undefined });
   finished(input, { writable: false }, () => lines.end());
@@ -169,8 +151,8 @@ function serverOf(shown: ShownTools): Server {
     })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-    const { content, isError, media } = await shown.call(params.name, argumentsOf(params), signal);
-    return { content: partsOf(content, media).flatMap(contentParts), isError };
+    const { content, isError, ...attached } = await shown.call(params.name, argumentsOf(params), signal);
+    return { content: partsOf(content, attached).map(contentPart), isError };
   });
   return server;
 }
@@ -178,14 +160,7 @@ function serverOf(shown: ShownTools): Server {
 /** A transport that counts the requests without an answer. */
 class CountingTransport extends ForwardingTransport {
   readonly #open = new Set<unknown>();
-  readonly #numericIds: Set<unknown>;
   #wake: () => void = () => undefined;
-
-  /** @param numericIds ids of requests that are texts of digits, and numbers for the client */
-  constructor(inner: Transport, numericIds: Set<unknown>) {
-    super(inner);
-    this.#numericIds = numericIds;
-  }
 
   /** Resolves when every request has its answer. */
   async waitUntilIdle(): Promise<void> {
@@ -204,8 +179,7 @@ class CountingTransport extends ForwardingTransport {
   }
 
   override async send(...[message, options]: Sent): Promise<void> {
-    const isNumeric = !('method' in message) && this.#numericIds.delete(message.id);
-    await super.send(isNumeric ? { ...message, id: rawJson(String(message.id)) as number } : message, options);
+    await super.send(message, options);
     if (!('method' in message)) this.#settle(message.id);
   }
 

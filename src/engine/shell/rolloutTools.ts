@@ -4,6 +4,7 @@ import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { exactArguments, exactJsonOf } from '../core/largeIntegers.ts';
+import { attachmentsOf } from '../core/media.ts';
 import { type NumberForms, numberFormsOf } from '../core/message.ts';
 import { excerpt } from '../core/rules/finding.ts';
 import type { Task } from '../core/task.ts';
@@ -119,8 +120,8 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...numberFormsOf(forms), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError, isUnchanged, media, mismatch } = result;
-    const answer = { content, isError, ...(media ? { media } : {}) };
+    const { content, isError, isUnchanged, mismatch } = result;
+    const answer = { content, isError, ...attachmentsOf(result) };
     // A tool may have written before it failed.
     if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;

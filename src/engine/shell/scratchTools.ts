@@ -1,7 +1,7 @@
 import type { RolloutEvent, Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import { exactJson, largeIntegerPlaces } from '../core/largeIntegers.ts';
-import type { Media } from '../core/media.ts';
+import { type Attachments, attachmentsOf } from '../core/media.ts';
 import { offeredNow } from '../core/message.ts';
 import { personaSchema } from '../core/persona.ts';
 import { taskSchema } from '../core/task.ts';
@@ -19,12 +19,10 @@ import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor }
 import { unlessAborted } from './unlessAborted.ts';
 
 /** What a call came to on the scratch database. */
-export type ScratchResult = {
+export type ScratchResult = Attachments & {
   readonly isError: boolean;
   /** What the caller reads. */
   readonly content: string;
-  /** Pictures, sounds and files of the result. */
-  readonly media?: readonly Media[];
   /** What the call changed, and what `sync` did after it. */
   readonly writes: Writes;
 };
@@ -211,8 +209,8 @@ export class ScratchTools {
       made.reject(why ?? infrastructure('the call was not answered'));
       return;
     }
-    const { isError, content, media } = returned;
-    made.resolve({ isError, content, ...(media ? { media } : {}), writes: since.flatMap(writesOf) });
+    const { isError, content } = returned;
+    made.resolve({ isError, content, ...attachmentsOf(returned), writes: since.flatMap(writesOf) });
   }
 
   /** A call that hands over has its result although it is the last one. */

@@ -75,7 +75,10 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
 
 function after(outcome: ToolOutcome, fault: SeededFault): ToolOutcome {
   if (outcome.isError) return outcome;
-  if (fault.type === 'undocumentedResult') return { ...outcome, content: shown(fault.result as Json) };
+  if (fault.type === 'undocumentedResult') {
+    const { media: _, resourceLines: __, ...plain } = outcome;
+    return { ...plain, content: shown(fault.result as Json) };
+  }
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
     return { ...outcome, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };

@@ -1,13 +1,11 @@
 import type { Json, JsonObject } from '../core/json.ts';
-import type { Media } from '../core/media.ts';
+import type { Attachments } from '../core/media.ts';
 import type { NumberForms } from '../core/message.ts';
 import type { Tool } from '../core/tool.ts';
 
-export type SourceResult = {
+export type SourceResult = Attachments & {
   readonly content: string;
   readonly isError: boolean;
-  /** Pictures, sounds and files; the content has a line in place of each. */
-  readonly media?: readonly Media[];
   /** Whether the call is known to have changed nothing: it did not reach the source, or its changes were taken back. */
   readonly isUnchanged?: boolean;
   /** How it differs from the output schema of its tool. */

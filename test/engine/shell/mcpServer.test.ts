@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../../src/engine/core/json.ts';
-import { type ShownTools, serveMcp } from '../../../src/engine/shell/mcpServer.ts';
+import { exactRequest } from '../../../src/engine/shell/mcp/exactRequest.ts';
+import { answerMcp, type ShownTools, serveMcp } from '../../../src/engine/shell/mcpServer.ts';
 
 test('a call arrives with all digits of its numbers', async () => {
   const input = new PassThrough();
@@ -100,4 +104,40 @@ test('a call that is cancelled is not waited for', async () => {
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
   expect((await answersTo([callOf(1, 'x'), cancelled, ping], call)).map(({ id }) => id)).toEqual([2]);
+});
+
+test.each([
+  ['a call', `${numbered('9007199254740993')}`, /"id":9007199254740993[,}]/],
+  ['a text of digits', `${numbered('"9007199254740993"')}`, /"id":"9007199254740993"/],
+  ['a list of calls', `[${numbered('9007199254740993')},${numbered('2')}]`, /"id":9007199254740993[,}]/],
+])('over HTTP, the answer to %s has the id of its request, and its arguments all digits', async (_, body, answers) => {
+  const given: string[] = [];
+  const call = async (_name: string, args: unknown) => {
+    given.push(JSON.stringify(args));
+    return { content: 'done', isError: false };
+  };
+  const http = createServer(async (request, response) =>
+    answerMcp(request, response, exactRequest(await text(request)), { tools: [], instructions: '', call }),
+  );
+  await once(http.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void http.close());
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  expect(await answer.text()).toMatch(answers);
+  expect(new Set(given)).toEqual(new Set(['{"n":9007199254740995}']));
+});
+
+function numbered(id: string): string {
+  const params = '{"name":"a","arguments":{"n":9007199254740995}}';
+  return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`;
+}
+
+test('a call whose id is a large number can be cancelled', async () => {
+  const cancelled = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993}}';
+  const call = (_name: string, _args: JsonObject, signal?: AbortSignal) =>
+    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  const answers = await answersTo([numbered('9007199254740993'), cancelled, ping], call);
+  expect(answers.map(({ id }) => id)).toEqual([2]);
 });

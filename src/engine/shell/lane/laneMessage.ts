@@ -3,6 +3,7 @@ import type { Domain } from '../../core/domain.ts';
 import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
+import type { Attachments } from '../../core/media.ts';
 import type { NumberForms } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -82,7 +83,7 @@ export type Answer =
   | { readonly state: Json };
 
 /** Of a tool whose state lies outside; with the snapshot of its source when the call may have changed it. */
-export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | 'media' | 'saved'>;
+export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | keyof Attachments | 'saved'>;
 
 /** Of a tool in Python; `isStale` when its process is a new one that does not know this rollout. */
 export type PythonAnswer =

@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
 import { exactJson, exactText, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { batchOf } from './message.ts';
+import { withMarkedIds } from './numericId.ts';
 
 /** The key of the text in the `_meta` of a request that has all digits of the numbers of its arguments. */
 const exactKey = 'rehearsal/exact-arguments';
@@ -13,11 +15,12 @@ const requestSchema = z.looseObject({
 const emptyCallSchema = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
 /**
- * Parses a request of a client, with a text of digits in place of each number that is too large. The SDK parses requests
- * itself, so their arguments come along as a text. Throws a SyntaxError.
+ * Parses a request of a client, or a list of them, with a text of digits in place of each number that is too large. The SDK
+ * parses requests itself, so their arguments come along as a text. Throws a SyntaxError.
  */
 export function exactRequest(text: string): unknown {
-  const value = exactJson(text);
+  if (Array.isArray(jsonOf(text))) return batchOf(text.trim()).map(exactRequest);
+  const value = withMarkedIds(exactJson(text), text);
   const empty = emptyCallSchema.safeParse(value).data;
   if (empty) return { ...empty, params: { ...empty.params, arguments: {} } };
   const call = losesDigits(text) ? requestSchema.safeParse(value).data : undefined;

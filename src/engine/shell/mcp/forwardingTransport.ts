@@ -1,4 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { withNumericId } from './numericId.ts';
 
 export type Received = Parameters<NonNullable<Transport['onmessage']>>;
 export type Sent = Parameters<Transport['send']>;
@@ -25,8 +26,8 @@ export class ForwardingTransport implements Transport {
     return this.#inner.start();
   }
 
-  send(...sent: Sent): Promise<void> {
-    return this.#inner.send(...sent);
+  send(...[message, options]: Sent): Promise<void> {
+    return this.#inner.send(withNumericId(message), options);
   }
 
   close(): Promise<void> {

@@ -1,16 +1,14 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/largeIntegers.ts';
-import { type Media, mediaText } from '../../core/media.ts';
+import { type Attachments, type Media, mediaText, type ResourceLine } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult, finiteText } from './message.ts';
 
 /** The result of a call. */
-export type ReadResult = {
+export type ReadResult = Attachments & {
   /** What the agent sees. */
   readonly content: string;
   readonly isError: boolean;
-  /** Pictures, sounds and files; the content has a line in place of each. */
-  readonly media?: readonly Media[];
   /** The texts of its parts, those of embedded files too; left out where another part is among them. */
   readonly texts?: readonly string[];
   /** The structured content, where there is some. `JSON.stringify` writes all digits of its numbers. */
@@ -32,8 +30,8 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   const data = structuredContent ?? toolResult ?? (isBare ? others : undefined);
   // Data is shown only where the server does not also write it as a text, as it should.
   const isNeeded = data !== undefined && !given.some((part) => textOf(part));
-  const parts = given.map((part) => mediaOf(part) ?? textOf(part) ?? JSON.stringify(part));
-  const { text, media } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
+  const parts = given.map(readPart);
+  const { text, media, resourceLines } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
   if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
     throw new ResultTooLong(longest);
   const texts = given.map((part) => textOf(part) ?? embeddedText(part));
@@ -42,22 +40,40 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     isError: isError === true || isError === 1 || isError === 'true',
     ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(media.length === 0 ? {} : { media }),
+    ...(resourceLines.length === 0 ? {} : { resourceLines }),
     ...(data === undefined ? {} : { data }),
   };
 }
 
-/** Returns the parts of a result as one text, and the media with the line that is in their place. */
-function joinParts(parts: readonly (string | Media)[]): { readonly text: string; readonly media: readonly Media[] } {
+/** Returns a part as it is shown: as a text, as media, or as the JSON of a file with a text or of a link to a file. */
+function readPart(part: Json): string | Media | ResourceLine {
+  const shown = mediaOf(part) ?? textOf(part);
+  if (shown !== undefined) return shown;
+  const json = JSON.stringify(part);
+  return isObject(part) && (part['type'] === 'resource' || part['type'] === 'resource_link') ? { json } : json;
+}
+
+type Joined = { readonly text: string; readonly media: readonly Media[]; readonly resourceLines: readonly number[] };
+
+/** Returns the parts of a result as one text, with the lines in it that are media and resources. */
+function joinParts(parts: readonly (string | Media | ResourceLine)[]): Joined {
   const texts: string[] = [];
   const media: Media[] = [];
+  const resourceLines: number[] = [];
   let line = 0;
   for (const part of parts) {
-    const text = typeof part === 'string' ? part : mediaText(part);
-    if (typeof part !== 'string') media.push({ ...part, line });
+    const text = shownText(part);
+    if (typeof part !== 'string' && 'json' in part) resourceLines.push(line);
+    else if (typeof part !== 'string') media.push({ ...part, line });
     texts.push(text);
     line += text.split('\n').length;
   }
-  return { text: texts.join('\n'), media };
+  return { text: texts.join('\n'), media, resourceLines };
+}
+
+function shownText(part: string | Media | ResourceLine): string {
+  if (typeof part === 'string') return part;
+  return 'json' in part ? part.json : mediaText(part);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
-import type { Media } from '../../core/media.ts';
+import { type Attachments, attachmentsOf } from '../../core/media.ts';
 import { callArguments, offeredNow, type ToolCall } from '../../core/message.ts';
 import { providedBy } from '../../core/providerFields.ts';
 import type { AgentReply } from '../../core/seat.ts';
@@ -19,7 +19,7 @@ import type { AgentSeat } from './seatSpec.ts';
 /** What the agent's seat says, and the requests of its model that led to it. */
 export type AgentAnswer = { readonly reply: AgentReply; readonly call?: ModelCall };
 
-type Result = { readonly content: string; readonly isError: boolean; readonly media?: readonly Media[] };
+type Result = Attachments & { readonly content: string; readonly isError: boolean };
 
 /** A message of the lent model, and the calls in it that the agent has not made so far. */
 type Announced = { readonly reply: AgentReply; open: readonly ToolCall[] };
@@ -203,8 +203,8 @@ export class AgentSession {
   #deliver({ messages }: RemoteView): void {
     for (const message of messages) {
       if (message.role !== 'tool') continue;
-      const { callId, content, isError, media } = message;
-      this.#made.get(callId)?.({ content, isError, ...(media ? { media } : {}) });
+      const { callId, content, isError } = message;
+      this.#made.get(callId)?.({ content, isError, ...attachmentsOf(message) });
       this.#made.delete(message.callId);
     }
   }

@@ -96,8 +96,8 @@ it('a picture has its place also after a text like its line', () => {
   const sent = { content: [text(`a\n${line}`), { type: 'image', ...png }, text('b'), { type: 'audio', ...wav }] };
   const { content, media } = readResult(sent);
   expect(content).toBe(`a\n${line}\n${line}\nb\n[audio/wav, 1 kB]`);
-  expect(partsOf(content, media)).toMatchObject([`a\n${line}`, png, 'b', wav]);
-  expect(partsOf(`a\n${line}`, [png]), 'of a recording without lines').toEqual(['a', png]);
+  expect(partsOf(content, { media })).toMatchObject([`a\n${line}`, png, 'b', wav]);
+  expect(partsOf(`a\n${line}`, { media: [png] }), 'of a recording without lines').toEqual(['a', png]);
 });
 
 const returned = (step: number, media?: readonly Media[]): Message => ({
@@ -161,7 +161,7 @@ it.each<[string, readonly Media[], readonly (string | Media)[]]>([
   ['[image/png, 1 kB]\n[image/png, 1 kB]', [png, png], [png, png]],
   ['edited by a person', [png], ['edited by a person', png]],
 ])('%j has its media where its tool gave them', (content, media, parts) => {
-  expect(partsOf(content, media)).toEqual(parts);
+  expect(partsOf(content, { media })).toEqual(parts);
 });
 
 /** Returns the content that a client of a domain gets for a result. */
@@ -195,12 +195,17 @@ it('a client of a domain gets pictures, sounds and files as they are', async () 
 });
 
 it.each<[string, readonly object[]]>([
-  ['a file with a text', [{ type: 'resource', resource: { uri: 'a:b', mimeType: 'text/plain', text: 'one\ntwo' } }]],
-  ['a link between texts', [text('see'), { type: 'resource_link', uri: 'a:b', name: 'b' }, text('and\nthis')]],
-  ['a text about a file', [text('{"type":"resource"}\n{"type":"resource","resource":{"uri":1}}')]],
+  ['a file with a text', [file]],
+  ['a link between texts', [text('see'), link, text('and\nthis')]],
+  ['a text that is the JSON of a file', [text(`see\n${JSON.stringify(file)}\n{"type":"resource"}`)]],
+  ['a text like a link beside that link', [text(JSON.stringify(link)), link]],
 ])('a client of a domain gets %s as its server returned it', async (_, parts) => {
-  const { content } = readResult({ content: parts });
-  expect(await givenTo({ content, isError: false })).toEqual(parts);
+  expect(await givenTo(readResult({ content: parts }))).toEqual(parts);
+});
+
+it('a client of a domain gets a file that it would refuse as its JSON', async () => {
+  const refused = { type: 'resource', resource: { uri: 1 } };
+  expect(await givenTo(readResult({ content: [refused] }))).toEqual([text(JSON.stringify(refused))]);
 });
 
 it.each<[string, Media, boolean]>([
@@ -209,6 +214,9 @@ it.each<[string, Media, boolean]>([
   ['a sound', wav, false],
   ['data that is not base64', { ...png, data: '"onerror="x' }, false],
   ['a picture of 20 MB', { ...png, data: 'A'.repeat(20_000_000) }, false],
+const file = { type: 'resource', resource: { uri: 'a:b', mimeType: 'text/plain', text: 'one\ntwo' } };
+const link = { type: 'resource_link', uri: 'a:b', name: 'b' };
+
 ])('the trajectory view is right about %s', (_, media, isShown) => {
   const event = { type: 'toolReturned' as const, callId: 'c', content: 'seen', isError: false, media: [media] };
   expect(stepEntry({ n: 1, event }).pictures).toEqual(
