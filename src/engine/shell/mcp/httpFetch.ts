@@ -43,15 +43,16 @@ export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLi
     }
     if (!response.body || (!isPost && !response.ok)) return response;
     if (!response.ok) return readRefusal(response, init ?? {});
-    if (isPost && type.includes('application/json'))
-      return withAnswer(response, finiteText(await response.text()), init);
-    if (isPost && response.status === 202)
-      throw new SyntaxError('it accepted the request with 202, which has no answer');
-    if (!type.includes('text/event-stream')) return response;
-    return withBody(
-      response,
-      isPost ? readStream(response.body, events, requestOf(init).id) : readStream(response.body, {}),
-    );
+    const isStream = type.includes('text/event-stream');
+    const isAccepted = isPost && response.status === 202;
+    if (isPost && !isStream) {
+      const text = finiteText(await response.text());
+      const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
+      return isAnswer ? withAnswer(response, text, init) : withBody(response, text);
+    }
+    if (!isStream) return response;
+    const stream = readStream(response.body, isPost ? events : {}, isPost ? requestOf(init).id : undefined);
+    return isAccepted ? new Response(stream, { headers: response.headers }) : withBody(response, stream);
   };
 }
 
@@ -115,14 +116,19 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
-/** Returns the response of a posted request with its one answer as the SDK reads it. Some servers give it with 202. */
+/**
+ * Returns the response of a posted request with its answer as the SDK reads it. Some servers give it with 202, which means
+ * that there is none. Throws a SyntaxError where there is none with 202.
+ */
 function withAnswer(response: Response, text: string, init: RequestInit): Response {
   const { id } = requestOf(init);
-  if (Array.isArray(jsonOf(text))) return withBody(response, text);
   try {
-    return Response.json(readMessage(text, id), { headers: sessionOf(response.headers) });
-  } catch (error) {
-    if (response.status === 202) throw error;
+    const messages = batchOf(text.trim()).map((each) => readMessage(each, id));
+    if (response.status === 202 && !messages.some((message) => 'result' in message || 'error' in message))
+      throw new SyntaxError('no answer');
+    return Response.json(messages.length === 1 ? messages[0] : messages, { headers: sessionOf(response.headers) });
+  } catch {
+    if (response.status === 202) throw new SyntaxError('it accepted the request with 202, which has no answer');
     return withBody(response, text);
   }
 }

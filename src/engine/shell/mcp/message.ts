@@ -2,6 +2,8 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import * as z from 'zod';
 import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/json.ts';
 import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { isTooDeep } from '../../core/nesting.ts';
+import { withMarkedIds } from './numericId.ts';
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */
 const errorSchema = z.looseObject({
@@ -19,17 +21,25 @@ const answerSchema = z.looseObject({
   result: z.unknown().optional(),
 });
 
+/** Levels of lists and objects in a message. The stack is not enough to write a much deeper one. */
+const deepestMessage = 1000;
+const tooDeep = `the answer is more than ${deepestMessage} levels deep`;
+
 /**
- * Parses a JSON-RPC message of a server. An answer may have a null where the specification leaves a key out. Throws a
+ * Parses a JSON-RPC message of a server. An answer that is too deep is an error. An answer may have a null where the specification leaves a key out. Throws a
  * SyntaxError for a text that is not JSON, and a ZodError for JSON that is not a message.
  * @param requestId the id of the request that an error without an id answers
  */
 export function readMessage(text: string, requestId?: number | string): JSONRPCMessage {
-  const value: unknown = JSON.parse(text);
+  const value = JSON.parse(text) as Json;
   const answer = answerSchema.safeParse(value);
-  if (!answer.success || 'method' in answer.data) return JSONRPCMessageSchema.parse(requestOf(value));
+  const isDeep = isTooDeep(value, deepestMessage);
+  if (!answer.success || 'method' in answer.data) {
+    if (isDeep) throw new SyntaxError(tooDeep);
+    return JSONRPCMessageSchema.parse(requestOf(withMarkedIds(value, text)));
+  }
   const id = answer.data.id ?? requestId;
-  const { error, result } = answer.data;
+  const { error, result } = isDeep ? shallowAnswer(answer.data.result as Json) : answer.data;
   const isVersioned = messageSchema.safeParse(value).success;
   if (error === undefined || error === null)
     return JSONRPCMessageSchema.parse({
@@ -37,9 +47,9 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
       id,
       result: resultOf(text, isVersioned || result === null ? (result ?? null) : result),
     });
-  const sent = losesDigits(text) ? (rawJson(text) as { readonly error: unknown }).error : error;
+  const sent = !isDeep && losesDigits(text) ? (rawJson(text) as { readonly error: unknown }).error : error;
   const { code, message, data: given } = errorOf(typeof sent === 'string' ? { message: sent } : sent);
-  const isText = typeof given !== 'string' && losesDigits(text) && (given ?? null) !== null;
+  const isText = typeof given !== 'string' && !isDeep && losesDigits(text) && (given ?? null) !== null;
   const data = isText ? JSON.stringify(given) : given;
   return JSONRPCMessageSchema.parse({
     jsonrpc: '2.0',
@@ -48,13 +58,27 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
   });
 }
 
+/** Returns what is read of an answer that is too deep. In a list of tools, the others can be used. */
+function shallowAnswer(result: Json | undefined): { readonly error?: object; readonly result?: Json } {
+  if (!isObject(result) || !Array.isArray(result['tools'])) return { error: { message: tooDeep } };
+  return { result: cutAt(result, deepestMessage) };
+}
+
+/** Returns a value with null in place of each list and object that is more levels deep. */
+function cutAt(value: Json, levels: number): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return null;
+  if (Array.isArray(value)) return value.map((each) => cutAt(each, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cutAt(each, levels - 1)]));
+}
+
 /**
  * Returns a request or a notification without the keys that are null, in its parameters too. Its version may be missing, and
  * the progress that it reports may be a text such as 40%.
  */
-function requestOf(message: unknown): unknown {
-  if (!isObject(message as Json)) return message;
-  const { params: written, ...given } = withoutNulls(message as JsonObject);
+function requestOf(message: Json): unknown {
+  if (!isObject(message)) return message;
+  const { params: written, ...given } = withoutNulls(message);
   const rest: JsonObject = { ...given, jsonrpc: '2.0' };
   if (written === undefined) return rest;
   const params = isObject(written) ? withoutNulls(written) : written;

@@ -5,6 +5,7 @@ import { issueText } from '../../core/issueText.ts';
 import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/json.ts';
 import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
+import { isMapOfSchemas, isSchemaData } from '../load/schemaPatterns.ts';
 import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
@@ -152,10 +153,22 @@ function isDeep(values: readonly unknown[], levels: number): boolean {
 function parametersOf(written: unknown): JsonObject | string {
   if (written === undefined || written === null || written === true) return { type: 'object', properties: {} };
   if (!isObject(written as Json)) return 'its inputSchema is not an object';
-  const schema = withoutNulls(written as JsonObject);
+  const schema = withMaps(withoutNulls(written as JsonObject)) as JsonObject;
   const types = [schema['type'] ?? 'object'].flat().map((type) => String(type).toLowerCase());
   if (!types.includes('object')) return `its inputSchema has the type ${types.join(', ')}, and arguments are an object`;
   return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : { ...schema, type: 'object' };
+}
+
+/** Returns a schema with an empty object in place of each map of schemas that is an empty list, as PHP writes it. */
+function withMaps(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withMaps);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (isSchemaData(key)) return [key, value];
+      return [key, isMapOfSchemas(key) && Array.isArray(value) && value.length === 0 ? {} : withMaps(value)];
+    }),
+  );
 }
 
 /** Returns what a server says of a tool's effect. `destructiveHint` is about a tool that changes something. */

@@ -119,3 +119,23 @@ test.each([
   });
   expect(await (await connectTo(url, { reader: { tool: 'look', arguments: {} } })).read()).toEqual(state);
 });
+
+test('a request of the server is answered with its id, also where that is a large number', async () => {
+  const answers: string[] = [];
+  const ids = [large, `"${large}"`, '7'];
+  const pings = ids.map((id) => `data: {"jsonrpc":"2.0","id":${id},"method":"ping"}\n\n`).join('');
+  const { url } = await rawMcpServer({
+    onAnswer: (answer) => answers.push(answer),
+    reply: ({ id, method }) =>
+      method === 'tools/call'
+        ? (response) => {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            response.end(`${pings}data: ${resultBody(id, textResult('seen'))}\n\n`);
+          }
+        : undefined,
+  });
+  await (await connectTo(url)).call('look', {});
+  await expect
+    .poll(() => answers.map((answer) => /"id":([^,}]+)/.exec(answer)?.[1]).toSorted())
+    .toEqual(ids.toSorted());
+});

@@ -4,7 +4,14 @@ import type { HttpServer } from '../../../../src/engine/core/domain.ts';
 import { isAlive } from '../../../../src/engine/shell/isAlive.ts';
 import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
-import { connectTo, declaredHttp, type RawReply, rawMcpServer, textResult } from '../../../support/rawMcpServer.ts';
+import {
+  connectTo,
+  declaredHttp,
+  type Raw,
+  type RawReply,
+  rawMcpServer,
+  textResult,
+} from '../../../support/rawMcpServer.ts';
 
 const errorOf = (code: number, message: string, more = '') => `"error":{"code":${code},"message":"${message}"${more}}`;
 const answer = (id: number | null, rest: string) => `{"jsonrpc":"2.0","id":${id},${rest}}`;
@@ -164,10 +171,16 @@ test.each([
   expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content, isError: false });
 });
 
+const sent = (status: number, type: string, body: string) => (response: ServerResponse) =>
+  void response.writeHead(status, { 'content-type': type }).end(body);
 const notFinite = '"result":{"structuredContent":{"mean":NaN}}';
 test.each<[string, (id: number) => RawReply]>([
   ['JSON', (id) => ({ body: answer(id, notFinite) })],
   ['JSON with status 202', (id) => ({ status: 202, body: answer(id, notFinite) })],
+  ['a list with status 202', (id) => ({ status: 202, body: `[${answer(id, notFinite)}]` })],
+  ['an event stream with status 202', (id) => sent(202, 'text/event-stream', `data: ${answer(id, notFinite)}\n\n`)],
+  ['JSON with the type of a text', (id) => sent(200, 'text/plain', answer(id, notFinite))],
+  ['JSON with status 202 and the type of a text', (id) => sent(202, 'text/plain', answer(id, notFinite))],
   ['an event stream', (id) => streamed(answer(id, notFinite))],
 ])('an answer with NaN in %s is read', async (_, reply) => {
   const { url } = await rawMcpServer({ reply: ({ id, method }) => (method === 'tools/call' ? reply(id) : undefined) });
@@ -232,6 +245,29 @@ test('the longest line of a server over stdio is declared', async () => {
   const content = 'Error: the result is longer than 1.2 MB, which is the maxMessageSize of the server';
   expect(await source.call('look', {})).toEqual({ content, isError: true });
 });
+
+const deep = (id: number | string, key = 'result') => {
+  const lists = `${'['.repeat(20_000)}9007199254740993${']'.repeat(20_000)}`;
+  const value = key === 'result' ? lists : `{"code":1,"message":"m","data":${lists}}`;
+  return `{"jsonrpc":"2.0","id":${id},"${key}":${value}}`;
+};
+test.each<[string, () => Promise<ToolSource>]>([
+  ['a result over HTTP', () => deepOver(({ id }) => ({ body: deep(id) }))],
+  ['an event over HTTP', () => deepOver(({ id }) => streamed(deep(id)))],
+  ['an error over HTTP', () => deepOver(({ id }) => ({ body: deep(id, 'error') }))],
+  ['a result over stdio', () => startStdio(deep('ID'))],
+])('an answer with thousands of levels is an error for the agent: %s', async (_, start) => {
+  const source = await start();
+  const content = 'Error: MCP error -32603: the answer is more than 1000 levels deep';
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content, isError: true });
+});
+
+async function deepOver(reply: NonNullable<Raw['reply']>): Promise<ToolSource> {
+  const { url } = await rawMcpServer({
+    reply: (request, server) => (request.method === 'tools/call' ? reply(request, server) : undefined),
+  });
+  return connectTo(url);
+}
 
 test('a result that is null is an empty result', async () => {
   const { url } = await rawMcpServer({

@@ -29,6 +29,11 @@ it.each<[string, object, object]>([
   ['an empty schema', { inputSchema: {} }, { parameters: nothing }],
   ['a schema without a type', { inputSchema: one }, { parameters: { type: 'object', ...one } }],
   ['a schema with lists that are null', { inputSchema: { type: 'object', properties: null, required: null } }, {}],
+  [
+    'a schema of PHP with empty lists',
+    { inputSchema: { type: 'object', properties: [], $defs: { a: { properties: [], required: [] } } } },
+    { parameters: { type: 'object', properties: {}, $defs: { a: { properties: {}, required: [] } } } },
+  ],
   ['a schema of the type OBJECT', { inputSchema: { type: 'OBJECT' } }, { parameters: { type: 'object' } }],
   ['an output schema of type array', { outputSchema: { type: 'array', items: {} } }, {}],
   [
@@ -44,6 +49,7 @@ it.each<[string, object, object]>([
   });
   expect(server.tools).toHaveLength(1);
   expect(server.tools[0]).toMatchObject({ name: 'look', ...expected });
+  if ('parameters' in expected) expect(server.tools[0]?.parameters).toEqual(expected.parameters);
   expect(server.tools[0]).not.toHaveProperty('leftOut');
   expect(await server.call('look', {})).toMatchObject({ content: 'seen', isError: false });
 });
