@@ -98,9 +98,17 @@ export function withDigits(value: Json): Json {
 /** Returns whether a value of `rawJson` has a whole number that a JavaScript number is not safe for. */
 export const hasExactNumber = (value: Json): boolean => !exactPlaces(value, '').next().done;
 
-/** Returns arguments as they are checked: each number of `exactArguments` is the closest JavaScript number. */
-export function approximated(schema: JsonObject, given: JsonObject, integers: readonly string[] = []): JsonObject {
-  return (hasLarge(given) ? withAllNumbers(schema, given, Number, integers) : given) as JsonObject;
+/**
+ * Returns a value as it is checked with a schema: each number of `exactArguments` is a JavaScript number.
+ * @param number makes it of its digits; by default the closest one
+ */
+export function approximated<Value extends Json>(
+  schema: JsonObject,
+  given: Value,
+  integers: readonly string[] = [],
+  number: (digits: string) => number = Number,
+): Value {
+  return (hasLarge(given) ? withAllNumbers(schema, given, number, integers) : given) as Value;
 }
 
 /**
@@ -113,7 +121,7 @@ export function exactArguments(schema: JsonObject, given: JsonObject, integers: 
 
 function withAllNumbers(
   schema: JsonObject,
-  given: JsonObject,
+  given: Json,
   number: (text: string) => unknown,
   integers: readonly string[],
 ): unknown {
@@ -132,9 +140,16 @@ function* exactPlaces(value: unknown, place: string): Generator<string, void> {
     for (const [key, each] of Object.entries(value)) yield* exactPlaces(each, `${place}/${pointerKey(key)}`);
 }
 
-function hasLarge(value: Json): boolean {
-  if (typeof value === 'string') return value.length > 15 && isLargeInteger(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasLarge);
+const hasLarge = (value: Json): boolean => !largeTexts(value, '').next().done;
+
+/** Returns the JSON Pointers of the texts in a value that are digits of a number that is too large. */
+export const largeTextPlaces = (value: Json): readonly string[] => [...largeTexts(value, '')];
+
+function* largeTexts(value: Json, place: string): Generator<string, void> {
+  if (typeof value === 'string') {
+    if (value.length > 15 && isLargeInteger(value)) yield place;
+  } else if (typeof value === 'object' && value !== null)
+    for (const [key, each] of Object.entries(value)) yield* largeTexts(each, `${place}/${pointerKey(key)}`);
 }
 
 /** Which texts were numbers, and where in the arguments a value is. */

@@ -9,6 +9,7 @@ import { AnswerTooLong } from './boundFetch.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import { misfitOf } from './load/arguments.ts';
+import { integersIn } from './load/exactErrors.ts';
 import { McpConnection, namesSession } from './mcp/connection.ts';
 import type { Declared } from './mcp/declared.ts';
 import { isRefused, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from './mcp/errors.ts';
@@ -274,10 +275,11 @@ class McpInstance implements ToolSource {
     const filled = this.#instance.fill(args);
     const keyed = argument && idempotencyKey ? { ...filled, [argument]: idempotencyKey } : filled;
     const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
+    const { parameters = {} } = tool ?? {};
     // The engine's own calls may name a tool that no seat is offered.
     const request = {
       name: tool ? nameOnServer(tool) : name,
-      arguments: exactArguments(tool?.parameters ?? {}, keyed, options.integers),
+      arguments: exactArguments(parameters, keyed, integersIn(parameters, filled, options.integers)),
       ...meta,
     };
     try {

@@ -3,7 +3,7 @@ import { comparedFields } from '../core/comparedFields.ts';
 import type { Domain, DomainFile } from '../core/domain.ts';
 import type { EventOf, RolloutEvent } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import { exactArguments, exactJsonOf } from '../core/largeIntegers.ts';
+import { exactJsonOf } from '../core/largeIntegers.ts';
 import { attachmentsOf } from '../core/media.ts';
 import { type NumberForms, numberFormsOf } from '../core/message.ts';
 import { excerpt } from '../core/rules/finding.ts';
@@ -15,6 +15,7 @@ import type { CheckedQuestion } from './checkedRollout.ts';
 import { cancelled, Fault } from './fault.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from './lane/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
+import { sentArguments } from './load/exactErrors.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
 
@@ -142,7 +143,7 @@ export class RolloutTools {
       fresh: isFresh,
       changes,
       tool: tool.name,
-      arguments: exactArguments(tool.parameters, args, integers),
+      arguments: sentArguments(tool.parameters, args, integers),
       floats,
       now,
       seed,

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { keysOfPointer } from '../../core/jsonPointer.ts';
-import { approximated, isLargeInteger } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
+import { exactErrors, integersIn } from './exactErrors.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf } from './note.ts';
 import { compileSchema } from './schemaCompiler.ts';
@@ -31,49 +31,8 @@ export function argumentProblems(
 ): readonly ArgumentProblem[] {
   const schema = compileSchema(tool.parameters);
   if ('problem' in schema) return [];
-  const errors = schema.errorsOf(approximated(tool.parameters, given, integers));
-  return unmetErrors(errors, given).flatMap((error) => problemOf(tool, error, given));
-}
-
-/** Returns errors without those of limits that a number keeps and the closest JavaScript number, which is checked, does not. */
-function unmetErrors(errors: readonly ErrorObject[], given: JsonObject): readonly ErrorObject[] {
-  const isMet = (error: ErrorObject) => keepsLimit(error, valueAt(given, keysOfPointer(error.instancePath)));
-  const met = errors.filter(isMet);
-  if (met.length === 0) return errors;
-  const unmet = errors.filter((error) => !met.includes(error));
-  const fitting = unmet.filter((form) => {
-    if (form.keyword !== 'anyOf' && form.keyword !== 'oneOf') return false;
-    const branches = met.filter((error) => isWithin(error, form)).map((error) => branchOf(error, form));
-    return branches.some((branch) => !unmet.some((error) => isWithin(error, form) && branchOf(error, form) === branch));
-  });
-  return unmet.filter((error) => !fitting.some((form) => error === form || isWithin(error, form)));
-}
-
-const isWithin = (error: ErrorObject, form: ErrorObject) =>
-  error.schemaPath.startsWith(`${form.schemaPath}/`) && error.instancePath.startsWith(form.instancePath);
-
-/** Returns which form of an anyOf or a oneOf an error is about. */
-const branchOf = (error: ErrorObject, form: ErrorObject) =>
-  error.schemaPath.slice(form.schemaPath.length + 1).split('/')[0];
-
-function keepsLimit({ keyword, params }: ErrorObject, value: Json | undefined): boolean {
-  if (typeof value !== 'string' || !isLargeInteger(value)) return false;
-  const exact = BigInt(value);
-  const { limit, multipleOf } = params as { readonly limit: number; readonly multipleOf: number };
-  switch (keyword) {
-    case 'minimum':
-      return exact >= limit;
-    case 'exclusiveMinimum':
-      return exact > limit;
-    case 'maximum':
-      return exact <= limit;
-    case 'exclusiveMaximum':
-      return exact < limit;
-    case 'multipleOf':
-      return Number.isInteger(multipleOf) && exact % BigInt(multipleOf) === 0n;
-    default:
-      return false;
-  }
+  const checked = { schema: tool.parameters, value: given, integers: integersIn(tool.parameters, given, integers) };
+  return exactErrors(schema, checked).flatMap((error) => problemOf(tool, error, given));
 }
 
 /** What a call is refused with whose arguments do not fit, or null where they do. */

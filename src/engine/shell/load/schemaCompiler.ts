@@ -144,7 +144,8 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
 
 /**
  * Returns a schema without what compilers refuse and servers write all the same: keywords that are null, and the `nullable`
- * of OpenAPI beside no `type`. Without `$async` too, with which Ajv answers later.
+ * of OpenAPI beside no `type`. Without `$async` too, with which Ajv answers later. A dynamic reference is a usual one, which
+ * it is in a schema of one part: Ajv takes it for the root wherever its anchor is.
  */
 function tolerated(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(tolerated);
@@ -152,6 +153,8 @@ function tolerated(schema: Json): Json {
   const {
     nullable,
     $async: _,
+    $dynamicRef,
+    $recursiveRef = $dynamicRef,
     ...plain
   } = Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
@@ -160,8 +163,8 @@ function tolerated(schema: Json): Json {
       return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value) : tolerated(value)]];
     }),
   ) as JsonObject;
-  if (['$ref', '$dynamicRef', '$recursiveRef'].some((key) => typeof plain[key] === 'string'))
-    (plain as Record<string, Json>)[counted] = true;
+  const { $ref = $recursiveRef } = plain;
+  if (typeof $ref === 'string') Object.assign(plain, { $ref, [counted]: true });
   if (nullable === undefined) return plain;
   if (plain['type'] !== undefined) return nullable === true ? { ...plain, nullable } : plain;
   return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;

@@ -1,5 +1,8 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import { largeIntegerPlaces, withDigits } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
-import { compileOutputSchema } from '../load/schemaCompiler.ts';
+import { exactErrors } from '../load/exactErrors.ts';
+import { compileOutputSchema, compileSchema } from '../load/schemaCompiler.ts';
 import { redacted } from '../secrets.ts';
 import type { ReadResult } from './result.ts';
 
@@ -15,9 +18,15 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   const schema = compileOutputSchema(outputSchema);
   if ('problem' in schema) return undefined;
   if (data === undefined) return 'the tool has an output schema, and its result has no structuredContent';
-  // The schema is checked with the closest JavaScript numbers.
-  const [error] = schema.errorsOf(JSON.parse(JSON.stringify(data)));
+  const integers = largeIntegerPlaces(JSON.stringify(data));
+  const [error] = integers.length > 0 ? errorsOf(outputSchema, data, integers) : schema.errorsOf(withDigits(data));
   if (!error) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
   return redacted(`structuredContent does not match the output schema: ${text}`).slice(0, longest);
+}
+
+/** All errors are found, as some of them are only those of JavaScript numbers next to a large one. */
+function errorsOf(outputSchema: JsonObject, data: Json, integers: readonly string[]) {
+  const compiled = compileSchema(outputSchema);
+  return 'problem' in compiled ? [] : exactErrors(compiled, { schema: {}, value: withDigits(data), integers });
 }

@@ -1,9 +1,9 @@
 import type { PythonEnvironment } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { exactArguments } from '../../core/largeIntegers.ts';
 import type { NumberForms } from '../../core/message.ts';
 import type { Tool } from '../../core/tool.ts';
 import { Fault } from '../fault.ts';
+import { sentArguments } from '../load/exactErrors.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from '../toolSource.ts';
 import type { BridgeProcess } from './bridgeProcess.ts';
 
@@ -53,7 +53,7 @@ export class EnvironmentSource implements ToolSource {
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#declared.timeoutMs;
     const save = this.#declared.state === 'snapshot' && tool?.effect === 'write';
     const { floats, integers, idempotencyKey: key } = options;
-    const exact = exactArguments(tool?.parameters ?? {}, args, integers);
+    const exact = sentArguments(tool?.parameters ?? {}, args, integers);
     const params = { tool: name, arguments: exact, floats, key, save };
     const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
     let answer = await ask();
@@ -119,7 +119,7 @@ export class EnvironmentSource implements ToolSource {
     for (const { name, args, forms, content } of this.#calls) {
       const { parameters = {} } = this.tools.find((each) => each.name === name) ?? {};
       const { floats, integers } = forms;
-      const params = { tool: name, arguments: exactArguments(parameters, args, integers), floats };
+      const params = { tool: name, arguments: sentArguments(parameters, args, integers), floats };
       const again = await this.#request<CallAnswer>('call', params, this.#declared.timeoutMs);
       if ('stale' in again || again.content !== content)
         throw this.#lost(`${name} answered differently when it was made again`);

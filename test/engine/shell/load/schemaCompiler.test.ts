@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/engine/core/json.ts';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { argumentProblems, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
+import { sentArguments } from '../../../../src/engine/shell/load/exactErrors.ts';
 import { unsupportedPatterns } from '../../../../src/engine/shell/load/schemaPatterns.ts';
 
 const draft = (name: string) => ({ $schema: `http://json-schema.org/${name}/schema#` });
@@ -115,7 +116,59 @@ it.each<[string, JsonObject, JsonObject, readonly string[], number]>([
     ['/a'],
     0,
   ],
+  [
+    'a maximum that only the exact number exceeds',
+    { properties: { a: { ...integer, maximum: 2 ** 53 } } },
+    { a: large },
+    [],
+    1,
+  ],
 ])('a large integer is checked exactly: %s', (_, schema, args, integers, count) => {
   const tool = { name: 'look', description: '', parameters: { type: 'object', ...schema } } as unknown as Tool;
   expect(argumentProblems(tool, args, integers)).toHaveLength(count);
+});
+
+const either = JSON.parse(
+  '{"if":{"properties":{"k":{"const":1}}},"then":{"properties":{"a":{"type":"integer"}}},"else":{"properties":{"a":{"type":"string"}}}}',
+);
+it.each<[string, JsonObject, JsonObject, string]>([
+  ['then', either, { k: 1, a: large }, `{"k":1,"a":${large}}`],
+  ['else', either, { k: 2, a: large }, `{"k":2,"a":"${large}"}`],
+  [
+    'dependentSchemas',
+    { dependentSchemas: { k: { properties: { a: integer } } } },
+    { k: 1, a: large },
+    `{"k":1,"a":${large}}`,
+  ],
+  ['unevaluatedProperties', { unevaluatedProperties: integer }, { a: large }, `{"a":${large}}`],
+  [
+    'an anchor',
+    { properties: { a: { $ref: '#id' } }, $defs: { id: { $anchor: 'id', ...integer } } },
+    { a: large },
+    `{"a":${large}}`,
+  ],
+  [
+    'a dynamic anchor',
+    { properties: { a: { $dynamicRef: '#id' } }, $defs: { id: { $dynamicAnchor: 'id', ...integer } } },
+    { a: large },
+    `{"a":${large}}`,
+  ],
+  [
+    'unevaluatedItems',
+    { properties: { a: { prefixItems: [{ type: 'string' }], unevaluatedItems: integer } } },
+    { a: [large, large] },
+    `{"a":["${large}",${large}]}`,
+  ],
+  [
+    'a text that is too long',
+    { properties: { a: { $ref: '#id' } }, $defs: { id: { $anchor: 'id', type: 'string', maxLength: 3 } } },
+    { a: large },
+    `{"a":"${large}"}`,
+  ],
+  ['nothing about it', {}, { a: large }, `{"a":"${large}"}`],
+])('a text of digits is a number where the schema takes only that: %s', (_, schema, args, sent) => {
+  const parameters = { type: 'object', ...schema } as JsonObject;
+  expect(JSON.stringify(sentArguments(parameters, args))).toBe(sent);
+  const problems = argumentProblems({ name: 'look', description: '', parameters } as Tool, args);
+  expect(problems).toHaveLength(sent.includes('"a":"') && 'properties' in schema ? 1 : 0);
 });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
+import { rawJson } from '../../../../src/engine/core/largeIntegers.ts';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { guardReader } from '../../../../src/engine/shell/guardNotes.ts';
@@ -107,6 +109,23 @@ it('one difference of a result is found, however many there are', () => {
   expect(mismatchOf(tool, { content: '', isError: false, data })).toBe(
     'structuredContent does not match the output schema: /0 must be number',
   );
+});
+
+const even = 9007199254740992;
+it.each<[JsonObject, string, string | undefined]>([
+  [{ exclusiveMinimum: even }, '9007199254740993', undefined],
+  [{ maximum: even }, '9007199254740993', 'must be <= 9007199254740992'],
+  [{ minimum: -even }, '-9007199254740993', 'must be >= -9007199254740992'],
+  [{ exclusiveMaximum: even }, '9007199254740991', undefined],
+  [{ multipleOf: 3 }, '9007199254740993', undefined],
+  [{ type: 'string' }, '9007199254740993', 'must be string'],
+  [{ anyOf: [{ maximum: even }, { type: 'string' }] }, '9007199254740993', 'must be <= 9007199254740992'],
+  [{ type: 'string' }, '"9007199254740993"', undefined],
+])('a result is compared with the limits of %j with all its digits: %s', (schema, number, mismatch) => {
+  const tool = { outputSchema: { type: 'object', properties: { n: schema } } } as unknown as Tool;
+  const data = rawJson(`{"n":${number}}`) as Json;
+  const note = mismatchOf(tool, { content: '', isError: false, data });
+  expect(note).toEqual(mismatch === undefined ? undefined : expect.stringContaining(mismatch));
 });
 
 it('the audit finds a result that does not match its output schema', async () => {
