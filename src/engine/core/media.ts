@@ -23,7 +23,7 @@ export function attachmentsOf({ media, resourceLines }: Attachments): Attachment
 }
 
 /** Kinds of media that models can be sent. */
-export const modalities = ['image', 'audio'] as const;
+export const modalities = ['image', 'audio', 'pdf', 'file'] as const;
 export type Modality = (typeof modalities)[number];
 
 const modalityByType: Readonly<Record<string, Modality>> = {
@@ -33,11 +33,20 @@ const modalityByType: Readonly<Record<string, Modality>> = {
   'image/webp': 'image',
   'audio/wav': 'audio',
   'audio/mpeg': 'audio',
+  'application/pdf': 'pdf',
 };
 
-/** Returns what a model must take to be sent this; undefined for a type that is sent to no model. */
-export function modalityOf({ mimeType }: Pick<Media, 'mimeType'>): Modality | undefined {
-  return Object.hasOwn(modalityByType, mimeType) ? modalityByType[mimeType] : undefined;
+/** Returns what a model must take to be sent this. */
+export function modalityOf({ mimeType }: Pick<Media, 'mimeType'>): Modality {
+  return (Object.hasOwn(modalityByType, mimeType) ? modalityByType[mimeType] : undefined) ?? 'file';
+}
+
+/** Returns the name of a file: the end of its address, or one that tells its type. */
+export function fileName({ mimeType, uri }: Media): string {
+  const path = uri === undefined ? undefined : /^[^?#]*/.exec(uri)?.[0];
+  const [, name] = /[/:]([^/:]+)$/.exec(path ?? '') ?? [];
+  const [, type = ''] = mimeType.split('/');
+  return name === undefined || !name.includes('.') ? `file.${type.split(/[.+-]/).at(-1) || 'bin'}` : name;
 }
 
 /** Returns the line that a result has in place of media, such as `[image/png, 34 kB]`. */
@@ -46,6 +55,9 @@ export function mediaText({ mimeType, data }: Media): string {
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return `[${mimeType}, ${size}]`;
 }
+
+/** A line of a result that is the JSON of a file with a text or of a link to a file. */
+export type ResourceLine = { readonly json: string };
 
 /**
  * Returns the parts of a result in the order in which its tool gave them. Recordings of earlier versions lack the lines of
@@ -59,9 +71,6 @@ export function partsOf(
   const parts: (string | Media | ResourceLine)[] = [];
   let lines: string[] = [];
   const endText = () => {
-/** A line of a result that is the JSON of a file with a text or of a link to a file. */
-export type ResourceLine = { readonly json: string };
-
     if (lines.length > 0) parts.push(lines.join('\n'));
     lines = [];
   };
@@ -71,11 +80,11 @@ export type ResourceLine = { readonly json: string };
       endText();
       parts.push(next);
       left.shift();
+    } else if (resourceLines.includes(at)) {
+      endText();
+      parts.push({ json: line });
     } else lines.push(line);
   }
   endText();
   return [...parts, ...left];
 }
-    } else if (resourceLines.includes(at)) {
-      endText();
-      parts.push({ json: line });

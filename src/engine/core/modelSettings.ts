@@ -29,7 +29,9 @@ export const modelSettingsSchema = z.strictObject({
   modalities: z
     .array(z.enum(modalities))
     .optional()
-    .describe('Media in results of tools that the model is sent: image, audio. By default none: a line replaces each.'),
+    .describe(
+      'Media in results of tools that the model is sent: image, audio, pdf, file (any other type). By default none: a line replaces each.',
+    ),
   extraBody: z
     .record(z.string(), z.json())
     .refine((body) => !ownFields.some((name) => name in body), `expected no field of these: ${ownFields.join(', ')}`)

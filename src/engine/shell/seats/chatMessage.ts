@@ -4,7 +4,8 @@ import * as z from 'zod';
 export type ChatPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
-  | { readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } };
+  | { readonly type: 'input_audio'; readonly input_audio: { readonly data: string; readonly format: string } }
+  | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
 
 /** A call in a message of a model. */
 export type ChatCall = {

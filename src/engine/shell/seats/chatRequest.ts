@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
+import { fileName, type Media, type Modality, mediaText, modalityOf } from '../../core/media.ts';
 import { type Message, offeredNow } from '../../core/message.ts';
 import type { ProvidedMessage } from '../../core/providerFields.ts';
 import type { SeatView, UserView } from '../../core/seat.ts';
@@ -78,7 +78,7 @@ function mediaAfter(messages: readonly Message[], at: number, taken: readonly Mo
   const first = messages.slice(0, at + 1).findLastIndex(({ role }) => role !== 'tool') + 1;
   const parts = messages.slice(first, at + 1).flatMap((message) => {
     const media = message.role === 'tool' ? (message.media ?? []) : [];
-    return media.flatMap((each) => (taken.some((modality) => modality === modalityOf(each)) ? [mediaPart(each)] : []));
+    return media.filter((each) => taken.includes(modalityOf(each))).map(mediaPart);
   });
   if (parts.length === 0) return [];
   return [{ role: 'user', content: [{ type: 'text', text: 'The media of the results above:' }, ...parts] }];
@@ -86,9 +86,15 @@ function mediaAfter(messages: readonly Message[], at: number, taken: readonly Mo
 
 function mediaPart(media: Media): ChatPart {
   const { mimeType, data } = media;
-  if (modalityOf(media) === 'image')
-    return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
-  return { type: 'input_audio', input_audio: { data, format: mimeType === 'audio/wav' ? 'wav' : 'mp3' } };
+  const url = `data:${mimeType};base64,${data}`;
+  switch (modalityOf(media)) {
+    case 'image':
+      return { type: 'image_url', image_url: { url } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data, format: mimeType === 'audio/wav' ? 'wav' : 'mp3' } };
+    default:
+      return { type: 'file', file: { filename: fileName(media), file_data: url } };
+  }
 }
 
 /** Returns a request as the sidecar keeps it: the recording has the bytes of media already. */
@@ -105,6 +111,7 @@ export function withoutMedia<Request extends ChatBody>(request: Request): Reques
 const mediaPartSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
   z.object({ type: z.literal('input_audio'), input_audio: z.object({ data: z.string(), format: z.string() }) }),
+  z.object({ type: z.literal('file'), file: z.looseObject({ file_data: z.string() }) }),
 ]);
 
 /** A part that a custom agent has written can be of any other form, and is then kept as it is. */
@@ -114,9 +121,12 @@ function shortPart(part: Readonly<Record<string, unknown>>): Readonly<Record<str
     const { data, format } = media.input_audio;
     return { type: 'input_audio', input_audio: { data: mediaText({ mimeType: `audio/${format}`, data }), format } };
   }
-  const [, mimeType, data] = /^data:([^;]+);base64,(.*)$/.exec(media?.image_url.url ?? '') ?? [];
+  const url = media?.type === 'file' ? media.file.file_data : media?.image_url.url;
+  const [, mimeType, data] = /^data:([^;]+);base64,(.*)$/.exec(url ?? '') ?? [];
   if (mimeType === undefined || data === undefined) return part;
-  return { type: 'image_url', image_url: { url: mediaText({ mimeType, data }) } };
+  const text = mediaText({ mimeType, data });
+  if (media?.type === 'file') return { type: 'file', file: { ...media.file, file_data: text } };
+  return { type: 'image_url', image_url: { url: text } };
 }
 
 /** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */

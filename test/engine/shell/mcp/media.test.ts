@@ -20,10 +20,14 @@ const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
 const pdf = { mimeType: 'application/pdf', data: 'JVBERg==' };
 const text = (words: string) => ({ type: 'text', text: words });
 const form = { ...pdf, uri: 'a:b' };
+const zip = { mimeType: 'application/zip', data: 'UEsDBA==' };
 const blob = { type: 'resource', resource: { uri: form.uri, mimeType: form.mimeType, blob: form.data } };
 
-/** Plays one rollout of a domain whose tool `look` answers with a result. */
-async function looked(result: object) {
+/**
+ * Plays one rollout of a domain whose tool `look` answers with a result.
+ * @param more further keys of the task
+ */
+async function looked(result: object, more = '') {
   const { url } = await scriptedMcpServer({ list: { tools: [{ name: 'look' }] }, call: () => result });
   const domain = mcpDomain(
     'gallery',
@@ -33,7 +37,7 @@ script: [[{ tool: look }], Done.]
 evaluate: [communicate]
 train: [communicate]
 communicate: [Done]
-`,
+${more}`,
   );
   const [rollout] = await rehearse(domain, ['a']);
   if (!rollout) throw new Error('no rollout');
@@ -71,6 +75,13 @@ it.each<[string, object, string, readonly Media[] | undefined]>([
   const found = returned && 'media' in returned ? returned.media : undefined;
   if (media === undefined) expect(found).toBeUndefined();
   else expect(found).toMatchObject(media);
+});
+
+it('a result that a fault replaces has no picture', async () => {
+  const fault = 'faults: [{ type: undocumentedResult, tool: look, result: other }]\n';
+  const event = await looked({ content: [{ type: 'image', ...png }] }, fault);
+  expect(event).toMatchObject({ content: 'other' });
+  expect(event).not.toHaveProperty('media');
 });
 
 it.each<[string | null, string, Media | string]>([
@@ -121,6 +132,8 @@ it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly stri
   ['takes pictures', ['image'], [[png, wav, pdf]], ['text', 'image_url']],
   ['takes sounds', ['audio'], [[png, wav, pdf]], ['text', 'input_audio']],
   ['takes both', ['image', 'audio'], [[png], undefined, [wav]], ['text', 'image_url', 'input_audio']],
+  ['takes PDFs', ['pdf'], [[png, pdf, zip]], ['text', 'file']],
+  ['takes other files', ['file'], [[png, pdf, zip]], ['text', 'file']],
   ['gets none', ['image'], [undefined], []],
 ])('a model that %s is sent no others, behind the results', (_, taken, media, kinds) => {
   const { messages } = asked(
@@ -132,6 +145,18 @@ it.each<[string, Taken, readonly (readonly Media[] | undefined)[], readonly stri
   );
   const parts = messages[media.length]?.content as readonly { readonly type: string }[] | undefined;
   expect((parts ?? []).map(({ type }) => type)).toEqual(kinds);
+});
+
+it.each<[Media, string]>([
+  [pdf, 'file.pdf'],
+  [{ ...pdf, uri: 'file:///a/report%201.pdf?v=2#page' }, 'report%201.pdf'],
+  [{ ...pdf, uri: 'orders://1/invoice' }, 'file.pdf'],
+  [{ ...zip, mimeType: 'application/vnd.oasis.opendocument.text' }, 'file.text'],
+  [{ ...zip, mimeType: 'image/svg+xml' }, 'file.xml'],
+])('a model that takes files is sent %j as %s', (file, filename) => {
+  const { messages } = asked(['pdf', 'file'], [returned(0, [file])]);
+  const file_data = `data:${file.mimeType};base64,${file.data}`;
+  expect(messages.at(-1)?.content).toEqual([expect.anything(), { type: 'file', file: { filename, file_data } }]);
 });
 
 it('a call goes back to its model with the number that it wrote', () => {
@@ -148,11 +173,11 @@ it('a call goes back to its model with the number that it wrote', () => {
 });
 
 it('the sidecar keeps a request without the bytes of its media', () => {
-  const kept = JSON.stringify(withoutMedia(asked(['image', 'audio'], [returned(0, [png, wav])])));
-  expect(kept).toContain('[image/png, 1 kB]');
-  expect(kept).toContain('[audio/wav, 1 kB]');
-  expect(kept).not.toContain(png.data);
-  expect(kept).not.toContain(wav.data);
+  const kept = JSON.stringify(withoutMedia(asked(['image', 'audio', 'pdf'], [returned(0, [png, wav, pdf])])));
+  for (const { mimeType, data } of [png, wav, pdf]) {
+    expect(kept).toContain(`[${mimeType}, 1 kB]`);
+    expect(kept).not.toContain(data);
+  }
 });
 
 it.each<[string, readonly Media[], readonly (string | Media)[]]>([
@@ -194,6 +219,9 @@ it('a client of a domain gets pictures, sounds and files as they are', async () 
   ]);
 });
 
+const file = { type: 'resource', resource: { uri: 'a:b', mimeType: 'text/plain', text: 'one\ntwo' } };
+const link = { type: 'resource_link', uri: 'a:b', name: 'b' };
+
 it.each<[string, readonly object[]]>([
   ['a file with a text', [file]],
   ['a link between texts', [text('see'), link, text('and\nthis')]],
@@ -214,9 +242,6 @@ it.each<[string, Media, boolean]>([
   ['a sound', wav, false],
   ['data that is not base64', { ...png, data: '"onerror="x' }, false],
   ['a picture of 20 MB', { ...png, data: 'A'.repeat(20_000_000) }, false],
-const file = { type: 'resource', resource: { uri: 'a:b', mimeType: 'text/plain', text: 'one\ntwo' } };
-const link = { type: 'resource_link', uri: 'a:b', name: 'b' };
-
 ])('the trajectory view is right about %s', (_, media, isShown) => {
   const event = { type: 'toolReturned' as const, callId: 'c', content: 'seen', isError: false, media: [media] };
   expect(stepEntry({ n: 1, event }).pictures).toEqual(
