@@ -268,7 +268,7 @@ function taskText(
   unseen: readonly string[] = [],
 ): string {
   const args = exampleArguments(rest);
-  // What nothing was found for, as a pattern with choices, is left to the person.
+  // What nothing was found for, as a pattern that no text fits, is left to the person.
   const misfit = misfitOf({ name: tool, description, ...rest }, args);
   const known = factsIn(args);
   const what = wordsOf(tool);

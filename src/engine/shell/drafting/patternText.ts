@@ -2,16 +2,41 @@
 const signs = [...'A1a', ...Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))];
 const longest = 200;
 
-/** One sign of a pattern, and how often it stands there: a pattern with groups or choices has others as well. */
+/** How many ways through the choices of a pattern are tried. */
+const mostWays = 50;
+
+/** A group without another one in it, and how often it is there. */
+const group = /(?<!\\)\((?:\?(?::|P?<\w+>))?((?:[^()\\]|\\.)*)\)(?:([*+?])|\{(\d+)(?:,\d*)?\})?/;
+
+/** One sign of a pattern without groups and choices, and how often it is there. */
 const part = /(\[(?:\\.|[^\]\\])+\]|\\.|[^\\[\](){}|*+?^$])(?:\{(\d+)(,\d*)?\}|([*+?]))?/y;
 
 /**
- * A text that fits a pattern of signs in a row, such as `^[A-Z]{3}-\d+$`; null where none is found.
+ * A text that fits a pattern of signs in a row and of choices, such as `^(asc|desc)-\d+$`; null where none is found.
  * @param fits what else it must be
  */
 export function patternText(pattern: string, minLength: number, fits: (text: string) => boolean): string | null {
   const lengths = [1, minLength].filter((length) => length <= longest);
-  return lengths.map((length) => inARow(pattern, length)).find((text) => text !== null && fits(text)) ?? null;
+  for (const way of waysThrough(pattern).take(mostWays))
+    for (const length of lengths) {
+      const text = inARow(way, length);
+      if (text !== null && fits(text)) return text;
+    }
+  return null;
+}
+
+/** Gives the patterns without groups and choices that a pattern is made of. */
+function* waysThrough(pattern: string): Generator<string, void> {
+  const found = group.exec(pattern);
+  if (!found) {
+    yield pattern;
+    if (pattern.includes('|')) yield* pattern.split('|');
+    return;
+  }
+  const [whole, inner = '', mark, count = '1'] = found;
+  const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)];
+  const times = mark === '*' || mark === '?' ? 0 : Math.min(Number(count), longest);
+  for (const way of times === 0 ? [''] : inner.split('|')) yield* waysThrough(`${before}${way.repeat(times)}${after}`);
 }
 
 /** @param open how often a sign stands there that the pattern takes any number of */

@@ -193,16 +193,26 @@ describe('arguments made of a JSON Schema', () => {
       { maxDepth: 3 },
       leaf,
       tie('schema').map((items) => ({ type: 'array', items, minItems: 1 })),
+      tie('schema').map((contains) => ({ type: 'array', contains, minItems: 2 })),
+      fc.tuple(tie('schema'), tie('schema')).map((anyOf) => ({ anyOf })),
       fc
         .dictionary(fc.constantFrom('one', 'two', 'three'), tie('schema') as fc.Arbitrary<JsonObject>)
         .map((properties) => object(properties, Object.keys(properties))),
     ),
   }));
+  const forms = (names: readonly string[]): JsonObject => {
+    const [first = '', ...others] = names;
+    const either = { oneOf: [{ required: [first] }, { not: { required: [first] }, required: others }] };
+    return others.length > 0 ? { ...either, dependentRequired: { [first]: others } } : {};
+  };
   test('fit the schema that they are made of', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c'), schema), (properties) => {
-        const tool = toolOf(object(properties, Object.keys(properties)));
-        expect(misfitOf(tool, exampleArguments(tool))).toBeNull();
+        const names = Object.keys(properties);
+        for (const parameters of [object(properties, names), { ...object(properties), ...forms(names) }]) {
+          const tool = toolOf(parameters);
+          expect(misfitOf(tool, exampleArguments(tool))).toBeNull();
+        }
       }),
       { numRuns: runs(50) },
     );
@@ -335,7 +345,7 @@ describe('the draft of a declaration', () => {
 });
 
 test('a value that nothing is found for is still to be done', () => {
-  const sku = { type: 'string', pattern: '^(?:AB|CD)$' };
+  const sku = { type: 'string', pattern: '^[^\\s\\S]$' };
   const tool = toolOf({ type: 'object', properties: { sku }, required: ['sku'] });
   const tools = judged([{ tool, isReadOnly: false }]);
   const now = '2026-03-02T09:00:00Z';
