@@ -20,6 +20,7 @@ import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 
 const large = '9007199254740993';
+const link = { type: 'resource_link', uri: 'a:c', name: 'c' };
 const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 
 type Behaviour = {
@@ -32,6 +33,8 @@ type Behaviour = {
   readonly listed?: object;
   /** The arguments of the call in the script. */
   readonly args?: string;
+  /** What else the event of the result has. */
+  readonly event?: object;
   /** The sidecar has a note on the call. */
   readonly note?: string;
 };
@@ -99,6 +102,42 @@ const behaviours: readonly Behaviour[] = [
     seen: expect.stringMatching(/^\[audio\/wav, 1 kB\]\n\[application\/pdf, 1 kB\]\n.*a:c/),
   },
   {
+    name: 'a text like a link, and that link',
+    reply: (id) => content(id, { type: 'text', text: JSON.stringify(link) }, link),
+    seen: `${JSON.stringify(link)}\n${JSON.stringify(link)}`,
+    event: { resourceLines: [1] },
+  },
+  {
+    name: 'a list with status 202',
+    reply: (id) => ({ status: 202, body: `[${notification('notifications/message')},${done(id)}]` }),
+    seen: 'done',
+  },
+  {
+    name: 'a request of the server whose id is a large number',
+    reply: (id) => streamed(`{"jsonrpc":"2.0","id":${large},"method":"ping"}`, done(id)),
+    seen: 'done',
+  },
+  {
+    name: 'an argument that only a condition makes a number',
+    listed: {
+      inputSchema: {
+        type: 'object',
+        if: { required: ['id'] },
+        ...JSON.parse('{"then":{"properties":{"id":{"type":"integer"}}}}'),
+      },
+    },
+    args: `{ id: "${large}" }`,
+    reply: (id, { text }) => result(id, textResult(/"arguments":(\{[^}]*\})/.exec(text)?.[1] ?? text)),
+    seen: `{"id":${large}}`,
+  },
+  {
+    name: 'a large integer that its output schema does not take',
+    listed: { outputSchema: { type: 'object', properties: { id: { maximum: 2 ** 53 } } } },
+    reply: (id) => result(id, `{"structuredContent":{"id":${large}}}`),
+    seen: `{"id":${large}}`,
+    note: '/id must be <= 9007199254740992',
+  },
+  {
     name: 'a large integer',
     reply: (id) => result(id, `{"structuredContent":{"id":${large}}}`),
     seen: `{"id":${large}}`,
@@ -156,6 +195,11 @@ const behaviours: readonly Behaviour[] = [
     name: 'a result that is too long',
     reply: (id) => result(id, textResult('x'.repeat(2000))),
     seen: expect.stringContaining('Error: the result is longer than 1000 characters'),
+  },
+  {
+    name: 'a result with thousands of levels',
+    reply: (id) => result(id, `{"structuredContent":${'['.repeat(5000)}${']'.repeat(5000)}}`),
+    seen: expect.stringContaining('more than 1000 levels deep'),
   },
   {
     name: 'several messages in one event',
@@ -257,14 +301,14 @@ describe.each(sampled(['replay', 'snapshot'] as const, 2))('with state: %s', (st
     expect(out).toContain(`${cases.length + 1} scored of ${cases.length + 1}, mean reward 1.000`);
     expect(await rehearsal('verify', run)).toMatchObject({ code: 0 });
     const forked = new Map<string, readonly RolloutEvent[]>();
-    for (const { name, task, seen, note } of cases) {
+    for (const { name, task, seen, event, note } of cases) {
       const recording = join(run, `${task}.0.traj.jsonl`);
       const replay = await rehearsal('replay', recording, '--domain', domain, '--quiet');
       expect(replay, name).toMatchObject({ code: 0 });
       if (note !== undefined) expect(readFileSync(sidecarPath(recording), 'utf8'), name).toContain(note);
       const events = readRecording(recording).lines.map(({ event }) => event);
       const at = events.findIndex(({ type }) => type === 'toolReturned');
-      expect(events[at], name).toMatchObject({ content: seen });
+      expect(events[at], name).toMatchObject({ content: seen, ...event });
       const next = events.findIndex(({ type }, step) => step > at && type === 'agentReplied');
       forked.set(task, events.slice(0, next));
     }

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { mcpPython } from '../../../../scripts/mcpPython.ts';
+import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
 import { verifyRecording } from '../../../../src/engine/shell/verifyRun.ts';
 import { httpMcpServer } from '../../../support/httpMcpServer.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
@@ -18,11 +20,11 @@ const http = (url: string) => `type: http, url: "${url}"`;
 
 /** What an agent sends to the tools of a server, and what it gets. */
 type Calls = readonly (readonly [call: string, result: RegExp])[];
-/** How a domain declares the writes and the state of a server, and what holds at the end. */
-type Kept = { readonly keys: string; readonly that: string };
+/** How a domain declares the writes and the state of a server, what holds at the end, and a note in the sidecar. */
+type Kept = { readonly keys: string; readonly that: string; readonly note?: string };
 
 /** Plays a rollout, and checks that its recording can be verified, replayed and forked before its last turn. */
-async function expectPlayed(server: string, calls: Calls, { keys, that }: Kept): Promise<void> {
+async function expectPlayed(server: string, calls: Calls, { keys, that, note = '' }: Kept): Promise<void> {
   const folder = mcpDomain(
     'shop',
     `  shop: { ${server}, state: replay, ${keys} }`,
@@ -41,6 +43,7 @@ train: [assertions]
   expect(played).toMatchObject(wanted);
   expect(replayed(folder, played).problems).toBe(0);
   expect(verifyRecording(played.recording).problems).toEqual([]);
+  expect(readFileSync(sidecarPath(played.recording), 'utf8')).toContain(note);
   const last = played.events.findLastIndex(({ type }) => type === 'agentReplied');
   const [fork] = await rehearse(folder, ['a'], { from: played.events.slice(0, last) });
   expect(fork).toMatchObject(wanted);
@@ -59,6 +62,22 @@ const plain: Calls = [
   ['{ tool: chatter }', /^found$/],
 ];
 
+/** Answers that a client may not expect, of the same server in both languages. */
+const unexpected: Calls = [
+  ['{ tool: add }', /^added$/],
+  ['{ tool: mismatched }', /^1$/],
+  ['{ tool: refused }', /^Error: MCP error -32000: try later\n\{"seconds":5\}$/],
+  ['{ tool: crashed }', /^Error: MCP error -?\d+: /],
+  ['{ tool: long }', /^Error: the result is longer than 1000 characters/],
+  ['{ tool: state }', /^\{"count": ?1\}$/],
+];
+const expiring: Calls = [['{ tool: forget }', /^forgotten$/], ...unexpected];
+const renamed: Kept = {
+  keys: 'rename: { counter.add: add }, writes: [add], reader: { tool: state }, maxResultLength: 1000',
+  that: 'state.count == 1',
+  note: '/count must be string',
+};
+
 describe('a server of the official TypeScript SDK: every answer reaches the agent, and the reward is right', () => {
   test('over stdio', async () => {
     await expectPlayed(stdio(process.execPath, fixture('mcpServer.mjs'), 'good'), plain, counted);
@@ -67,6 +86,19 @@ describe('a server of the official TypeScript SDK: every answer reaches the agen
   test.each(['good', 'json'] as const)('over HTTP (%s)', async (mode) => {
     const { url } = await httpMcpServer(mode);
     await expectPlayed(http(url), [add, misfit], counted);
+  });
+
+  test('over stdio, with answers that a client may not expect', async () => {
+    await expectPlayed(stdio(process.execPath, fixture('plainSdkServer.mjs')), unexpected, renamed);
+  });
+
+  test('over HTTP, with such answers and a session that expires', async () => {
+    const server = spawn(process.execPath, [fixture('plainSdkServer.mjs'), 'http'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void server.kill());
+    const [url] = await once(server.stdout, 'data');
+    await expectPlayed(http(String(url).trim()), expiring, renamed);
   });
 });
 
@@ -110,5 +142,13 @@ describe.runIf(isFullSuite)('a server of the official Python SDK: the same', () 
     ['HTTP', async () => http(await served(program))],
   ])('over %s', async (_, start) => {
     await expectPlayed(await start(), orders, ordered);
+  });
+
+  const plainProgram = fixture('plainSdkServer.py');
+  test.each([
+    ['stdio', async () => stdio(mcpPython.path(), plainProgram), unexpected],
+    ['HTTP', async () => http(await served(plainProgram)), expiring],
+  ])('over %s, with answers that a client may not expect', async (_, start, calls) => {
+    await expectPlayed(await start(), calls, renamed);
   });
 });
