@@ -251,6 +251,36 @@ ${assertions('state.values[0][0] == 12')}`,
   },
   {
     registry: 'PyPI',
+    package: 'mcp-server-motherduck',
+    version: '1.1.0',
+    bytes: 200e6,
+    state: 'DuckDB, one database for all sessions',
+    reads: '`execute_query`: the rows of a table',
+    program: 'mcp-server-motherduck',
+    http: {
+      args: (port) => ['--transport', 'http', '--port', port, '--db-path', ':memory:', '--read-write'],
+      path: '/mcp',
+    },
+    flags: ['--no-play'],
+    edits: {
+      sharedState: true,
+      reader: { tool: 'execute_query', arguments: { sql: 'SELECT id, status FROM orders ORDER BY id' } },
+    },
+    task: `user: { goal: You want order 1 cancelled., known: { order: 1 } }
+setUp:
+  SERVER:
+    calls:
+      - { tool: execute_query, arguments: { sql: "CREATE OR REPLACE TABLE orders (id INTEGER, status TEXT)" } }
+      - { tool: execute_query, arguments: { sql: "INSERT INTO orders VALUES (1, 'open'), (2, 'open')" } }
+actions:
+  - { tool: execute_query, arguments: { sql: "UPDATE orders SET status = 'cancelled' WHERE id = 1" } }
+script:
+  - [{ tool: execute_query, arguments: { sql: "UPDATE orders SET status = 'cancelled' WHERE id = 2" } }]
+  - Done.
+${assertions('any(state.rows, it[0] == 1 and it[1] == "cancelled")')}`,
+  },
+  {
+    registry: 'PyPI',
     package: 'todo-txt-mcp',
     version: '1.0.2',
     beside: ['mcp<2'],
