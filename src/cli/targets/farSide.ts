@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
 import type { Fault } from '../../engine/shell/fault.ts';
+import { redacted, redactedPart } from '../../engine/shell/secrets.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { type ByteReader, bytesOf } from './byteReader.ts';
@@ -105,10 +106,10 @@ function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string)
   let words = '';
   let line = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString()).slice(-8000);
+    words = redactedPart(words + chunk.toString(), -8000);
     const lines = (line + chunk.toString()).split('\n');
     line = lines.pop() ?? '';
-    for (const each of lines) onWords?.(each);
+    for (const each of lines) onWords?.(redacted(each));
   });
   return () => words;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { variablesIn } from '../../engine/shell/placeholders.ts';
+import { keptSecret } from '../../engine/shell/secrets.ts';
 import { hubKeys, trainerEnvironment } from '../pythonEnvironment.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
@@ -26,7 +27,7 @@ export function keysOf({ config }: Launch, environment: NodeJS.ProcessEnv): Read
       `${missing.join(', ')} is not set in the environment here, and the domain's servers need it there: set it and run this again`,
     );
   const wanted = [...ofServers, ...namedKeys(config), ...optional].filter((name) => environment[name]);
-  return Object.fromEntries(wanted.map((name) => [name, environment[name] ?? '']));
+  return Object.fromEntries(wanted.map((name) => [name, keptSecret(name, environment[name] ?? '')]));
 }
 
 /** The variables that a configuration names for the keys of its models. */

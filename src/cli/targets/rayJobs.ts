@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { jsonOf } from '../../engine/core/json.ts';
 import { AnswerTooLong, longestAnswer } from '../../engine/shell/boundFetch.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
+import { keptSecret, redacted, redactedPart } from '../../engine/shell/secrets.ts';
 import { UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { environmentFault } from './targetFaults.ts';
@@ -36,7 +37,7 @@ export const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'S
 
 /** The last thing that a job has printed; what Ray says of it where it printed nothing. */
 export function wordsOfJob({ message }: Job, logs: string): string {
-  return lastLineOf(logs) || (message ?? '');
+  return redacted(lastLineOf(logs) || (message ?? ''));
 }
 
 /** A Ray cluster's own job interface, over HTTP. */
@@ -55,7 +56,7 @@ export class RayJobs {
     this.name = name.includes(':') ? name : `${name}:8265`;
     this.address = `${scheme === 'rays' ? 'https' : 'http'}://${this.name}`;
     const token = tokenOf(environment);
-    this.#headers = token ? { Authorization: `Bearer ${token}` } : {};
+    this.#headers = token ? { Authorization: `Bearer ${keptSecret('RAY_AUTH_TOKEN', token)}` } : {};
   }
 
   async version(): Promise<string> {
@@ -173,7 +174,7 @@ export class RayJobs {
         'ray/token',
         `${this.name} wants its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
       );
-    throw this.#failed(`answers ${status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`);
+    throw this.#failed(`answers ${status} to ${path}: ${redactedPart(words.trim().split('\n').at(-1) ?? '', 0, 300)}`);
   }
 
   #failed(what: string): Fault {

@@ -1,8 +1,12 @@
 import { assert, constantFrom, property, record, string, tuple } from 'fast-check';
 import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { askForData } from '../../../src/engine/shell/drafting/askedModel.ts';
+import { LaneReader } from '../../../src/engine/shell/lane/laneChannel.ts';
 import { ServerOutput } from '../../../src/engine/shell/mcp/serverOutput.ts';
 import { quote } from '../../../src/engine/shell/seats/chatAnswer.ts';
-import { keptSecret, redactedValue } from '../../../src/engine/shell/secrets.ts';
+import { keptSecret, redactedPart, redactedValue } from '../../../src/engine/shell/secrets.ts';
+import { completion, endpoint } from '../../support/endpoint.ts';
 
 const text = string({ unit: 'grapheme', maxLength: 30 });
 
@@ -79,6 +83,34 @@ test('a key that is cut off, or comes in parts, is not in the last output of a s
 test('a key that is cut off is not in the quote of a provider', () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
   expect(quote(`${'x'.repeat(290)}${key}`)).toBe(`${'x'.repeat(290)}[KEY]`);
+});
+
+test.each([-40, -20, 20, 40])('no part of a key is left where a text is cut at %i', (at) => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  for (let before = 0; before < 60; before += 1) {
+    const text = `${'x'.repeat(before)}${key}${'y'.repeat(60 - before)}`;
+    expect(at < 0 ? redactedPart(text, at) : redactedPart(text, 0, at)).not.toMatch(/[0-9a-f]/);
+  }
+});
+
+test('a key that is cut off is not in what is said of a line that no lane writes', () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const reader = new LaneReader(() => undefined);
+  expect(() => reader.read(`${'x'.repeat(190)}${key}\n`)).toThrow(/x\[KEY\]$/);
+});
+
+test('a key that is cut off is not in what a model that drafts is told was wrong', async () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const told: string[] = [];
+  const url = await endpoint((_request, body) => {
+    told.push(body);
+    return completion({ content: `${'x'.repeat(110)}${key}` });
+  });
+  const seat = { type: 'openai', model: 'm', baseUrl: url, keyName: null } as const;
+  const { signal } = new AbortController();
+  const asked = askForData({ seat, key: '', signal }, 'Draft.', 'Now.', z.object({}), async () => null);
+  await expect(asked).rejects.toThrow(/x\[KEY\]/);
+  expect(told.join()).not.toContain('key-0');
 });
 
 test('a value without a secret is given back itself', () => {

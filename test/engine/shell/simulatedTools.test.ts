@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { keptSecret } from '../../../src/engine/shell/secrets.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import type { ModelRequest } from '../../support/scriptedModel.ts';
@@ -55,6 +56,15 @@ const good = JSON.stringify({
   writes: [{ op: 'replace', path: '/orders/W1/status', value: 'shipped' }],
 });
 const asked = ({ messages }: ModelRequest) => messages.at(-1)?.content ?? '';
+
+test('a key that is cut off is not in what the model is told was wrong', async () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const { url, requests } = await modelServer(({ messages }) =>
+    /could not be used/.test(messages.at(-1)?.content ?? '') ? good : `${'x'.repeat(190)}${key}`,
+  );
+  await rehearse(folder(url), ['ship']);
+  expect(asked(requests.at(-1) as ModelRequest)).toContain('xx[KEY]. Answer again');
+});
 
 test('the answer is the result, its writes are patches, and a replay needs no model', async () => {
   const { url, requests } = await modelServer(() => good);

@@ -4,6 +4,7 @@ import { objectsInText } from '../../core/jsonInText.ts';
 import { Fault } from '../fault.ts';
 import type { OnRetry } from '../seats/endpointAttempts.ts';
 import type { ModelSeat } from '../seats/seatSpec.ts';
+import { redactedPart } from '../secrets.ts';
 
 /** A model that writes data, and how it is reached. */
 export type Drafter = {
@@ -78,6 +79,6 @@ function valueIn<T>(text: string, schema: z.ZodType<T>): Read<T> {
   const fitting = parsed.findLast(({ success }) => success);
   if (fitting?.success) return { value: fitting.data };
   const last = parsed.at(-1);
-  if (!last) return { problem: `it holds no JSON object: "${text.replace(/\s+/g, ' ').slice(0, 120)}"` };
+  if (!last) return { problem: `it holds no JSON object: "${redactedPart(text.replace(/\s+/g, ' '), 0, 120)}"` };
   return { problem: last.error ? issueText(last.error, 'the object') : 'the object does not fit' };
 }

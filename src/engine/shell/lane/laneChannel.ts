@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { EventType, Recorded, RolloutEvent } from '../../core/event.ts';
+import { redactedPart } from '../secrets.ts';
 import type { ClaimedEvent, FromLane, LaneEvent } from './laneMessage.ts';
 import { exitCauseIn, laneMessageIn } from './laneMessageSchema.ts';
 
@@ -243,6 +244,7 @@ function readable<T>(line: string, read: (line: string) => T): T {
   try {
     return read(line);
   } catch (error) {
-    throw new UnreadableMessage(`it wrote to its channel what no lane says: ${line.slice(0, 200)}`, { cause: error });
+    const part = redactedPart(line, 0, 200);
+    throw new UnreadableMessage(`it wrote to its channel what no lane says: ${part}`, { cause: error });
   }
 }

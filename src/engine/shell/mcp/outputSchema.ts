@@ -3,7 +3,7 @@ import { largeIntegerPlaces, withDigits } from '../../core/largeIntegers.ts';
 import type { Tool } from '../../core/tool.ts';
 import { exactErrors } from '../load/exactErrors.ts';
 import { compileOutputSchema, compileSchema } from '../load/schemaCompiler.ts';
-import { redacted } from '../secrets.ts';
+import { redactedPart } from '../secrets.ts';
 import type { ReadResult } from './result.ts';
 
 /** The longest note on one result. */
@@ -22,7 +22,7 @@ export function mismatchOf({ outputSchema }: Tool, { isError, data }: ReadResult
   const [error] = integers.length > 0 ? errorsOf(outputSchema, data, integers) : schema.errorsOf(withDigits(data));
   if (!error) return undefined;
   const text = `${error.instancePath || 'structuredContent'} ${error.message}`;
-  return redacted(`structuredContent does not match the output schema: ${text}`).slice(0, longest);
+  return redactedPart(`structuredContent does not match the output schema: ${text}`, 0, longest);
 }
 
 /** All errors are found, as some of them are only those of JavaScript numbers next to a large one. */

@@ -1,6 +1,6 @@
 import { longestLine } from '../boundedLines.ts';
 import { withLastOutput } from '../lastOutput.ts';
-import { redacted } from '../secrets.ts';
+import { redactedPart } from '../secrets.ts';
 import type { StdioEvents } from './stdioTransport.ts';
 
 /** Characters of a key that may be waited for. */
@@ -17,8 +17,8 @@ export class ServerOutput implements StdioEvents {
   }
 
   onStderr(text: string): void {
-    // Redacted before it is cut, because half of a key is not found any more; a key may come in several parts.
-    this.#last = redacted(this.#last + text).slice(-longestPart);
+    // A key may come in several parts.
+    this.#last = redactedPart(this.#last + text, -longestPart);
   }
 
   onNoise(): void {

@@ -7,7 +7,7 @@ import { longestLine, readLines } from '../boundedLines.ts';
 import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
 import { type ConfinedProcess, findSandbox, signalOf, spawnConfined } from '../sandbox.ts';
-import { redacted } from '../secrets.ts';
+import { redactedPart } from '../secrets.ts';
 import { shippedFolder } from '../shippedFolder.ts';
 import { askInterpreter, type Interpreter } from './interpreter.ts';
 
@@ -182,7 +182,7 @@ export class BridgeProcess {
       });
     if (child.stderr)
       readLines(child.stderr, (line) => {
-        this.#lastOutput = `${this.#lastOutput}${redacted(line)}\n`.slice(-keptWords);
+        this.#lastOutput = redactedPart(`${this.#lastOutput}${line}\n`, -keptWords);
         this.settings.log(`${this.settings.label}: ${line}`);
       });
     child.stdin?.on('error', () => undefined);
@@ -210,11 +210,11 @@ export class BridgeProcess {
     } catch {
       this.#kill();
       if (!this.#isPython) {
-        this.#fail?.(this.#noPython(`it says ${line.slice(0, 80)}`));
+        this.#fail?.(this.#noPython(`it says ${redactedPart(line, 0, 80)}`));
         return;
       }
       const what = 'wrote to the file of the bridge itself, so its answers can not be told from other text';
-      this.#fail?.(this.#fault('python/rubbish', `${what}: ${line.slice(0, 80)}`, this.#place));
+      this.#fail?.(this.#fault('python/rubbish', `${what}: ${redactedPart(line, 0, 80)}`, this.#place));
       return;
     }
     if ('python' in answer) this.#isPython = true;

@@ -9,7 +9,7 @@ import { cancelled, Fault } from '../fault.ts';
 import { guardLane } from '../lane/laneGuard.ts';
 import { withLastOutput } from '../lastOutput.ts';
 import { type Filled, fillPlaceholders, type PlaceholderProblem } from '../placeholders.ts';
-import { redacted } from '../secrets.ts';
+import { redacted, redactedPart } from '../secrets.ts';
 import type { AgentProcess, AgentSeat, AgentService } from './seatSpec.ts';
 
 /** What an agent is told at each of its turns: one JSON object, a line for a process and a body for a service. */
@@ -126,10 +126,8 @@ class RunningProcess implements AgentProgram {
     this.#unguard = guardLane(child.pid === undefined || process.platform === 'win32' ? child.pid : -child.pid);
     child.stdin.on('error', () => undefined);
     readLines(child.stderr, (line) => {
-      // Redacted before it is cut, because half of a key is not found any more.
-      const shown = redacted(line);
-      this.#lastOutput = `${this.#lastOutput}${shown}\n`.slice(-keptWords);
-      this.#log(`${this.#name}: ${shown}`);
+      this.#lastOutput = redactedPart(`${this.#lastOutput}${line}\n`, -keptWords);
+      this.#log(`${this.#name}: ${redacted(line)}`);
     });
     readLines(child.stdout, (line) => this.#said(line), {
       onTooLong: () =>
@@ -159,15 +157,13 @@ class RunningProcess implements AgentProgram {
       this.#over(
         this.#fault(
           'agent/rubbish',
-          `printed "${redacted(line).slice(0, 200)}", and a line {"content": "..."} is expected. Write everything else to its standard error`,
+          `printed "${redactedPart(line, 0, 200)}", and a line {"content": "..."} is expected. Write everything else to its standard error`,
         ),
         answer,
       );
     else if (answer) answer.resolve(content);
     else
-      this.#over(
-        this.#fault('agent/unasked', `answered "${redacted(content).slice(0, 200)}" when it was not its turn`),
-      );
+      this.#over(this.#fault('agent/unasked', `answered "${redactedPart(content, 0, 200)}" when it was not its turn`));
   }
 
   #over(fault: Fault, answer = this.#answer): void {
@@ -230,10 +226,10 @@ class ReachedService implements AgentProgram {
       throw this.#fault('infrastructure', 'agent/unreachable', `can't be reached (${why}). Is it running?`);
     }
     if (!response.ok)
-      throw this.#fault('agent', 'agent/refused', `answered ${response.status}: ${redacted(text).slice(0, 300)}`);
+      throw this.#fault('agent', 'agent/refused', `answered ${response.status}: ${redactedPart(text, 0, 300)}`);
     const content = answerIn(text);
     if (content !== null) return content;
-    const shown = redacted(text).slice(0, 200);
+    const shown = redactedPart(text, 0, 200);
     throw this.#fault('agent', 'agent/rubbish', `answered "${shown}", and {"content": "..."} is expected`);
   }
 

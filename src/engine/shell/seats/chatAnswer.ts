@@ -5,7 +5,7 @@ import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/thoughts.ts';
 import { withoutPage } from '../htmlPage.ts';
-import { redacted } from '../secrets.ts';
+import { redactedPart } from '../secrets.ts';
 import { bodyJson } from './bodyJson.ts';
 import {
   errorIn,
@@ -372,5 +372,8 @@ const longestLook = 20_000;
 
 /** Returns the beginning of a text of a provider, for a message. */
 export function quote(text: string): string {
-  return withoutPage(redacted(text).slice(0, longestLook)).replaceAll(/\s+/g, ' ').trim().slice(0, longestQuote);
+  return withoutPage(redactedPart(text, 0, longestLook))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, longestQuote);
 }

@@ -8,6 +8,7 @@ import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
 import type { AskedSimulator } from '../outside.ts';
+import { redactedPart } from '../secrets.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -103,7 +104,7 @@ function answerFormat(tool: Tool) {
 function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   const objects = objectsInText(text);
   const last = objects.at(-1);
-  if (last === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
+  if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
   const validate = validator(tool);
   const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
   const fitting = objects.filter((each) => validate(each));
