@@ -1,16 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { terminalText } from '../engine/core/terminalText.ts';
-import { rolloutFlags } from '../engine/shell/runtimeFlags.ts';
-import { main, processIo, unexpected } from './main.ts';
-import { runtimeObstacle } from './runtime.ts';
-
-for (const flag of rolloutFlags) setFlagsFromString(flag);
-// Without a listener, Node opens its inspector for every process of this user that sends the signal.
+// Without a listener, Node opens its inspector for every process of this user that sends the signal. It is there before
+// anything else is read, and before anything of a domain can run.
 process.on('SIGUSR1', () => undefined);
-process.on('uncaughtException', (error) => {
-  process.stderr.write(terminalText(`rehearsal: ${unexpected(error, process.env)}\n`));
-  process.exit(2);
-});
-const obstacle = runtimeObstacle();
-if (obstacle) process.stderr.write(`${obstacle}\n`);
-process.exitCode = obstacle ? 2 : await main(process.argv.slice(2), processIo());
+await import('./start.ts');
+
+export {};

@@ -7,7 +7,7 @@ import type { Approval } from '../engine/shell/approvals.ts';
 import { withoutKeys } from '../engine/shell/childEnvironment.ts';
 import type { Answered } from './activity.ts';
 import { askForApproval } from './approval.ts';
-import type { Context } from './context.ts';
+import { type Context, commandLineOf } from './context.ts';
 import { askForKey, type KeyQuestion } from './keyConsent.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
 import { tell } from './tell.ts';
@@ -38,7 +38,7 @@ export async function runCommand(
   { onLine, cwd }: { readonly onLine?: ((line: string) => void) | undefined; readonly cwd?: string } = {},
 ): Promise<CommandEnd> {
   const everything = { ...process.env, ...(await context.environment()) };
-  const child = spawn(process.execPath, [context.cli, ...args], {
+  const child = spawn(process.execPath, [...commandLineOf(context), ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: withoutKeys(isKeyless(args) ? [] : Object.keys(everything), everything),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { terminalText } from '../engine/core/terminalText.ts';
+import { withoutInspector } from '../engine/shell/runtimeFlags.ts';
 import { EditorModels } from './assistant/editorModels.ts';
 import { allowedKeysOf } from './keyConsent.ts';
 
@@ -13,6 +14,9 @@ export type Context = {
   /** Environment for child processes: Node without Electron, the key when one is stored, and the editor's models. */
   readonly environment: () => Promise<Record<string, string>>;
 };
+
+/** Returns what starts the command line, as arguments of this runtime. */
+export const commandLineOf = ({ cli }: Pick<Context, 'cli'>): readonly string[] => [...withoutInspector(), cli];
 
 export type Log = Pick<vscode.LogOutputChannel, 'info' | 'warn' | 'error' | 'show' | 'dispose'>;
 

@@ -1,7 +1,12 @@
+import { withoutInspector } from '../../engine/shell/runtimeFlags.ts';
+
 /** How the trainer starts the engine. */
 export function engineCommand(node: string, bundle: string): readonly string[] {
   return [node, bundle, 'serve', '--stdio'];
 }
 
 /** The engine of this process. */
-export const ownEngine = () => engineCommand(process.execPath, process.argv[1] ?? '');
+export function ownEngine(): readonly string[] {
+  const [node = '', ...rest] = engineCommand(process.execPath, process.argv[1] ?? '');
+  return [node, ...withoutInspector(), ...rest];
+}

@@ -4,3 +4,12 @@
  * doubles what it costs to compile them, up to the first turn of a rollout, and later turns are no faster for it.
  */
 export const rolloutFlags: readonly string[] = ['--max-semi-space-size=4', '--no-regexp-peephole-optimization'];
+
+/** Whether this runtime has an option. */
+export const knowsFlag = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
+
+/**
+ * Returns the options for a process of this runtime, so that it opens no inspector on SIGUSR1: also not before its own
+ * code runs, which could ignore the signal.
+ */
+export const withoutInspector = (): readonly string[] => (knowsFlag('--disable-sigusr1') ? ['--disable-sigusr1'] : []);

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Context } from '../context.ts';
+import { type Context, commandLineOf } from '../context.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 
 /** Id of the provider; package.json contributes it. */
@@ -40,8 +40,9 @@ export function mcpServers(context: Context): vscode.McpServerDefinitionProvider
   };
 }
 
-function serverOf({ cli, extension }: Context, folder: string): vscode.McpStdioServerDefinition {
-  const { version } = extension.extension.packageJSON as { readonly version: string };
+function serverOf(context: Context, folder: string): vscode.McpStdioServerDefinition {
+  const { version } = context.extension.extension.packageJSON as { readonly version: string };
   const label = `${basename(folder)} (scratch database)`;
-  return new vscode.McpStdioServerDefinition(label, process.execPath, [cli, 'mcp', folder], {}, version);
+  const args = [...commandLineOf(context), 'mcp', folder];
+  return new vscode.McpStdioServerDefinition(label, process.execPath, args, {}, version);
 }

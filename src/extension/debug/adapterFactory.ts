@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { askForLaunch } from '../approval.ts';
-import type { Context } from '../context.ts';
+import { type Context, commandLineOf } from '../context.ts';
 import { askForSeats } from '../keyConsent.ts';
 import type { StandbyAdapter } from './standbyAdapter.ts';
 
@@ -18,7 +18,7 @@ export function adapterFactory(context: Context, standby: StandbyAdapter): vscod
       const port = await standby.port(env);
       if (port !== null) return new vscode.DebugAdapterServer(port, '127.0.0.1');
       const early = request === 'launch' && typeof domain === 'string' ? ['--domain', domain] : [];
-      return new vscode.DebugAdapterExecutable(process.execPath, [context.cli, 'dap', ...early], { env });
+      return new vscode.DebugAdapterExecutable(process.execPath, [...commandLineOf(context), 'dap', ...early], { env });
     },
   };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { activeFile } from '../activeFile.ts';
-import type { Context } from '../context.ts';
+import { type Context, commandLineOf } from '../context.ts';
 import { debugType } from '../contributions.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 
@@ -77,10 +77,14 @@ export class StandbyAdapter implements vscode.Disposable {
     if (this.#running?.environment === key) return this.#running;
     // Sessions of the one before live on: it ends by itself once its standard input and its clients are gone.
     this.#end();
-    const child = spawn(process.execPath, [this.#context.cli, 'dap', '--port', '0', '--standby', '--json'], {
-      env: { ...process.env, ...environment, REHEARSAL_DAP_TOKEN: standbyToken },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const child = spawn(
+      process.execPath,
+      [...commandLineOf(this.#context), 'dap', '--port', '0', '--standby', '--json'],
+      {
+        env: { ...process.env, ...environment, REHEARSAL_DAP_TOKEN: standbyToken },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    );
     const running: Running = { child, environment: key, port: portOf(child) };
     child.stdin?.on('error', () => undefined);
     child.once('exit', () => {

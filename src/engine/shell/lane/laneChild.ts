@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../fault.ts';
-import { rolloutFlags } from '../runtimeFlags.ts';
+import { knowsFlag, rolloutFlags, withoutInspector } from '../runtimeFlags.ts';
 import { type ConfinedProcess, findSandbox, spawnConfined } from '../sandbox.ts';
 import { guardLane } from './laneGuard.ts';
 import { type LaneSettings, laneProgram } from './laneSettings.ts';
@@ -97,11 +97,13 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const flags = [
     `--max-old-space-size=${heapMb}`,
     ...rolloutFlags,
+    // V8's own logs go to any file, whatever Node permits: no code turns them on later.
+    '--freeze-flags-after-init',
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
-    ...(knows('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
+    ...withoutInspector(),
     ...permissionFlags(readable, inspectable),
-    ...(network && knows('--allow-net') ? ['--allow-net'] : []),
+    ...(network && knowsFlag('--allow-net') ? ['--allow-net'] : []),
   ];
   const confinement = { readable, memoryMb: heapMb + besideHeapMb, network };
   const programArgs = [...flags, program.file, JSON.stringify(settings)];
@@ -129,7 +131,7 @@ function refuseWildcards(folder: string): void {
 
 /** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */
 export function permissionFlags(readable: readonly string[], inspectable: boolean): readonly string[] {
-  if (!knows('--permission') || (inspectable && !knows('--allow-inspector'))) return [];
+  if (!knowsFlag('--permission') || (inspectable && !knowsFlag('--allow-inspector'))) return [];
   return [
     '--permission',
     ...(inspectable ? ['--allow-inspector'] : []),
@@ -144,7 +146,5 @@ export function laneFolder(): string {
 
 /** Whether a lane of this runtime can have an inspector without losing what protects it from its domain's code. */
 export function canInspectSafely(): boolean {
-  return !knows('--permission') || knows('--allow-inspector');
+  return !knowsFlag('--permission') || knowsFlag('--allow-inspector');
 }
-
-const knows = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag);
