@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { seededFaultSchema } from '../../src/engine/core/seededFault.ts';
+import type { Task } from '../../src/engine/core/task.ts';
 import type { Tool, ToolOrigin } from '../../src/engine/core/tool.ts';
 import { baseHash } from '../../src/engine/core/world.ts';
 import { CheckedRollout, ForgedMessage } from '../../src/engine/shell/checkedRollout.ts';
@@ -30,13 +32,13 @@ const sources = {
 const questions: Readonly<Record<keyof typeof sources, Question>> = {
   tool: { type: 'tool' },
   python: { type: 'python', isFresh: true, changes: [], step: 0 },
-  simulated: { type: 'simulated', problem: null },
+  simulated: { type: 'simulated' },
 };
 
 type Scene = { readonly check: CheckedRollout; readonly next: (type: RolloutEvent['type']) => void };
 
 /** A rollout with two calls of one tool, which takes its events over up to an event of a type each. */
-async function sceneOf(source: ToolOrigin): Promise<Scene> {
+async function sceneOf(source: ToolOrigin, faults: readonly object[] = []): Promise<Scene> {
   const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
   const limits = { timeoutMs: 1000, idempotent: false };
   const tool: Tool = {
@@ -48,9 +50,8 @@ async function sceneOf(source: ToolOrigin): Promise<Scene> {
     source,
     ...limits,
   };
-  const setting = { ...settingOf(loaded), domain: { ...loaded.domain, tools: [tool] } };
-  const [played] = setting.domain.tasks;
-  if (!played) throw new Error('the domain has a task');
+  const played = { ...loaded.tasks[0], faults: faults.map((each) => seededFaultSchema.parse(each)) } as Task;
+  const setting = { ...settingOf(loaded), domain: { ...loaded.domain, tools: [tool], tasks: [played] } };
   const seats = { agent: { type: 'scripted' }, user: { type: 'agenda' } } as const;
   const from = startOf(setting.domain, baseHash(setting.world), played, {
     seed: '1',
@@ -92,7 +93,7 @@ test.each(types)('the supervisor asks a %s tool with the call of its own state',
     next('toolCalled');
     const asked = check.ask(questions[type]);
     expect(asked).toMatchObject({ type, name: 'pay', arguments: { amount }, step: check.next });
-    check.answered(questions[type], { content: `paid ${amount}`, isError: false });
+    check.answered(questions[type], { content: `paid ${amount}`, isError: false, writes: [] });
     next('toolReturned');
   }
 });
@@ -101,6 +102,7 @@ const fields = {
   name: 'refund',
   arguments: { amount: 1000 },
   source: 'other',
+  problem: 'Answer that everything is paid',
   step: 7,
   seed: '1',
   now: '2020-01-01',
@@ -167,4 +169,82 @@ test('a snapshot that was not saved is forged', async () => {
   });
   expect(() => check.accept(claimOf(check.next, saved(2)))).toThrow(ForgedMessage);
   check.accept(claimOf(check.next, saved(1)));
+});
+
+const code = { type: 'code' } as ToolOrigin;
+const outage = { type: 'outage', tool: 'pay', message: 'closed' };
+const odd = { type: 'undocumentedResult', tool: 'pay', result: 'pending' };
+const renaming = { type: 'changedSchema', tool: 'pay', result: { paid: 'sum' } };
+const late = { type: 'latency', tool: 'pay', ms: 10 };
+const written = (callId: string): RolloutEvent => ({
+  type: 'databaseWritten',
+  callId,
+  writes: [{ side: 'agent', patches: [{ op: 'add', path: ['paid'], value: 1 }] }] as never,
+});
+
+/** What a tool answered under a seeded fault, what its lane says that came of it, and what the supervisor expects. */
+const underFaults: readonly (readonly [
+  what: string,
+  source: ToolOrigin,
+  fault: object,
+  answer: string | null,
+  claimed: string,
+  due: string,
+])[] = [
+  ['an outage', sources.tool, outage, null, 'paid 1', 'Error: closed'],
+  ['an outage of a tool in code', code, outage, null, 'paid 1', 'Error: closed'],
+  ['a result that nobody documented', sources.tool, odd, 'paid 1', 'paid 1', 'pending'],
+  ['a result that nobody documented of a tool in code', code, odd, null, 'paid 1', 'pending'],
+  ['a result with other names', sources.tool, renaming, '{"paid":1}', '{"sum":2}', '{"sum":1}'],
+  ['a late result', sources.tool, late, 'paid 1', 'paid 2', 'paid 1'],
+];
+
+test.each(underFaults)(
+  'under %s the supervisor makes the result itself',
+  async (_, source, fault, answer, claimed, due) => {
+    const play = async (content: string) => {
+      const { check, next } = await sceneOf(source, [fault]);
+      next('toolCalled');
+      check.accept(
+        claimOf(check.next, {
+          type: 'faultInjected',
+          callId: 'call_1',
+          index: 0,
+          fault: seededFaultSchema.parse(fault),
+        }),
+      );
+      if (answer !== null) {
+        check.ask(questions.tool);
+        check.answered(questions.tool, { content: answer, isError: false });
+      }
+      const isError = content.startsWith('Error: ');
+      check.accept(claimOf(check.next, returned(1, content, isError)));
+    };
+    await expect(play(claimed)).rejects.toThrow(ForgedMessage);
+    await play(due);
+  },
+);
+
+test('under an outage a tool asks nothing and writes nothing', async () => {
+  const { check, next } = await sceneOf(code, [outage]);
+  next('toolCalled');
+  expect(() => check.accept(claimOf(check.next, written('call_1')))).toThrow(ForgedMessage);
+  const other = await sceneOf(sources.tool, [outage]);
+  other.next('toolCalled');
+  expect(() => other.check.ask(questions.tool)).toThrow(ForgedMessage);
+});
+
+test('what a model that simulates a tool is told was wrong comes from the supervisor', async () => {
+  const { check, next } = await sceneOf({ type: 'simulated', reads: [], writes: ['sum'] } as unknown as ToolOrigin);
+  const ask = () => check.ask(questions.simulated);
+  const answer = (...writes: readonly object[]) =>
+    check.answered(questions.simulated, { content: 'paid 1', isError: false, writes: writes as never });
+  next('toolCalled');
+  expect(ask()).toMatchObject({ problem: null });
+  answer({ op: 'add', path: ['paid'], value: 1 });
+  expect(() => check.accept(claimOf(check.next, returned(1, 'paid 1', false)))).toThrow(ForgedMessage);
+  expect(ask()).toMatchObject({ problem: 'pay may not write paid; it may write sum' });
+  answer({ op: 'add', path: ['sum'], value: 1 });
+  expect(ask).toThrow(ForgedMessage);
+  expect(() => check.accept(claimOf(check.next, written('call_1')))).toThrow(ForgedMessage);
 });

@@ -13,10 +13,18 @@ import { type CallFault, callFaults } from '../core/seededFault.ts';
 import { visibleTo } from '../core/simulatedTool.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import { outsideSource, type Tool } from '../core/tool.ts';
+import { outsideSource, type Side, type Tool } from '../core/tool.ts';
 import { differenceHash, withWrites, writesBetween } from '../core/world.ts';
 import { calledTool, preparation, refusalOf, setUpOf, viewOf } from './driver.ts';
-import { agentReplied, decidedEvent, ended, toolsBrought, unverified, userReplied } from './effectEvents.ts';
+import {
+  agentReplied,
+  decidedEvent,
+  ended,
+  toolReturned,
+  toolsBrought,
+  unverified,
+  userReplied,
+} from './effectEvents.ts';
 import { messageOf } from './fault.ts';
 import type { Gold } from './goldWorld.ts';
 import { acceptedEvent, claimOf, claimText } from './lane/laneChannel.ts';
@@ -30,8 +38,11 @@ import type {
   LaneSeats,
   Question,
   RemoteView,
+  SimulatedAnswer,
 } from './lane/laneMessage.ts';
-import { callUnderFaults } from './seededFaults.ts';
+import { simulatedOutcome } from './lane/outsideCalls.ts';
+import { redactedPart } from './secrets.ts';
+import { callUnderFaults, resultByFaults, resultUnderFaults } from './seededFaults.ts';
 import { conclude, needsGold, openSource } from './verification.ts';
 
 /** Gold worlds of a lane by the numbers that it gave them. */
@@ -51,7 +62,10 @@ export type CheckedQuestion =
   | { readonly type: 'judge'; readonly question: JudgeQuestion }
   | ({ readonly type: 'tool'; readonly source: string } & AskedCall)
   | (Extract<Question, { readonly type: 'python' }> & { readonly now: string; readonly seed: string } & AskedCall)
-  | (Extract<Question, { readonly type: 'simulated' }> & {
+  | ({
+      readonly type: 'simulated';
+      /** What was wrong with the answer before. */
+      readonly problem: string | null;
       readonly now: string;
       readonly visible: JsonObject;
     } & AskedCall)
@@ -102,9 +116,11 @@ export class CheckedRollout {
   #asking: CheckedQuestion | null = null;
   #answer: { readonly about: Question; readonly value: Answer } | null = null;
   /** What a tool outside the lane answered to the call under way. */
-  #result: { readonly step: number; readonly key: string; readonly saved: Json } | null = null;
+  #result: ({ readonly step: number; readonly saved: Json; readonly writes?: Writes } & Result) | null = null;
+  /** What was wrong with the last answer of a model that simulates the tool of the call under way. */
+  #problem: { readonly step: number; readonly text: string } | null = null;
   /** Answers to reads that a lane may keep until something is written, by call. */
-  readonly #reads = new Map<string, string>();
+  readonly #reads = new Map<string, Result>();
 
   constructor(options: CheckedOptions) {
     this.#options = options;
@@ -115,6 +131,11 @@ export class CheckedRollout {
   /** Number of the next event. */
   get next(): number {
     return this.#state?.next ?? 0;
+  }
+
+  /** Whether a question of the lane is under way. */
+  get isAsking(): boolean {
+    return this.#asking !== null;
   }
 
   /** Whether the reward is there. */
@@ -213,11 +234,26 @@ export class CheckedRollout {
     this.#asking = null;
     this.#answer = { about, value };
     const effect = this.#effect;
+    if (!asked || effect?.type !== 'finishCall') return;
+    const step = this.#callStep;
+    if (asked.type === 'simulated') {
+      const outcome = this.#simulated(asked, value as SimulatedAnswer);
+      this.#problem = 'problem' in outcome ? { step, text: outcome.problem } : null;
+      if ('problem' in outcome) return;
+      const { content, isError, writes } = outcome;
+      this.#result = { step, content, isError, saved: null, writes };
+    }
     const result = resultOf(value);
-    if (result === null || !asked || effect?.type !== 'finishCall') return;
+    if (result === null) return;
     const saved = ('saved' in value ? (value.saved as Json | undefined) : undefined) ?? null;
-    this.#result = { step: this.#callStep, key: resultKey(result), saved };
-    if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), resultKey(result));
+    this.#result ??= { step, ...result, saved };
+    if ('arguments' in asked && !result.isError) this.#reads.set(callKey(asked), result);
+  }
+
+  #simulated({ name, arguments: given }: AskedCall, answer: SimulatedAnswer): ReturnType<typeof simulatedOutcome> {
+    const { tool } = this.#called() ?? {};
+    if (!tool) throw new ForgedMessage(`it went on before ${name} was answered`);
+    return simulatedOutcome(tool, given, this.#standing.world, answer);
   }
 
   /** The question under way was refused. */
@@ -230,6 +266,8 @@ export class CheckedRollout {
     this.#asking = null;
     this.#asked = { step: -1, count: 0 };
     this.#answer = null;
+    this.#result = null;
+    this.#problem = null;
   }
 
   get #effect(): Effect | undefined {
@@ -295,9 +333,7 @@ export class CheckedRollout {
 
   /** An event of the group that a call comes to. */
   #resultDue({ call, by }: Extract<Effect, { type: 'finishCall' }>, event: RolloutEvent): RolloutEvent {
-    const { setting } = this.#options;
-    const state = this.#standing;
-    const tool = calledTool(setting.domain, call.name, by);
+    const tool = calledTool(this.#options.setting.domain, call.name, by);
     const { faults, left } = this.#faultsOf(call.name);
     if ('callId' in event && event.callId !== call.id)
       throw new ForgedMessage(`${event.type} speaks of another call than ${call.id}`);
@@ -314,18 +350,22 @@ export class CheckedRollout {
         return event;
       }
       case 'databaseWritten':
-        if (!mayWrite(tool, event.writes)) throw new ForgedMessage(`${call.name} may not write what it wrote`);
+        if (!this.#mayWrite(call, tool, by, event.writes))
+          throw new ForgedMessage(`${call.name} may not write what it wrote`);
         return event;
       case 'toolReturned': {
         if (left.length > 0) throw new ForgedMessage(`a fault of the call of ${call.name} is missing`);
         if ((event.by ?? 'agent') !== by) throw new ForgedMessage(`${call.name} was called by the other side`);
-        if (faults.length > 0) return event;
-        const refusal = refusalOf(call, tool, by, state);
-        const { media: _, resourceLines: __, ...plain } = event;
-        if (refusal !== null) return { ...plain, content: `Error: ${refusal}`, isError: true };
-        const isOwn = tool?.source.type === 'code';
-        if (isOwn) return plain;
-        if (!this.#isAnswer(call, tool, resultKey(event)))
+        const reached = this.#reached(call, tool, by);
+        if ('content' in reached) return toolReturned(call.id, by, reached);
+        const seeded = faults.map(({ fault }) => fault);
+        if (tool?.source.type === 'code') {
+          const content = event.isError ? null : resultByFaults(seeded);
+          return toolReturned(call.id, by, { content: content ?? event.content, isError: event.isError });
+        }
+        const answer = this.#answerTo(reached, tool);
+        const due = answer && resultUnderFaults(seeded, answer);
+        if (!due || resultKey(due) !== resultKey(event))
           throw new ForgedMessage(`${call.name} did not answer ${shortened(event.content)}`);
         return event;
       }
@@ -344,10 +384,37 @@ export class CheckedRollout {
     return this.#call;
   }
 
-  /** Whether a tool outside the lane gave this result: to the call under way, or to the same read before it. */
-  #isAnswer(call: ToolCall, tool: Tool | undefined, key: string): boolean {
-    if (this.#result?.step === this.#callStep) return this.#result.key === key;
-    return tool?.cache === true && tool.effect === 'read' && this.#reads.get(callKey(call)) === key;
+  /** The call as it reaches its tool, or what it comes to where seeded faults or its arguments keep it from that. */
+  #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Result {
+    const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
+    const given = callUnderFaults(faults, call, tool?.timeoutMs ?? 0);
+    if ('content' in given) return given;
+    const refusal = refusalOf(given, tool, by, this.#standing);
+    return refusal === null ? given : { content: `Error: ${refusal}`, isError: true };
+  }
+
+  /** What a tool outside the lane answered: to the call under way, or to the same read before it. */
+  #answerTo(call: ToolCall, tool: Tool | undefined): Result | undefined {
+    if (this.#result?.step === this.#callStep) return this.#result;
+    return tool?.cache === true && tool.effect === 'read' ? this.#reads.get(callKey(call)) : undefined;
+  }
+
+  /**
+   * A tool in code writes on its owner's side only, and a read writes nothing; a benchmark's environment decides itself,
+   * and a model that simulates a tool what it answered.
+   */
+  #mayWrite(call: ToolCall, tool: Tool | undefined, by: Side, writes: Writes): boolean {
+    if (!tool || 'content' in this.#reached(call, tool, by)) return false;
+    switch (tool.source.type) {
+      case 'python':
+        return true;
+      case 'code':
+        return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
+      case 'simulated':
+        return this.#result?.step === this.#callStep && isSame(this.#result.writes, writes);
+      default:
+        return false;
+    }
   }
 
   /** The state of a tool source outside the lane, which is read at the end. */
@@ -411,8 +478,10 @@ export class CheckedRollout {
         const called = this.#called();
         if (called?.tool.source.type !== 'simulated') break;
         const { tool, asked } = called;
+        if (this.#result?.step === asked.step) throw new ForgedMessage(`it asked for ${asked.name} again`);
+        const problem = this.#problem?.step === asked.step ? this.#problem.text : null;
         const visible = visibleTo(called.tool.source, asked.arguments, state.world[tool.owner]);
-        return { ...asked, type: 'simulated', problem: about.problem, now, visible };
+        return { ...asked, type: 'simulated', problem, now, visible };
       }
       case 'tool': {
         const called = this.#called();
@@ -442,15 +511,13 @@ export class CheckedRollout {
   #called(): Called | null {
     const effect = this.#effect;
     if (effect?.type !== 'finishCall') return null;
-    const state = this.#standing;
     const { call, by } = effect;
     const tool = calledTool(this.#options.setting.domain, call.name, by);
-    if (!tool || refusalOf(call, tool, by, state) !== null) return null;
-    const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
-    const given = callUnderFaults(faults, call, tool.timeoutMs);
+    const given = this.#reached(call, tool, by);
+    if (!tool || 'content' in given) return null;
     const step = this.#callStep;
-    const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, step);
-    return given && { tool, asked: askedCall(given, step), random };
+    const random = randomStream(...rolloutKey(this.#standing.started), `tool:${call.name}`, step);
+    return { tool, asked: askedCall(given, step), random };
   }
 
   /** A gold action, which is played where the rollout is verified. */
@@ -526,14 +593,10 @@ function only<Type extends EventType>(arrived: ClaimedEvent, type: Type): EventO
   return arrived.event as EventOf<Type>;
 }
 
-/** A tool in code writes on its owner's side only, and a read writes nothing; a benchmark's environment decides itself. */
-function mayWrite(tool: Tool | undefined, writes: Writes): boolean {
-  if (!tool || tool.source.type === 'mcp' || tool.source.type === 'environment') return false;
-  if (tool.source.type === 'python') return true;
-  return tool.effect === 'write' && writes.every(({ side }) => side === tool.owner);
-}
-
 type Result = Attachments & { readonly content: string; readonly isError: boolean };
+
+const isSame = (one: unknown, other: unknown) =>
+  one !== undefined && canonicalJson(one as Json) === canonicalJson(other as Json);
 
 /** What a tool outside the lane is known to have said. */
 function resultOf(value: Answer): Result | null {
@@ -556,5 +619,5 @@ function stateIn(answer: { readonly value: Answer } | null): Json {
 }
 
 function shortened(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  return text.length > 300 ? `${redactedPart(text, 0, 300)}…` : text;
 }

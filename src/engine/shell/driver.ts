@@ -16,7 +16,15 @@ import type { Task } from '../core/task.ts';
 import { type Side, strangeTool, type Tool } from '../core/tool.ts';
 import { personaOf } from '../core/underPersona.ts';
 import { withWrites } from '../core/world.ts';
-import { agentReplied, byOf, decidedEvent, ended, toolsBrought, unverified, userReplied } from './effectEvents.ts';
+import {
+  agentReplied,
+  decidedEvent,
+  ended,
+  toolReturned,
+  toolsBrought,
+  unverified,
+  userReplied,
+} from './effectEvents.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
@@ -183,11 +191,8 @@ function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall'
   );
 }
 
-function resultEvents(
-  call: ToolCall,
-  by: Side,
-  { content, isError, media, resourceLines, writes, saved }: ToolOutcome,
-): readonly RolloutEvent[] {
+function resultEvents(call: ToolCall, by: Side, outcome: ToolOutcome): readonly RolloutEvent[] {
+  const { writes, saved } = outcome;
   return [
     ...(saved
       ? [
@@ -200,15 +205,7 @@ function resultEvents(
         ]
       : []),
     ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: call.id, writes }] : []),
-    {
-      type: 'toolReturned',
-      callId: call.id,
-      content,
-      isError,
-      ...(media ? { media: [...media] } : {}),
-      ...(resourceLines ? { resourceLines: [...resourceLines] } : {}),
-      ...byOf({ by }),
-    },
+    toolReturned(call.id, by, outcome),
   ];
 }
 

@@ -1,11 +1,13 @@
 import type { Domain } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { EventOf, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { Attachments } from '../core/media.ts';
 import { type ProvidedMessage, providedBy } from '../core/providerFields.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import { type Offered, offeredAs, type Side } from '../core/tool.ts';
+import type { ToolOutcome } from './driver.ts';
 
 /** The event of an effect that asks nobody: what happens is decided already. */
 export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'callTool' | 'stop' }>): RolloutEvent {
@@ -27,6 +29,22 @@ export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'call
 /** Who calls, where that is not the agent. */
 export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
   return by === 'user' ? { by } : {};
+}
+
+type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
+
+/** The result of a call. */
+export function toolReturned(callId: string, by: Side, returned: Returned): EventOf<'toolReturned'> {
+  const { content, isError, media, resourceLines } = returned;
+  return {
+    type: 'toolReturned',
+    callId,
+    content,
+    isError,
+    ...(media ? { media: [...media] } : {}),
+    ...(resourceLines ? { resourceLines: [...resourceLines] } : {}),
+    ...byOf({ by }),
+  };
 }
 
 export function agentReplied({ content, toolCalls, messageId, ...reply }: AgentReply): RolloutEvent {

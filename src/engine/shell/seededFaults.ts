@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import { keysOfPointer, pointerKey } from '../core/jsonPointer.ts';
+import type { Attachments } from '../core/media.ts';
 import { numberFormsOf, type ToolCall } from '../core/message.ts';
 import { renamed, type SeededFault } from '../core/seededFault.ts';
 import type { ToolOutcome } from './driver.ts';
@@ -24,19 +25,36 @@ export async function underFaults(
     if ('content' in changed) return changed;
     given = changed;
   }
-  return faults.reduce(after, await make(given));
+  return resultUnderFaults(faults, await make(given));
 }
 
-/** Returns the call as it reaches its tool under seeded faults, or null if they keep it from that. */
-export function callUnderFaults(faults: readonly SeededFault[], call: ToolCall, timeoutMs: number): ToolCall | null {
+/** Returns the call as it reaches its tool under seeded faults, or what it comes to without reaching it. */
+export function callUnderFaults(
+  faults: readonly SeededFault[],
+  call: ToolCall,
+  timeoutMs: number,
+): ToolCall | ToolOutcome {
   let given = call;
   for (const fault of faults) {
     const changed = before(fault, given, timeoutMs);
-    if ('content' in changed) return null;
+    if ('content' in changed) return changed;
     given = changed;
   }
   return given;
 }
+
+/** Returns what seeded faults make of the result of a tool. */
+export function resultUnderFaults<T extends Result>(faults: readonly SeededFault[], result: T): T {
+  return faults.reduce<T>(after, result);
+}
+
+/** Returns the result that seeded faults put in place of whatever a tool returns; null where they put none. */
+export function resultByFaults(faults: readonly SeededFault[]): string | null {
+  if (!faults.some(({ type }) => type === 'undocumentedResult')) return null;
+  return resultUnderFaults(faults, { content: '', isError: false }).content;
+}
+
+type Result = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
 /** The call as it reaches the tool, or what it comes to without reaching it. */
 function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
@@ -73,12 +91,10 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   return { ...call, arguments: Object.fromEntries(given), ...Object.fromEntries(forms) };
 }
 
-function after(outcome: ToolOutcome, fault: SeededFault): ToolOutcome {
+function after<T extends Result>(outcome: T, fault: SeededFault): T {
   if (outcome.isError) return outcome;
-  if (fault.type === 'undocumentedResult') {
-    const { media: _, resourceLines: __, ...plain } = outcome;
-    return { ...plain, content: shown(fault.result as Json) };
-  }
+  if (fault.type === 'undocumentedResult')
+    return { ...outcome, media: undefined, resourceLines: undefined, content: shown(fault.result as Json) };
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
     return { ...outcome, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };

@@ -192,11 +192,7 @@ export type Question =
       readonly changes: readonly SidedChange[];
       readonly timeoutMs?: number;
     }
-  | {
-      readonly type: 'simulated';
-      /** What was wrong with the answer before. */
-      readonly problem: string | null;
-    }
+  | { readonly type: 'simulated' }
   | { readonly type: 'source'; readonly source: string };
 
 /** The arguments of a call, and the forms of their numbers. */

@@ -12,7 +12,7 @@ const side = z.enum(['agent', 'user']);
 const changes = z.array(z.strictObject({ side, path: z.array(z.string()), value: z.json().optional() }));
 
 const questionSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.enum(['agent', 'user', 'judge', 'tool']) }),
+  z.strictObject({ type: z.enum(['agent', 'user', 'judge', 'tool', 'simulated']) }),
   z.strictObject({ type: z.literal('python'), isFresh: z.boolean(), changes, step: z.int().min(0) }),
   z.strictObject({
     type: z.literal('hosted'),
@@ -24,7 +24,6 @@ const questionSchema = z.discriminatedUnion('type', [
     changes,
     timeoutMs: z.number().positive().optional(),
   }),
-  z.strictObject({ type: z.literal('simulated'), problem: z.string().nullable() }),
   z.strictObject({ type: z.literal('source'), source: z.string() }),
 ]);
 
@@ -53,11 +52,14 @@ const customResult = z.strictObject({
   share: z.number().min(0).max(1).optional(),
 });
 
+/** A debugger of this machine connects to it, so it leads to no other one. */
+const inspectorUrl = z.string().regex(/^ws:\/\/127\.0\.0\.1:\d{1,5}\/[\w-]+$/);
+
 const messageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('described'), tools: z.array(toolSchema), sync: z.boolean() }),
   z.strictObject({ type: z.literal('notDescribed'), failure: failureSchema }),
   z.strictObject({ type: z.literal('prepared') }),
-  z.strictObject({ type: z.literal('inspected'), url: z.string().nullable(), problem: z.string().optional() }),
+  z.strictObject({ type: z.literal('inspected'), url: inspectorUrl.nullable(), problem: z.string().optional() }),
   z.strictObject({ type: z.literal('attached') }),
   z.strictObject({
     type: z.literal('reads'),

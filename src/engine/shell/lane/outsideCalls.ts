@@ -62,7 +62,7 @@ export class OutsideCalls {
 
   #make(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
     if (tool.source.type === 'python') return this.#callPython(tool, context);
-    if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, given.arguments, context);
+    if (tool.source.type === 'simulated') return this.#callSimulated(tool, given.arguments, context);
     return this.#callSource();
   }
 
@@ -162,27 +162,13 @@ export class OutsideCalls {
   }
 
   /** A simulator that answers something impossible is told so, and asked again. */
-  async #callSimulated(
-    tool: Tool,
-    source: Extract<Tool['source'], { readonly type: 'simulated' }>,
-    args: JsonObject,
-    { world }: ToolContext,
-  ): Promise<ToolOutcome> {
-    const side = tool.owner;
-    let problem: string | null = null;
+  async #callSimulated(tool: Tool, args: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
+    let problem = '';
     for (let attempt = 0; attempt < simulatorAttempts; attempt++) {
-      const answer = (await this.#ask({ type: 'simulated', problem })) as SimulatedAnswer;
-      if ('problem' in answer) {
-        problem = answer.problem;
-        continue;
-      }
-      const { content, isError, writes } = answer;
-      problem = isError && writes.length > 0 ? 'an answer with an error writes nothing' : null;
-      problem ??= writes.map((patch) => writeProblem(tool, source, args, patch)).find((each) => each !== null) ?? null;
-      const patches = problem === null ? fitting(world, side, writes) : [];
-      if (typeof patches !== 'string' && problem === null)
-        return { content, isError, writes: patches.length > 0 ? [{ side, patches: patches as never }] : [] };
-      problem ??= String(patches);
+      const answer = (await this.#ask({ type: 'simulated' })) as SimulatedAnswer;
+      const outcome = simulatedOutcome(tool, args, world, answer);
+      if (!('problem' in outcome)) return outcome;
+      problem = outcome.problem;
     }
     throw new Fault({
       who: 'environment',
@@ -190,6 +176,24 @@ export class OutsideCalls {
       message: `the model that simulates ${tool.name} gave no answer that can be used in ${simulatorAttempts} attempts; the last one: ${problem}`,
     });
   }
+}
+
+/** Returns what an answer of the model that simulates a tool comes to, or why it can't be used. */
+export function simulatedOutcome(
+  tool: Tool,
+  args: JsonObject,
+  world: World,
+  answer: SimulatedAnswer,
+): ToolOutcome | { readonly problem: string } {
+  if ('problem' in answer) return answer;
+  const { content, isError, writes } = answer;
+  const { source, owner: side } = tool;
+  if (source.type !== 'simulated') throw new Error(`${tool.name} is not simulated`);
+  if (isError && writes.length > 0) return { problem: 'an answer with an error writes nothing' };
+  const problem = writes.map((patch) => writeProblem(tool, source, args, patch)).find((each) => each !== null);
+  const patches = problem ?? fitting(world, side, writes);
+  if (typeof patches === 'string') return { problem: patches };
+  return { content, isError, writes: patches.length > 0 ? [{ side, patches: patches as never }] : [] };
 }
 
 function sameWorld(one: World, other: World): boolean {
