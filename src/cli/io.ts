@@ -10,8 +10,10 @@ export type Io = {
   readonly interactive: boolean;
   readonly cwd: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Aborts when the person presses Ctrl+C. */
+  /** Aborts when the person presses Ctrl+C. The process ends a few seconds later, whatever still runs. */
   readonly signal: AbortSignal;
+  /** Lets a command take as long as it needs to end. */
+  readonly endLater?: () => void;
   readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
 };
 

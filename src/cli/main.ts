@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { maskingLimits } from '../engine/core/masking/mark.ts';
 import { terminalText } from '../engine/core/terminalText.ts';
@@ -196,16 +197,22 @@ function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
   return (text) => void stream.write(stream.isTTY ? terminalText(text, true) : text);
 }
 
+/** How long a command may take to end after a signal, in ms: more than servers and recordings need. */
+const longestEndMs = 3000;
+
 /** The terminal this process has. */
 export function processIo(): Io {
   const abort = new AbortController();
-  let interrupts = 0;
-  process.on('SIGINT', () => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(130);
-    abort.abort();
-  });
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => abort.abort());
+  let endsLater = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const exit = () => process.exit(128 + constants.signals[signal]);
+    process.on(signal, () => {
+      if (signal === 'SIGINT' && abort.signal.aborted) exit();
+      abort.abort();
+      // What still waits then waits for something that may not happen. Lanes and servers end with this process.
+      setTimeout(() => endsLater || exit(), longestEndMs).unref();
+    });
+  }
   // Who read the output may go (`| head`): there is nobody to tell, and what still runs ends as after Ctrl+C.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -220,6 +227,9 @@ export function processIo(): Io {
     cwd: process.cwd(),
     environment: process.env,
     signal: abort.signal,
+    endLater: () => {
+      endsLater = true;
+    },
     readLine: lineReader(process.stdin, process.stderr),
   };
 }

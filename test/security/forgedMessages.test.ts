@@ -1,10 +1,17 @@
 import { afterAll, expect, test } from 'vitest';
 import { baseHash } from '../../src/engine/core/world.ts';
+import { describeCodeTools } from '../../src/engine/shell/describe.ts';
+import { laneMessageIn } from '../../src/engine/shell/lane/laneMessageSchema.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { laneSeats, type Outside } from '../../src/engine/shell/outside.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
-import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
+import {
+  openSupervisor,
+  type RolloutClosed,
+  type Supervisor,
+  type SupervisorOptions,
+} from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { sampled } from '../support/suite.ts';
 
@@ -31,9 +38,12 @@ const tasks = `- id: paint
 
 type Played = { readonly closed: RolloutClosed; readonly asked: number };
 
-async function play(attack: string, agent: 'scripted' | 'human' = 'scripted'): Promise<Played> {
-  const loaded = loadDomain(domain([], { 'tools.ts': tools(attack), 'tasks/all.task.yaml': tasks }));
-  const supervisor = await openSupervisor(loaded);
+const play = (attack: string, agent: 'scripted' | 'human' = 'scripted'): Promise<Played> =>
+  playIn(domain([], { 'tools.ts': tools(attack), 'tasks/all.task.yaml': tasks }), agent);
+
+async function playIn(folder: string, agent: 'scripted' | 'human', options: SupervisorOptions = {}): Promise<Played> {
+  const loaded = loadDomain(folder);
+  const supervisor = await openSupervisor(loaded, options);
   open.push(supervisor);
   const [task] = supervisor.domain.tasks;
   if (!task) throw new Error('the domain has a task');
@@ -133,6 +143,10 @@ const attacks: readonly (readonly [name: string, attack: string])[] = [
     'a tool outside is called that nobody called',
     say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"tool"}}'`),
   ],
+  [
+    'a call says what it read, where nobody asked',
+    say(`'m\\t{"type":"reads","rollout":1,"n":5,"reads":{"agent":true}}'`),
+  ],
   ...messagesOfItself.map((message) => [`the lane repeats ${message}`, say(`'m\\t${message}'`)] as const),
 ];
 
@@ -155,7 +169,49 @@ test('code that does not load in time ends the start', async () => {
   const loaded = loadDomain(domain([], { 'tools.ts': code }));
   const failure = { code: 'tool/load-time', message: expect.stringMatching(/did not load within 0.5 s/) };
   await expect(openSupervisor(loaded, { loadMs: 500 })).rejects.toMatchObject({ failure });
+  await expect(describeCodeTools(loaded, { loadMs: 500 })).rejects.toMatchObject({ failure });
 });
+
+test.each([
+  [
+    'replaces the timers of its process and never answers',
+    'globalThis.setTimeout = () => ({ ref() {}, unref() {} });',
+    'return new Promise(() => undefined);',
+  ],
+  [
+    'waits without an end, and says that it was called anew',
+    '',
+    `const wait = new Int32Array(new SharedArrayBuffer(4));
+     for (let call = 1000; ; call++) {
+       const mark = Buffer.alloc(8);
+       mark.writeUInt32LE(call, 0);
+       mark.writeUInt32LE(60_000, 4);
+       writeSync(4, mark, 0, 8, 8);
+       Atomics.wait(wait, 0, 0, 50);
+     }`,
+  ],
+])('code that %s ends with its lane', async (_what, atStart, attack) => {
+  const code = `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs');
+${atStart}
+export const attack = tool({ description: 'Attack.', effect: 'read', input, run: () => { ${attack} } });`;
+  const yaml = 'name: chairs\nturnCap: 8\ntoolTimeoutMs: 500\n';
+  const files = {
+    'domain.yaml': yaml,
+    'tools.ts': code,
+    'tasks/all.task.yaml': tasks.replace('tool: paint', 'tool: look'),
+  };
+  const { closed } = await playIn(domain([], files), 'scripted', { silenceMs: 500 });
+  expect(closed).toMatchObject({ reward: null, failure: { code: 'lane/silent' } });
+});
+
+test.each(['ws://10.0.0.1:9229/x', 'http://127.0.0.1:9229/x', 'ws://127.0.0.1:9229/x?y', 'ws://127.0.0.1.example:1/x'])(
+  'a lane cannot lead a debugger to %s',
+  (url) => {
+    const message = (given: string) => ({ type: 'inspected', url: given });
+    expect(() => laneMessageIn(message('ws://127.0.0.1:9229/0f2c-11'))).not.toThrow();
+    expect(() => laneMessageIn(message(url))).toThrow();
+  },
+);
 
 test.each(messagesOfItself)('code that says %s when it loads is refused', async (message) => {
   const code = `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs'); ${say(`'m\\t${message}'`)}`;

@@ -63,7 +63,7 @@ async function look(folder: string, given: Given, io: Io): Promise<Found> {
 /** The findings, after what can be mended has been. */
 async function checked(folder: string, given: Given, io: Io) {
   const describe = {
-    describeTools: () => describeCodeTools(loadDomain(folder)),
+    describeTools: () => describeCodeTools(loadDomain(folder), io),
     describeOutside: describeOutsideTools,
   };
   const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
@@ -75,6 +75,7 @@ async function checked(folder: string, given: Given, io: Io) {
     fixed.push(...mended);
     result = await again();
   }
+  if (io.signal.aborted) throw new UsageError('cancelled');
   return { result, fixed };
 }
 

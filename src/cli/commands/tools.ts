@@ -5,6 +5,7 @@ import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
 import { argumentsOf } from '../../engine/shell/load/note.ts';
 import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
 import { domainFolder } from '../rolloutOptions.ts';
 
 export const tools: Command = {
@@ -21,17 +22,17 @@ those that a model simulates. A domain with errors in other files is good enough
 `,
   options: { local: { type: 'boolean' } },
   run: async (given, io) => {
-    const all = await describedTools(domainFolder(io, given.positionals[0]), given.values['local'] === true);
+    const all = await describedTools(domainFolder(io, given.positionals[0]), given.values['local'] === true, io);
     if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: all })}\n`);
     else for (const tool of all) io.out(`${lineOf(tool)}\n`);
     return 0;
   },
 };
 
-async function describedTools(folder: string, isLocal: boolean): Promise<readonly Tool[]> {
+async function describedTools(folder: string, isLocal: boolean, io: Io): Promise<readonly Tool[]> {
   const loaded = loadDomain(folder, { soundness: false });
   const asked = isLocal ? { ...loaded, file: { ...loaded.file, mcpServers: {}, environments: {} } } : loaded;
-  const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded);
+  const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded, io);
   const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked) : [];
   const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
   return [...code, ...simulated, ...outside.filter((tool) => !isLeftOut(tool))];

@@ -16,14 +16,21 @@ export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomai
   return completeDomain(loaded, code, outside, { soundness: false });
 }
 
-/** The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line. */
-export async function describeCodeTools(domain: EffectDomain): Promise<readonly Tool[]> {
+/**
+ * The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line, and one
+ * when the signal aborts.
+ * @param loadMs how long the domain's code may take to load, in ms
+ */
+export async function describeCodeTools(
+  domain: EffectDomain,
+  { signal, loadMs }: { readonly signal?: AbortSignal; readonly loadMs?: number } = {},
+): Promise<readonly Tool[]> {
   const { folder, file } = domain;
   const effects = effectsOfDomain(domain);
   if (effects.effects.some(isOfCode)) throwUnlessApproved(effects);
   const { promise, resolve, reject } = Promise.withResolvers<readonly Tool[]>();
   const lane = startLane(
-    { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, network: file.network },
+    { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, network: file.network, loadMs },
     {
       onMessage: (message) => {
         if (message.type === 'described') resolve(message.tools);
@@ -32,7 +39,13 @@ export async function describeCodeTools(domain: EffectDomain): Promise<readonly 
       onDeath: ({ failure }) => reject(new Fault(failure)),
     },
   );
-  return promise.finally(() => lane.kill());
+  const cancel = () => reject(new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled' }));
+  if (signal?.aborted) cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  return promise.finally(() => {
+    signal?.removeEventListener('abort', cancel);
+    lane.kill();
+  });
 }
 
 /** The tools outside the lane (Python, environments, MCP servers); everything that is started for it ends again. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Domain, HostedEnvironment } from '../core/domain.ts';
 import type { Failure } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -10,16 +9,13 @@ import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './la
 import { fitnessOf, unfitFault } from './load/fitness.ts';
 import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
-/** A minute: code that loads this long waits for something that does not happen. */
-const longestLoadMs = 60_000;
+/** How long a lane may say nothing of its rollouts, in ms, beside the longest time limit of a tool. */
+const longestSilenceMs = 60_000;
+const lookMs = 250;
 
-function slowFailure(ms: number, folder: string, tools: string): Failure {
-  return {
-    who: 'environment',
-    code: 'tool/load-time',
-    message: `the domain's code did not load within ${ms / 1000} s; look for an await outside of every function whose promise never settles`,
-    file: join(folder, tools),
-  };
+function silentFailure(ms: number): Failure {
+  const message = `the domain's code has kept its process from going on for ${ms / 1000} s, and was stopped; look for code that replaces timers, or for a loop that does not end`;
+  return { who: 'environment', code: 'lane/silent', message };
 }
 
 /** One child process and the rollouts that it folds. */
@@ -32,6 +28,8 @@ export type Lane<Rollout> = {
   readonly prepared: Promise<void>;
   /** What it has said of itself: its tools come first, and then that it knows the whole domain. */
   state: 'loading' | 'described' | 'prepared';
+  /** How long something is due from it that did not come, in ms. Set to 0 with each word that is accepted. */
+  silentMs: number;
 };
 
 /** What a lane says once it is prepared. */
@@ -49,8 +47,12 @@ export type LaneDeath<Rollout> = LaneEnded & {
 type LanesOptions<Rollout> = {
   /** Whether their inspectors can be opened. */
   readonly inspectable: boolean;
-  /** How long the domain's code may take to load, in ms; a minute by default. */
+  /** How long the domain's code may take to load, in ms. */
   readonly loadMs?: number | undefined;
+  /** How long a lane may say nothing of what is due, in ms, beside the longest time limit of a tool; a minute by default. */
+  readonly silenceMs?: number | undefined;
+  /** Whether the lane of a rollout has to say something next. */
+  readonly isDue: (rollout: Rollout) => boolean;
   readonly onWord: (lane: Lane<Rollout>, word: LaneWord) => void;
   readonly onDeath: (death: LaneDeath<Rollout>) => void;
 };
@@ -64,6 +66,7 @@ export class Lanes<Rollout> {
   #hosted: HostedEnvironment | null = null;
   #loaded: LoadedDomain | null = null;
   #closed = false;
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(domain: LoadedDomain, options: LanesOptions<Rollout>) {
     this.#static = domain;
@@ -84,6 +87,7 @@ export class Lanes<Rollout> {
   async open(count: number, outsideTools: readonly Tool[], hosted: HostedEnvironment | null = null): Promise<void> {
     this.#outsideTools = outsideTools;
     this.#hosted = hosted;
+    this.#looking = setInterval(() => this.#look(), lookMs).unref();
     await Promise.all(Array.from({ length: count }, () => this.#start().prepared));
   }
 
@@ -106,26 +110,39 @@ export class Lanes<Rollout> {
 
   close(): void {
     this.#closed = true;
+    clearInterval(this.#looking);
     for (const lane of this.#lanes.splice(0)) lane.process.kill();
+  }
+
+  /**
+   * Ends a lane that says nothing while something is due. Its own watchdog and time limits come first; this one holds where
+   * code of the domain has changed the timers of its process, or what it says of its calls.
+   */
+  #look(): void {
+    const { isDue, silenceMs = longestSilenceMs } = this.#options;
+    for (const lane of this.#lanes.filter(({ state }) => state === 'prepared')) {
+      const [culprit = null] = [...lane.rollouts].find(([, rollout]) => isDue(rollout)) ?? [];
+      lane.silentMs = culprit === null || lane.process.isInspected ? 0 : lane.silentMs + lookMs;
+      const limits = [this.#static.file.toolTimeoutMs, ...this.domain.tools.map(({ timeoutMs }) => timeoutMs)];
+      const limitMs = silenceMs + Math.max(...limits);
+      if (lane.silentMs > limitMs) this.#end(lane, { failure: silentFailure(limitMs), culprit });
+    }
   }
 
   #start(): Lane<Rollout> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { folder, file } = this.#static;
-    const end = (failure: Failure, isForged: boolean) => {
-      clearTimeout(timer);
+    const forged = ({ type }: FromLane) => {
+      const failure = forgedFailure(`it said "${type}", which nothing waits for`);
       reject(new Fault(failure));
-      this.#end(lane, { failure, culprit: null, isForged });
+      this.#end(lane, { failure, culprit: null, isForged: true });
     };
-    const forged = ({ type }: FromLane) => end(forgedFailure(`it said "${type}", which nothing waits for`), true);
-    const { loadMs = longestLoadMs } = this.#options;
-    const timer = setTimeout(() => end(slowFailure(loadMs, folder, file.tools), false), loadMs);
-    timer.unref();
     const lane: Lane<Rollout> = {
       rollouts: new Map(),
       golds: new Map(),
       prepared: promise,
       state: 'loading',
+      silentMs: 0,
       process: startLane(
         {
           folder,
@@ -133,13 +150,13 @@ export class Lanes<Rollout> {
           timeoutMs: file.toolTimeoutMs,
           inspectable: this.#options.inspectable,
           network: file.network,
+          loadMs: this.#options.loadMs,
         },
         {
           onMessage: (message) => {
             if (message.type === 'described' || message.type === 'notDescribed') {
               if (lane.state !== 'loading') return forged(message);
               lane.state = 'described';
-              clearTimeout(timer);
               if (message.type === 'described') this.#prepare(lane, message, reject);
               else reject(new Fault(message.failure));
             } else if (message.type === 'prepared') {
@@ -150,7 +167,6 @@ export class Lanes<Rollout> {
             else forged(message);
           },
           onDeath: (death) => {
-            clearTimeout(timer);
             reject(new Fault(death.failure));
             this.#died(lane, death);
           },

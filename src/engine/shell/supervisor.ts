@@ -26,7 +26,7 @@ import type { SidecarLine } from './recording.ts';
 import { settingOf } from './replay.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
-import { redacted, redactedValue } from './secrets.ts';
+import { redacted, redactedPart, redactedValue } from './secrets.ts';
 import { SharedTools } from './sharedTools.ts';
 import type { SideNote } from './sideNote.ts';
 
@@ -109,6 +109,8 @@ export type SupervisorOptions = {
   readonly log?: (text: string) => void;
   /** How long a domain's code may take to load, in ms. */
   readonly loadMs?: number | undefined;
+  /** How long its process may say nothing of a rollout, in ms, beside the longest time limit of a tool. */
+  readonly silenceMs?: number | undefined;
 };
 
 /** How long events may wait that nothing outside depends on. */
@@ -169,6 +171,8 @@ class Supervision implements Supervisor {
     this.#lanes = new Lanes(domain, {
       inspectable: options.inspectable ?? false,
       loadMs: options.loadMs,
+      silenceMs: options.silenceMs,
+      isDue,
       onWord: (lane, word) => this.#received(lane, word),
       onDeath: (death) => this.#takeOver(death),
     });
@@ -316,6 +320,7 @@ class Supervision implements Supervisor {
     if (!live?.check) return;
     try {
       this.#follow(lane, live, live.check, message);
+      lane.silentMs = 0;
     } catch (error) {
       if (!(error instanceof ForgedMessage)) throw error;
       this.#lanes.condemn(lane, error.message);
@@ -328,6 +333,8 @@ class Supervision implements Supervisor {
         this.#acceptAll(live, check, message.events);
         return;
       case 'reads':
+        if (!live.request.reads || message.n !== check.next)
+          throw new ForgedMessage(`it said what event ${message.n} read, which nothing waits for`);
         live.record.noteReads(message.n, message.reads);
         return;
       case 'question': {
@@ -344,7 +351,7 @@ class Supervision implements Supervisor {
       case 'crashed':
         // The domain's code shares the process with the loop, so that the failure is counted as the domain's.
         if (live.ending) throw new ForgedMessage('a rollout crashed that was closed');
-        live.ending = [...check.fail(crashFailure(redacted(message.message)))];
+        live.ending = [...check.fail(crashFailure(message.message))];
         this.#end(live);
     }
   }
@@ -542,11 +549,16 @@ class Supervision implements Supervisor {
   }
 }
 
+/** Whether a rollout waits for its lane: not for an answer, not for a step, and not for the end of what it has. */
+function isDue({ isStarted, ending, check, request: { pace = 'run' }, steps }: Live): boolean {
+  return isStarted && !ending && check !== null && !check.isAsking && (pace === 'run' || steps > 0);
+}
+
 function crashFailure(message: string): Failure {
   return {
     who: 'environment',
     code: 'lane/crashed',
-    message: `the process that runs the domain's code cannot play the rollout further: ${message.slice(0, 2000)}`,
+    message: `the process that runs the domain's code cannot play the rollout further: ${redactedPart(message, 0, 2000)}`,
   };
 }
 

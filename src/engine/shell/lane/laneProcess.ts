@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Failure } from '../../core/event.ts';
 import { messageOf } from '../fault.ts';
 import { confinedPid, signalOf } from '../sandbox.ts';
+import { redactedPart } from '../secrets.ts';
 import { type Relay, relayInspector } from './inspectorRelay.ts';
 import { LaneReader, UnreadableMessage } from './laneChannel.ts';
 import { defaultHeapMb, laneChild, permissionFlags } from './laneChild.ts';
@@ -38,6 +40,8 @@ export type LaneOptions = {
   readonly network?: boolean | undefined;
   /** Of tools that declare none. */
   readonly timeoutMs: number;
+  /** How long the domain's code may take to load, in ms; a minute by default. */
+  readonly loadMs?: number | undefined;
   /** How long its event loop may stand still outside of a call, in ms of processor time; by default 10 s. */
   readonly silenceMs?: number;
   /** The runtime of the lane; by default the one of this process. */
@@ -60,7 +64,13 @@ export type LaneProcess = {
 /** An open inspector: its address, and when a debugger is there or the lane has ended. */
 export type Inspector = { readonly url: string; readonly attached: Promise<void> };
 
-/** Starts a child process for a domain: a heap limit, an empty environment, no permission outside its folder. */
+/** A minute: code that loads this long waits for something that does not happen. */
+const longestLoadMs = 60_000;
+
+/**
+ * Starts a child process for a domain: a heap limit, an empty environment, no permission outside its folder. A lane whose
+ * code does not load in time dies.
+ */
 export function startLane(options: LaneOptions, handlers: LaneHandlers): LaneProcess {
   return new ChildLane(options, handlers);
 }
@@ -75,6 +85,8 @@ class ChildLane implements LaneProcess {
   readonly #kill: () => void;
   readonly #watchdog: Watchdog;
   readonly #unguard: () => void;
+  /** Ends the lane unless its code has loaded before. */
+  readonly #loading: NodeJS.Timeout;
   isInspected = false;
   #inspecting: Inspecting | null = null;
   #relay: Relay | null = null;
@@ -99,6 +111,8 @@ class ChildLane implements LaneProcess {
     this.#unguard = unguard;
     this.#connect();
     this.#send({ type: 'open', toolsFile: options.toolsFile ?? 'tools.ts', timeoutMs: options.timeoutMs });
+    const { loadMs = longestLoadMs } = options;
+    this.#loading = setTimeout(() => this.#die(slowFailure(options, loadMs), false), loadMs).unref();
     this.#watchdog = new Watchdog(
       this.#marker,
       () => this.pid,
@@ -161,10 +175,14 @@ class ChildLane implements LaneProcess {
       read();
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
-      if (this.#isKilled) return;
-      this.kill();
-      this.#handlers.onDeath({ failure: forgedFailure(error.message), culprit: null, isForged: true });
+      this.#die(forgedFailure(error.message), true);
     }
+  }
+
+  #die(failure: Failure, isForged: boolean): void {
+    if (this.#isKilled) return;
+    this.kill();
+    this.#handlers.onDeath({ failure, culprit: null, isForged });
   }
 
   #deliver(message: FromLane): void {
@@ -177,7 +195,10 @@ class ChildLane implements LaneProcess {
       if (!this.#isAttachDue) throw unasked(message);
       this.#isAttachDue = false;
       this.#inspecting?.attached.resolve();
-    } else if (!this.#isKilled) this.#handlers.onMessage(message);
+    } else if (!this.#isKilled) {
+      if (message.type === 'described' || message.type === 'notDescribed') clearTimeout(this.#loading);
+      this.#handlers.onMessage(message);
+    }
   }
 
   /** The inspector of a confined lane listens where only the lane is: a relay leads there while it is open. */
@@ -221,7 +242,7 @@ class ChildLane implements LaneProcess {
 
   /** The runtime's own words stay out of the log; they matter only when the lane dies. */
   #heard(text: string): void {
-    this.#stderr = (this.#stderr + text).slice(-20_000);
+    this.#stderr = redactedPart(this.#stderr + text, -20_000);
   }
 
   #killHung(mark: Mark): void {
@@ -232,6 +253,7 @@ class ChildLane implements LaneProcess {
   #ended(end: LaneEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#loading);
     this.#watchdog.stop();
     this.#unguard();
     this.#relay?.close();
@@ -299,6 +321,15 @@ export function forgedFailure(message: string): Failure {
 }
 
 const theCode = "the domain's code";
+
+function slowFailure({ folder, toolsFile = 'tools.ts' }: LaneOptions, ms: number): Failure {
+  return {
+    who: 'environment',
+    code: 'tool/load-time',
+    message: `${theCode} did not load within ${ms / 1000} s; look for an await outside of every function whose promise never settles`,
+    file: join(folder, toolsFile),
+  };
+}
 
 const unprotected =
   "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";

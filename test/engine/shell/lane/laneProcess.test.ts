@@ -7,6 +7,7 @@ import type { Failure, RolloutEvent } from '../../../../src/engine/core/event.ts
 import { taskSchema } from '../../../../src/engine/core/task.ts';
 import type { FromLane, ToLane } from '../../../../src/engine/shell/lane/laneMessage.ts';
 import { type LaneOptions, type LaneProcess, startLane } from '../../../../src/engine/shell/lane/laneProcess.ts';
+import { keptSecret } from '../../../../src/engine/shell/secrets.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import * as desk from '../../../support/desk.ts';
 import { InspectorClient } from '../../../support/inspectorClient.ts';
@@ -630,6 +631,14 @@ export const late = tool({ description: 'x', effect: 'read', input, run: async (
     await lane.closed(1);
     expect(lane.result(1)).toContain('access denied');
   });
+});
+
+test('a key that is cut off is not in what a lane printed last', async () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const text = JSON.stringify(`${key}${'x'.repeat(19_990)}`);
+  const code = `process.getBuiltinModule('node:fs').writeSync(2, ${text}); process.reallyExit(3);`;
+  const { failure } = await open({ 'tools.ts': code }).died();
+  expect(failure.message).toMatch(/: [^0-9]*x+$/);
 });
 
 test('a runtime that is not there is said', async () => {
