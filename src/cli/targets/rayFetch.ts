@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
@@ -66,7 +66,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
       const piece = pieceIn(line);
       if (piece?.path.startsWith(`${runFiles.checkpoints}/.${found.name}/`)) writePiece(run, piece);
     }
-  else if (sizes.every(([path, [size]]) => sizeOf(join(found.folder, path)) === size))
+  else if (sizes.every(([path, [size]]) => isFileOf(join(found.folder, path), size)))
     for (const [path] of sizes) {
       const target = inside(coming, path);
       mkdirSync(dirname(target), { recursive: true });
@@ -85,6 +85,11 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
   rmSync(place, { recursive: true, force: true });
   renameSync(coming, place);
   return place;
+}
+
+/** A device or a pipe has no size, and its copy no end. */
+function isFileOf(path: string, size: number): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false) && sizeOf(path) === size;
 }
 
 /** verl's adapter does not say what it adapts; here that is what the run was started with. */

@@ -14,6 +14,9 @@ import { sizeOf } from './runFolder.ts';
 /** Begins a line of a job's log that holds a piece of the run's folder; `mirror.py` writes it. */
 const mark = '@rehearsal ';
 
+/** The longest piece in bytes, many times what `mirror.py` writes. */
+const longestPiece = 64 * 1024 * 1024;
+
 const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z.base64() });
 type Piece = z.infer<typeof pieceSchema>;
 const jobSchema = z.object({ job: z.string(), told: z.int().min(0) });
@@ -106,7 +109,7 @@ export function pieceIn(line: string): Piece | undefined {
 /** Writes a piece into the folder of its run. */
 export function writePiece(run: string, { path, offset, data }: Piece): void {
   const target = inside(run, path);
-  const content = gunzipSync(Buffer.from(data, 'base64'));
+  const content = gunzipSync(Buffer.from(data, 'base64'), { maxOutputLength: longestPiece });
   mkdirSync(dirname(target), { recursive: true });
   if (offset === 0) writeFileSync(target, content);
   else if (sizeOf(target) >= offset) {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json, jsonOf } from '../../engine/core/json.ts';
 import { readBoundedText } from '../../engine/shell/boundedFile.ts';
+import { requireWritable } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -14,6 +15,14 @@ import { noCheckpoint } from './targetFaults.ts';
 /** How many bytes a file has; 0 for none. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Folders of a run that people move to a larger disk and link there. */
+const movable: ReadonlySet<string> = new Set([runFiles.checkpoints, runFiles.serving]);
+
+/** Throws a `Fault` where a link has the name of what a run writes: whoever made the folder would choose what is written. */
+export function requireOwnFiles(run: string): void {
+  for (const name of Object.values(runFiles)) if (!movable.has(name)) requireWritable(join(run, name));
 }
 
 /** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is none. */

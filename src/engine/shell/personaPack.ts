@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Persona, personaSchema } from '../core/persona.ts';
 import { makeFolder, onDisk } from './disk.ts';
@@ -36,7 +36,7 @@ export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { 
   const taken = pack.personas.find(({ id }) => domain.personas.some((own) => own.id === id));
   if (taken) return `this domain has a persona ${taken.id} already`;
   makeFolder(personas);
-  onDisk(file, () => copyFileSync(pack.file, file));
+  onDisk(file, () => copyFileSync(pack.file, file, constants.COPYFILE_EXCL));
   return { file };
 }
 

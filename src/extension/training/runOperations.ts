@@ -1,6 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { replaceFile } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -19,7 +20,7 @@ export async function stopTraining(given?: string): Promise<boolean> {
     void vscode.window.showInformationMessage('No training is running.');
     return false;
   }
-  writeFileSync(join(picked, runFiles.stop), '');
+  replaceFile(join(picked, runFiles.stop), '');
   return true;
 }
 

@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+import { makeOnce, replaceFile } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { makeNewRunFolder, runName } from '../../engine/shell/runName.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
@@ -170,7 +171,7 @@ async function starting(
   run: string,
 ): Promise<string | undefined> {
   const end = await runWithProgress(context, `Rehearsal: ${title}`, args);
-  if (end.isCancelled) writeFileSync(join(run, runFiles.stop), '');
+  if (end.isCancelled) replaceFile(join(run, runFiles.stop), '');
   if (end.code === 0) {
     showTraining(run);
     return run;
@@ -186,8 +187,7 @@ function note(
   run: string,
   event: { readonly type: 'stopped' } | { readonly type: 'error'; readonly message: string },
 ): void {
-  const events = join(run, runFiles.events);
-  if (!existsSync(events)) appendFileSync(events, `${JSON.stringify({ time: Date.now() / 1000, ...event })}\n`);
+  makeOnce(join(run, runFiles.events), `${JSON.stringify({ time: Date.now() / 1000, ...event })}\n`);
 }
 
 async function offerLog(context: Context, run: string, message: string): Promise<void> {

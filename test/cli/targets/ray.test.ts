@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import { rayTarget } from '../../../src/cli/targets/ray.ts';
 import { fetchFromRay, mostInLog } from '../../../src/cli/targets/rayFetch.ts';
-import { jobOfRun, keepJob, LogReader } from '../../../src/cli/targets/rayFollow.ts';
+import { jobOfRun, keepJob, LogReader, writePiece } from '../../../src/cli/targets/rayFollow.ts';
 import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
 import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
 import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/targets/rayPreflight.ts';
@@ -292,4 +302,31 @@ test('a model that is too large for a package', async () => {
   await expect(packageOf({ model: tree }, {})).rejects.toThrow(
     /brings 300 MB, and a Ray job takes 200 MB: put the model/,
   );
+});
+
+test('a piece that is packed to more than any piece has is not unpacked', () => {
+  const data = gzipSync(Buffer.alloc(65 * 1024 * 1024)).toString('base64');
+  const run = folder();
+  expect(() => writePiece(run, { path: 'metrics.jsonl', offset: 0, data })).toThrow();
+  expect(readdirSync(run)).toEqual([]);
+});
+
+test('a device of this machine is not copied as a file of a checkpoint', async () => {
+  const run = trained();
+  const storage = folder();
+  writeFileSync(join(storage, 'w'), '');
+  truncateSync(join(storage, 'w'), mostInLog + 1);
+  symlinkSync('/dev/zero', join(storage, 'z'));
+  const files = { w: [mostInLog + 1, 'x'], z: [0, 'x'] };
+  const head = await saying(told({}, { folder: storage, files }));
+  await expect(fetchFromRay(run, 'checkpoint-4', head, quiet)).rejects.toThrow(/copy .* from the cluster/);
+});
+
+test('a token that a cluster answers with is not in its words, cut or not', async () => {
+  const token = 'token-0123456789abcdef';
+  server = createServer((_request, response) => response.writeHead(500).end(`${'x'.repeat(282)}${token}`));
+  await new Promise<void>((listening) => server?.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const jobs = new RayJobs(`ray://127.0.0.1:${port}`, { RAY_AUTH_TOKEN: token });
+  await expect(jobs.version()).rejects.toThrow(/x\[RAY_AUTH_TOKEN\]$/);
 });

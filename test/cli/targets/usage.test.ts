@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -43,4 +43,18 @@ test.each([
   const { code, out, err } = await rehearsal('train', ...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err.trim().replace(/^rehearsal train: /, '')).toMatch(says);
+});
+
+test.each([
+  ['log.txt', 'resume'],
+  ['stop', 'stop'],
+  ['connection.jsonl', 'follow'],
+  ['events.jsonl', 'fetch'],
+])('nothing is written through a link named %s in the folder of a run', async (name, operation) => {
+  const folder = runWith({ 'launch.json': '{}', 'config.json': '{"kind": "sft"}' });
+  const outside = `${folder}.outside`;
+  symlinkSync(outside, join(folder, name));
+  const { code, err } = await rehearsal('train', operation, folder);
+  expect([code, err]).toEqual([2, expect.stringContaining(`${name}: is a symbolic link, and nothing is written`)]);
+  expect(existsSync(outside)).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -56,6 +56,15 @@ describe.each(
   test('adds no findings, and is not added twice', () => {
     expect(loadDomain(folder).diagnostics).toEqual(loadDomain(inRoot('domains', name)).diagnostics);
     if (pack) expect(addPack(loadDomain(folder), pack)).toMatch(/is there already$/);
+  });
+
+  test('is not written through a link of the domain', () => {
+    const other = join(temporaryFolder('red-team'), name);
+    cpSync(inRoot('domains', name), other, { recursive: true });
+    const outside = `${other}.outside`;
+    symlinkSync(outside, join(other, 'personas/red-team.persona.yaml'));
+    if (pack) expect(() => addPack(loadDomain(other), pack)).toThrow();
+    expect(existsSync(outside)).toBe(false);
   });
 
   test('makes every attack, and the gold seat withstands it and still does the work', async () => {

@@ -8,7 +8,7 @@ import type { Selected } from '../../core/coldStart/settle.ts';
 import { issueText } from '../../core/issueText.ts';
 import { jsonOf } from '../../core/json.ts';
 import { readBoundedText } from '../boundedFile.ts';
-import { fromDisk, onDisk, replaceFile } from '../disk.ts';
+import { fromDisk, onDisk, replaceFile, requireWritable } from '../disk.ts';
 import { Fault } from '../fault.ts';
 
 /** The files of a synthesis beside its recordings; paths in them are relative to its folder, with `/`. */
@@ -111,6 +111,7 @@ export function readGrades(folder: string): ReadonlyMap<string, GradeLine> {
 /** Adds a grade; a rollout that is graded again gets another line, and the last one counts. */
 export function addGrade(folder: string, line: GradeLine): void {
   const path = join(folder, files.grades);
+  requireWritable(path);
   onDisk(path, () => appendFileSync(path, jsonLines([line])));
 }
 
