@@ -1,6 +1,6 @@
 import type { Json } from '../engine/core/json.ts';
-import { rememberApproval, throwUnlessApproved } from '../engine/shell/approvals.ts';
-import { type Effects, effectsOfInterpreters, hashOfEffects } from '../engine/shell/effects.ts';
+import { rememberEffects, throwUnlessApproved } from '../engine/shell/approvals.ts';
+import { type Effects, effectsOfInterpreters } from '../engine/shell/effects.ts';
 import { interpreterOf } from './pythonEnvironment.ts';
 
 /** The interpreters that a file names, by their keys. */
@@ -18,6 +18,5 @@ export function throwUnlessInterpretersApproved(path: string, named: Named, envi
 
 /** Remembers the interpreters that were typed or approved for a run, so that resuming it does not ask again. */
 export function rememberInterpreters(path: string, named: Named, environment: NodeJS.ProcessEnv): void {
-  const effects = effectsOf(path, named);
-  if (effects.effects.length > 0) rememberApproval({ remembered: hashOfEffects(effects), path }, environment);
+  rememberEffects(effectsOf(path, named), environment);
 }

@@ -70,14 +70,14 @@ async function interpreterEffects(configuration: vscode.DebugConfiguration): Pro
   const { agent, forkAgent, domain, recording, python } = configuration;
   const isServed = [agent, forkAgent].some((each) => String(each ?? '').startsWith('checkpoint:'));
   if (!isServed || !python?.length) return null;
-  const { effectsOfInterpreters, hashOfEffects } = await import('../engine/shell/effects.ts');
+  const { effectsOfInterpreters } = await import('../engine/shell/effects.ts');
   const command = typeof python === 'string' ? (python.startsWith('[') ? JSON.parse(python) : [python]) : python;
   const path = resolve(domain ?? dirname(recording ?? ''), 'launch.json');
   const effects = effectsOfInterpreters(path, { python: command });
   const own = vscode.workspace.getConfiguration('rehearsal').get('trainer.python');
   if (JSON.stringify(own) !== JSON.stringify(python)) return effects;
-  const { rememberApproval } = await import('../engine/shell/approvals.ts');
-  rememberApproval({ remembered: hashOfEffects(effects), path }, process.env);
+  const { rememberEffects } = await import('../engine/shell/approvals.ts');
+  rememberEffects(effects, process.env);
   return null;
 }
 

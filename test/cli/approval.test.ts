@@ -8,6 +8,8 @@ import { inRoot } from '../../scripts/repository.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Task } from '../../src/engine/core/task.ts';
+import { type Approval, approvalFor, rememberApproval } from '../../src/engine/shell/approvals.ts';
+import { type Effects, effectsIn } from '../../src/engine/shell/effects.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { RolloutTools } from '../../src/engine/shell/rolloutTools.ts';
 import { findSandbox } from '../../src/engine/shell/sandbox.ts';
@@ -236,6 +238,81 @@ describe('interpreters that files name', () => {
     const { code, err } = await rehearsal(['train', 'resume', folder]);
     expect([code, existsSync(mark)]).toEqual([2, false]);
     expect(err).toContain('the key python starts /bin/sh');
+  });
+});
+
+describe('training targets that files name', () => {
+  /** A run, as somebody may have made it, that was started on another machine; `ssh` leaves a mark. */
+  function elsewhere(target: string) {
+    const folder = temporaryFolder('elsewhere');
+    const mark = join(folder, 'mark');
+    for (const [name, text] of Object.entries({
+      'launch.json': '{}',
+      'config.json': '{"kind": "sft"}',
+      'target.json': JSON.stringify({ target }),
+    }))
+      writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'ssh'), `#!/bin/sh\ntouch ${mark}\nexit 255\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
+    return { folder, mark };
+  }
+
+  test.each(
+    sampled(['stop', 'resume', 'follow', 'fetch'], 2).flatMap((operation) =>
+      ['ssh://ada@gpu/work', 'ray://127.0.0.1:9'].map((target) => [operation, target] as const),
+    ),
+  )('train %s does not reach %s before it is approved', async (operation, target) => {
+    const { folder, mark } = elsewhere(target);
+    const { code, err } = await rehearsal(['train', operation, folder]);
+    expect([code, existsSync(mark)]).toEqual([2, false]);
+    expect(err).toContain(`training uses ${target}`);
+  });
+
+  test('what was approved is reached, and asked about once', async () => {
+    const { folder, mark } = elsewhere('ssh://ada@gpu/work');
+    const stop = (...answers: string[]) => rehearsal(['train', 'stop', folder], answers);
+    expect((await stop('y')).asked).toHaveLength(1);
+    expect(existsSync(mark)).toBe(true);
+    expect((await stop()).asked).toEqual([]);
+  });
+
+  test('an experiment that is resumed does not reach one either', async () => {
+    const { folder } = elsewhere('ssh://ada@gpu/work');
+    const file = join(folder, 'x.experiment.yaml');
+    const domain = inRoot('domains', 'parcel-desk');
+    writeFileSync(file, `domain: ${domain}\nmodel: tiny\narms: { base: {} }\n`);
+    writeFileSync(join(folder, 'experiment.json'), JSON.stringify({ file, target: 'ssh://ada@gpu/work' }));
+    const { code, err } = await rehearsal(['experiment', file, '--out', folder]);
+    expect([code, err]).toEqual([2, expect.stringContaining('training uses ssh://ada@gpu/work')]);
+  });
+});
+
+describe('a program that an approved command names', () => {
+  const command = (text: string) => `name: x\nmcpServers:\n  shop: ${text}\n`;
+  const node = JSON.stringify(process.execPath);
+
+  test.each([
+    ['the script of an interpreter', `{ command: ${node}, args: [server.mjs] }`, 'server.mjs', true],
+    ['a script without its ending', `{ command: ${node}, args: [./server] }`, 'server.js', true],
+    ['a Python module', '{ command: python3, args: [-m, desk.server] }', 'desk/server.py', true],
+    ['an option with a file', `{ command: ${node}, args: ["--import=./hook.mjs", x] }`, 'hook.mjs', true],
+    ['a program in the folder', '{ command: ./server }', 'server', true],
+    ['a program in its working folder', '{ command: ./server, cwd: more }', 'more/server', true],
+    ['a program of the domain', `{ command: "\${domainFolder}/server" }`, 'server', true],
+    ['data', `{ command: ${node}, args: [server.mjs, --db, shop.sqlite] }`, 'shop.sqlite', false],
+    ['a module that a script imports', `{ command: ${node}, args: [server.mjs] }`, 'other.mjs', false],
+    ['what looks like no path', `{ command: ${node}, args: [-e, "${'x'.repeat(5000)}", "\\0"] }`, 'x', false],
+  ])('is asked about again once it has changed: %s', (_what, server, file, isAsked) => {
+    const folder = temporaryFolder('program');
+    const path = join(folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(join(folder, 'domain.yaml'), command(server));
+    writeFileSync(path, 'one', { mode: isAsked ? 0o755 : 0o644 });
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    rememberApproval(asked() as Approval, process.env);
+    expect(asked()).toBeNull();
+    writeFileSync(path, 'two');
+    expect(asked() !== null).toBe(isAsked);
   });
 });
 

@@ -11,7 +11,7 @@ import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
-import { placeOf } from '../targets/targets.ts';
+import { placeOf, rememberPlace, throwUnlessPlaceApproved } from '../targets/targets.ts';
 import { preflightTraining, startTraining } from '../training/startTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
 import { keepExperimentRecord, readExperimentRecord } from './experimentRecord.ts';
@@ -44,6 +44,7 @@ export function stagesIn(
   const isNamed = asked.target !== undefined || target === 'local';
   const kept = known?.target === target ? known.python : undefined;
   if (!(isNamed && asked.python)) throwUnlessInterpretersApproved(folder, { python: kept }, process.env);
+  if (asked.target === undefined) throwUnlessPlaceApproved(folder, { target }, process.env);
   const place = { target, python: (isNamed ? asked.python : undefined) ?? kept };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
@@ -73,6 +74,7 @@ export function stagesIn(
     keepPlace: (): void => {
       keepExperimentRecord(folder, { file: asked.file, ...place });
       rememberInterpreters(folder, place, process.env);
+      rememberPlace(folder, { target }, process.env);
     },
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
@@ -114,7 +116,7 @@ export function stagesIn(
 
 /** A run elsewhere may go on with nobody here to follow it. How it ended is what is known of it then. */
 async function untilOver(run: string, io: Io): Promise<void> {
-  if (placeOf(run).target === 'local') return;
+  if (placeOf(run, io.environment).target === 'local') return;
   await runOperation('follow', { positionals: ['follow', run], values: {} }, io).catch((error: unknown) => {
     if (!(error instanceof Fault) || error.failure.who !== 'environment') throw error;
   });
@@ -122,7 +124,8 @@ async function untilOver(run: string, io: Io): Promise<void> {
 
 /** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */
 async function checkpointAfter(run: string, io: Io): Promise<string> {
-  if (placeOf(run).target !== 'local') await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
+  if (placeOf(run, io.environment).target !== 'local')
+    await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
   const last = checkpointsOf(run).at(-1);
   if (last === undefined) throw broken(run, 'the run has ended without a checkpoint');
   return join(run, runFiles.checkpoints, last);

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import { rememberEffects, throwUnlessApproved } from '../../engine/shell/approvals.ts';
 import { replaceFile } from '../../engine/shell/disk.ts';
+import { type Effects, effectsOfTarget } from '../../engine/shell/effects.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { UsageError } from '../io.ts';
 import { readKept } from '../keptFile.ts';
@@ -34,16 +36,34 @@ export function targetAt({ target, python }: Place): Target {
 const local: Place = { target: 'local' };
 
 /**
- * Where a run is: what was asked for, else where it was started. Throws a `UsageError` where its `target.json` does not
- * say that any more.
+ * Where a run was started; this machine where its folder names no other. Throws a `UsageError` where its `target.json`
+ * does not say that any more, and an `ApprovalQuestion` for a place that nobody typed or approved: the folder may come from
+ * elsewhere.
  */
-export function placeOf(run: string, asked?: string, python?: string): Place {
-  if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
+export function placeOf(run: string, environment: NodeJS.ProcessEnv): Place {
   const lost = 'where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}';
-  return readKept(join(run, runFiles.target), placeSchema, lost) ?? local;
+  const place = readKept(join(run, runFiles.target), placeSchema, lost) ?? local;
+  throwUnlessPlaceApproved(run, place, environment);
+  return place;
 }
 
 /** Keeps in the run's folder where it is started. A key has no place in it. */
-export function keepPlace(run: string, place: Place): void {
-  if (place.target !== local.target) replaceFile(join(run, runFiles.target), `${JSON.stringify(place, null, 2)}\n`);
+export function keepPlace(run: string, place: Place, environment: NodeJS.ProcessEnv): void {
+  if (place.target === local.target) return;
+  replaceFile(join(run, runFiles.target), `${JSON.stringify(place, null, 2)}\n`);
+  rememberPlace(run, place, environment);
+}
+
+/** Throws an `ApprovalQuestion` unless a person typed or approved a place that a file in this folder names. */
+export function throwUnlessPlaceApproved(folder: string, place: Place, environment: NodeJS.ProcessEnv): void {
+  if (place.target !== local.target) throwUnlessApproved(effectsOfPlace(folder, place), environment);
+}
+
+/** Remembers a place that was typed or approved, so that nobody is asked about it again. */
+export function rememberPlace(folder: string, place: Place, environment: NodeJS.ProcessEnv): void {
+  if (place.target !== local.target) rememberEffects(effectsOfPlace(folder, place), environment);
+}
+
+function effectsOfPlace(folder: string, { target, python }: Place): Effects {
+  return effectsOfTarget(folder, target, interpreterOf(python, undefined));
 }

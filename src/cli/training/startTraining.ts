@@ -23,7 +23,7 @@ import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedI
 import { interpreterOf } from '../pythonEnvironment.ts';
 import { fitTasksNow, tasksInSplit, trialsOf } from '../rolloutOptions.ts';
 import { shellWord } from '../shellWord.ts';
-import { sizeOf } from '../targets/runFolder.ts';
+import { requireOwnFiles, sizeOf } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
 import { keepPlace, type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { launchTrainer } from './trainerLaunch.ts';
@@ -66,12 +66,13 @@ async function start(
   const { run, config } = launch;
   io.err(planText({ ...inspected.plan, ...expectedOf(launch), leftOut: leftOutOf(request) }));
   makeRunFolder(run);
+  requireOwnFiles(run);
   const prepared = await inspected.prepare();
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
-  keepPlace(run, place);
+  keepPlace(run, place, io.environment);
   rememberInterpreters(run, config, io.environment);
   return launchTrainer(io, target, launch, prepared, isJson);
 }
@@ -94,7 +95,7 @@ function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = plan
   const request = trainingRequest(given, io, file);
   const { kind } = request;
   const run = runFolder(given, io, kind, newFolder);
-  const { target: address } = placeOf(run, text(given, 'target'));
+  const address = text(given, 'target') ?? placeOf(run, io.environment).target;
   const typed = text(given, 'python');
   const python = typed ?? pythonIn(file?.values['python']);
   const place = { target: address, ...(python === undefined ? {} : { python }) };

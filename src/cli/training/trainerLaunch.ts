@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
+import { withoutInspector } from '../../engine/shell/runtimeFlags.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { ExitCode, Io } from '../io.ts';
@@ -25,7 +26,7 @@ export async function launchTrainer(
   const { run } = launch;
   const { pid } = await prepared.start();
   if (launch.isDetached) {
-    await followDetached(run);
+    await followDetached(run, io.environment);
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
     return 0;
   }
@@ -33,17 +34,18 @@ export async function launchTrainer(
     `training in ${run}; Ctrl+C ends it ${endingOf(target, launch.kind)}; its log is ${join(run, runFiles.log)}\n`,
   );
   const stop = () => void target.stop(run, io).catch((error: Error) => io.err(`${error.message}\n`));
+  io.endLater?.();
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   await target.follow(run, { ...io, signal: new AbortController().signal });
-  io.out(outcome(run, json));
+  io.out(outcome(run, json, io.environment));
   return 0;
 }
 
 /** A run that is elsewhere is followed by a process that outlives this one; resolves once it does. */
-export async function followDetached(run: string): Promise<void> {
-  if (placeOf(run).target === 'local') return;
-  const args = [process.argv[1] ?? '', 'train', 'follow', run];
+export async function followDetached(run: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  if (placeOf(run, environment).target === 'local') return;
+  const args = [...withoutInspector(), process.argv[1] ?? '', 'train', 'follow', run];
   // A Ray cluster may ask for a token; what follows over SSH needs no key.
   const env = withoutKeys(['RAY_AUTH_TOKEN']);
   const follower = spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true, env });
@@ -52,7 +54,7 @@ export async function followDetached(run: string): Promise<void> {
 }
 
 /** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
-export function outcome(run: string, json: boolean): string {
+export function outcome(run: string, json: boolean, environment: NodeJS.ProcessEnv): string {
   const result = join(run, runFiles.result);
   if (existsSync(result)) return json ? readBoundedText(result) : readBoundedText(join(run, runFiles.resultText));
   if (json) return `${JSON.stringify({ run })}\n`;
@@ -62,6 +64,6 @@ export function outcome(run: string, json: boolean): string {
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
-  if (placeOf(run).target === 'local') return `${word}\n`;
+  if (placeOf(run, environment).target === 'local') return `${word}\n`;
   return `${word}; bring a checkpoint here with: npx rehearsal train fetch ${shellWord(run)}\n`;
 }

@@ -9,7 +9,7 @@ import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { interpreterOf } from '../pythonEnvironment.ts';
-import { readJson } from '../targets/runFolder.ts';
+import { readJson, requireOwnFiles } from '../targets/runFolder.ts';
 import { endingOf, type Launch } from '../targets/target.ts';
 import { type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { ownEngine } from './engineCommand.ts';
@@ -28,7 +28,7 @@ function kindOf(run: string): TrainingKind | undefined {
 /** Does something to a run where it was started; its folder here says where that is. */
 export async function runOperation(operation: (typeof operations)[number], given: Given, io: Io): Promise<ExitCode> {
   const run = runOf(given, io);
-  const place = placeOf(run);
+  const place = placeOf(run, io.environment);
   const target = targetAt(place);
   const json = given.values['json'] === true;
   const say = (words: string, data: object) => io.out(json ? `${JSON.stringify({ run, ...data })}\n` : `${words}\n`);
@@ -47,13 +47,13 @@ export async function runOperation(operation: (typeof operations)[number], given
     }
     case 'follow':
       if (given.values['detach'] === true) {
-        await followDetached(run);
+        await followDetached(run, io.environment);
         say(`${run} is followed`, {});
         return 0;
       }
       await target.follow(run, io);
       if (io.signal.aborted) say(`${run} goes on, and is not followed any more`, {});
-      else io.out(outcome(run, json));
+      else io.out(outcome(run, json, io.environment));
       return 0;
     case 'fetch': {
       const folder = await target.fetch(run, text(given, 'checkpoint'), io);
@@ -70,7 +70,10 @@ function runOf(given: Given, io: Io): string {
   if (!name) throw new UsageError(`say which run: npx rehearsal train ${operation} RUN`);
   const places = [resolve(io.cwd, name), resolve(io.cwd, workFolders.training, name)];
   const run = places.find((folder) => existsSync(join(folder, runFiles.launch)));
-  if (run) return run;
+  if (run) {
+    requireOwnFiles(run);
+    return run;
+  }
   throw new UsageError(`${name} is no run: name its folder, or its name in ${workFolders.training}`);
 }
 

@@ -4,6 +4,7 @@ import { contentHash } from '../core/hash.ts';
 import { readConsents, rememberConsent } from './consents.ts';
 import { describeEffects, type Effects, hashOfCode, hashOfEffects, unconfined, visible } from './effects.ts';
 import { Fault } from './fault.ts';
+import { hashOfPrograms } from './programFiles.ts';
 import { findSandbox } from './sandbox.ts';
 import { isShipped } from './shippedDomains.ts';
 
@@ -18,7 +19,7 @@ export type Approval = {
   readonly path: string;
   /** Approves exactly these effects with the code that there is now, in any place. */
   readonly hash: string;
-  /** Of the effects alone: what is remembered for this place, whose code may change. */
+  /** Of the effects and the programs that they name: what is remembered for this place, whose other code may change. */
   readonly remembered: string;
   /** A line for each effect. */
   readonly effects: readonly string[];
@@ -38,11 +39,11 @@ export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = p
   // Who approved it without a sandbox approved it with one.
   const approving = [effects, { ...effects, effects: [...effects.effects, unconfined] }];
   const consents = readConsents('approved.txt', environment);
-  const isRemembered = approving.some((each) => consents.includes(consentTo(hashOfEffects(each), path)));
+  const isRemembered = approving.some((each) => consents.includes(consentTo(rememberedHash(each), path)));
   if (isRemembered || isShipped(effects)) return null;
   const given = hashesIn(environment);
   if (given.length > 0 && approving.some((each) => given.includes(approvalHash(each)))) return null;
-  const remembered = hashOfEffects(effects);
+  const remembered = rememberedHash(effects);
   const sandbox = effects.effects.some(({ type }) => type === 'unconfined') ? noSandbox() : null;
   const name = nameOf(effects);
   return { name, path, hash: approvalHash(effects), remembered, effects: describeEffects(effects), sandbox, without };
@@ -70,6 +71,12 @@ export function approvalHash(effects: Effects, absent: ReadonlySet<string> = new
   const { path } = effects;
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   return contentHash([hashOfEffects(effects), isFolder ? (hashOfCode(effects, absent) ?? realPath(path)) : null]);
+}
+
+/** Returns the hash by which an approval is remembered: of the effects, and of the program files that they name. */
+function rememberedHash(effects: Effects): string {
+  const [own, programs] = [hashOfEffects(effects), hashOfPrograms(effects)];
+  return programs === null ? own : contentHash([own, programs]);
 }
 
 /** Throws an `ApprovalQuestion` unless these effects are approved. */
@@ -100,6 +107,12 @@ export function approve(hashes: readonly string[], environment: NodeJS.ProcessEn
   }
   if (hashes.length === 0) return;
   environment[approvedEffects] = [...new Set([...hashesIn(environment), ...hashes])].join(' ');
+}
+
+/** Remembers effects as approved for their folder or file. */
+export function rememberEffects(effects: Effects, environment: NodeJS.ProcessEnv): void {
+  if (effects.effects.length === 0) return;
+  rememberApproval({ remembered: rememberedHash(effects), path: effects.path }, environment);
 }
 
 /** Remembers an approval for this folder or file, outside of every workspace. */

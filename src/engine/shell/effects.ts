@@ -121,6 +121,12 @@ export function effectsOfInterpreters(path: string, named: Readonly<Record<strin
   return { name: basename(path), path, effects };
 }
 
+/** Returns the effects of a training target that a file of a run or of an experiment names, with its interpreter. */
+export function effectsOfTarget(path: string, url: string, python: readonly string[] = []): Effects {
+  const { name, effects } = effectsOfInterpreters(path, { python });
+  return { name, path, effects: [{ type: 'address', by: 'training', url, headers: {} }, ...effects] };
+}
+
 /** The effect of a domain's code where there is no sandbox. */
 export const unconfined: Effect = { type: 'unconfined', by: 'code of the domain' };
 

@@ -103,7 +103,7 @@ const readers: readonly (readonly [file: string, read: (folder: string) => Promi
   ['a.0.traj.jsonl', (folder) => lastLines(join(folder, 'a.0.traj.jsonl'))],
   ['metrics.jsonl', (folder) => tailLines(join(folder, 'metrics.jsonl')).read()],
   ['launch.json', readRun],
-  ['result.json', async (folder) => outcome(folder, true)],
+  ['result.json', async (folder) => outcome(folder, true, process.env)],
   ['pid', async (folder) => trainerOf(folder)],
   ['log.txt', async (folder) => throwIfFailed(folder, { code: 1, signal: null })],
 ];
