@@ -34,8 +34,9 @@ export async function readDomain(
   folder: string,
   { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedDomain> {
-  const [{ readFiles }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
+  const [{ readFiles }, { taskLocation }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
     import('../engine/shell/load/loadDomain.ts'),
+    import('../engine/shell/load/locations.ts'),
     itemReaders(),
   ]);
   const overlay = unsavedTexts();
@@ -46,9 +47,19 @@ export async function readDomain(
       await setImmediate();
       signal?.throwIfAborted();
     }
+    // The places of the tasks are worked out here, a few at a time, and not in one go when the domain is put together.
+    const items = 'source' in read ? parseItems(read.source, kinds.task).items : [];
+    for (let from = 0; from < items.length; from += tasksAtOnce) {
+      for (const item of items.slice(from, from + tasksAtOnce)) taskLocation(item);
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
   }
   return readFiles(folder, { overlay, databases: false });
 }
+
+/** Working out where the parts of this many tasks stand takes a few milliseconds. */
+const tasksAtOnce = 100;
 
 /** Files that are worth reading ahead; a domain that keeps its tasks elsewhere is read all at once. */
 function taskFiles(folder: string): readonly string[] {

@@ -35,6 +35,30 @@ test('the extension host reads no database of a domain, and has turns between th
   expect(turns).toBeGreaterThanOrEqual(20);
 });
 
+test('the extension host has turns while the places of the tasks of one file are worked out', async () => {
+  const folder = smallDomain({}, tasksIn(0));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  writeFileSync(
+    join(folder, 'tasks', 'many.task.yaml'),
+    Array.from({ length: 20 }, (_, at) => tasksIn(at + 1)).join(''),
+  );
+  let turns = 0;
+  let isReading = true;
+  const turn = () => {
+    turns += 1;
+    if (isReading) setImmediate(turn);
+  };
+  setImmediate(turn);
+  let before = 0;
+  const onTask = () => {
+    before = turns;
+  };
+  expect((await readDomain(folder, { onTask })).tasks).toHaveLength(1050);
+  isReading = false;
+  expect(turns - before).toBeGreaterThanOrEqual(10);
+});
+
 test('the task at a line is found in its file alone, also below a task that cannot be read', async () => {
   const folder = smallDomain({}, tasksIn(0));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

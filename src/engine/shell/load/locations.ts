@@ -20,7 +20,7 @@ export function locationsOf(parts: Parts): Locations {
   });
   return {
     domain: startOf(parts.file.file),
-    tasks: byId(parts.tasks, (item) => remembered(tasks, item, () => taskLocation(item))),
+    tasks: byId(parts.tasks, taskLocation),
     personas: byId(parts.personas, (item) => placeOf(item)),
     tools: parts.scan.tools,
     mcpServers: new Map(
@@ -31,7 +31,12 @@ export function locationsOf(parts: Parts): Locations {
   };
 }
 
-function taskLocation(item: Placed<Task>): TaskLocation {
+/** Where the parts of a task stand. */
+export function taskLocation(item: Placed<Task>): TaskLocation {
+  return remembered(tasks, item, () => located(item));
+}
+
+function located(item: Placed<Task>): TaskLocation {
   const each = (key: 'actions' | 'assertions' | 'communicate' | 'script') =>
     (item.value[key] ?? []).map((_, index) => placeOf(item, key, index));
   return {
