@@ -135,15 +135,24 @@ const typeScript: readonly Attack[] = [
     ['write a heap snapshot', `return (await import('node:v8')).writeHeapSnapshot(scene.outside + '/heap');`],
     ['write a diagnostic report', `return process.report.writeReport(scene.outside + '/report');`],
     ['write to its own memory by file', `return (await import('node:fs')).openSync('/proc/self/mem', 'r+');`],
+    [
+      'let V8 write its logs',
+      `const v8 = await import('node:v8');
+for (const flag of ['--trace-turbo-cfg-file=' + scene.outside + '/cfg', '--trace-turbo-path=' + scene.outside, '--trace-turbo'])
+  v8.setFlagsFromString(flag);
+const add = (a, b) => a + b; let sum = 0; for (let i = 0; i < 5e6; i++) sum = add(sum, i) | 0; return sum;`,
+    ],
   ),
-  ...rows(
-    'TypeScript',
-    write,
-    false,
-  )(
+  ...rows('TypeScript', write, false)(
     [
       'create an SQLite database in the domain',
       `${sqlite} return new DatabaseSync(scene.folder + '/new.db').exec('create table t (x)');`,
+    ],
+    [
+      'make a Unix socket in the domain',
+      `const net = await import('node:net'); await new Promise((resolve, reject) => {
+  net.createServer().listen(scene.folder + '/socket').on('listening', resolve).on('error', reject); });
+process.reallyExit(0);`,
     ],
     [
       'write an SQLite database by attach',
@@ -243,6 +252,14 @@ socket.send('x', scene.udp, '127.0.0.1'); await answer; socket.close();`,
     [
       'allocate 4 GB of WebAssembly memory',
       `const all = []; for (let i = 0; i < 40; i++) all.push(new WebAssembly.Memory({ initial: 1600 })); return all.length;`,
+    ],
+    [
+      'allocate 4 GB of shared array buffers',
+      `const all = []; for (let i = 0; i < 40; i++) { const one = new SharedArrayBuffer(1e8); new Uint8Array(one).fill(1); all.push(one); } return all.length;`,
+    ],
+    [
+      'allocate 4 GB of shared WebAssembly memory',
+      `const all = []; for (let i = 0; i < 40; i++) { const one = new WebAssembly.Memory({ initial: 1600, maximum: 1600, shared: true }); new Uint8Array(one.buffer).fill(1); all.push(one); } return all.length;`,
     ],
     [
       'open 2000 files',
