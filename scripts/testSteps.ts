@@ -77,7 +77,7 @@ export const watchingProcesses: readonly string[] = [
   ...inTests('engine/shell', 'trainerProcess'),
   ...inTests('engine/shell/lane', 'laneChild', 'laneDeath', 'laneGuard', 'laneProcess', 'watchdog'),
   ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),
-  ...inTests('security', 'domainCode'),
+  ...inTests('security', 'attacks'),
 ];
 const inPython = (folder: string, ...names: readonly string[]) =>
   names.map((name) => `trainer/${folder}/test_${name}.py`);

@@ -1,12 +1,12 @@
-/** What an attack finds outside of its domain. Its code reads this as `scene`. */
+/** What an attack finds outside of its domain. Its code reads this as `scene`. Each attack has its own. */
 export type Scene = {
-  /** A file outside of the domain, and what is in it. */
+  /** A JavaScript module outside of the domain, with a text that is nowhere else. */
   readonly secret: string;
-  /** An SQLite database outside of the domain. */
+  /** An SQLite database outside of the domain, with the same text. */
   readonly database: string;
-  /** A folder outside of the domain that this user may write to. */
+  /** The folder of both, which this user may write to. */
   readonly outside: string;
-  /** The domain's folder. */
+  /** Its own folder in the domain, with `notes.txt` and `link`, a link to the root folder. */
   readonly folder: string;
   /** A TCP server and a UDP socket on loopback. */
   readonly tcp: number;
@@ -16,12 +16,20 @@ export type Scene = {
   readonly abstract: string;
   /** A Node process of the same user. */
   readonly victim: number;
-  /** Marks processes that the attack leaves behind. */
+  /** A port for an inspector: that of the parent, or of the attack itself. */
+  readonly inspector: number;
+  /** Identifies a file that the process which starts Rehearsal has open. */
+  readonly inode: number;
+  /** Marks processes that the attack starts. */
   readonly mark: string;
 };
 
-/** What decides: the code's own report, the files that are left, or what became of a process. */
-type Judged = 'report' | 'disk' | 'parent' | 'victim' | 'left-behind';
+/**
+ * What shows that an attack succeeded: the secret in what the command line prints, changed files, a server that was
+ * reached, another process that ended, stopped or opened its inspector, the parent that ended, a process that remains,
+ * or the answer of the code itself.
+ */
+type Canary = 'secret' | 'files' | 'network' | 'victim' | 'parent' | 'remains' | 'answer';
 
 export type Attack = {
   readonly name: string;
@@ -29,121 +37,155 @@ export type Attack = {
   readonly language: 'TypeScript' | 'Python';
   /** The body of a function. It returns when the attack succeeded, and throws when it did not. */
   readonly code: string;
-  readonly judged: Judged;
+  readonly canary: Canary;
   /** Whether the promise holds without a sandbox: by Node's permission flags, or by nothing in Python. */
   readonly holdsWithout: boolean;
+  /** Whether it runs in its own process: it ends the process or its parent, or uses up what others need. */
+  readonly isAlone: boolean;
   /** A name of the domain's folder that is a part of the attack. */
   readonly folderName?: string;
+  /** Why it cannot succeed in an unconfined process either. */
+  readonly impossible?: string;
 };
 
-type Row = readonly [name: string, code: string, judged?: Judged];
+type Options = Partial<Pick<Attack, 'canary' | 'isAlone' | 'folderName' | 'impossible'>>;
+type Row = readonly [name: string, code: string, options?: Options];
 
 const rows =
-  (language: Attack['language'], promise: string, holdsWithout: boolean) =>
+  (language: Attack['language'], promise: string, holdsWithout: boolean, canary: Canary) =>
   (...given: readonly Row[]): readonly Attack[] =>
-    given.map(([name, code, judged = promise === write ? 'disk' : 'report']) => ({
-      name,
-      code,
-      judged,
-      language,
-      promise,
-      holdsWithout,
+    given.map(([name, code, options]) => ({
+      ...{ name, code, canary, language, promise, holdsWithout, isAlone: false },
+      ...options,
     }));
 
 const read = 'It reads no file outside its folder.';
 const write = 'It changes no file.';
-const net = 'It has no network.';
+const network = 'It has no network.';
 const others = 'It reaches no other process.';
 const start = 'It starts no process and no thread.';
-const alone = 'It starts no other process.';
+const startProcess = 'It starts no other process.';
 const load = 'It loads no native code.';
 const limit = 'It uses no more than its share of memory, files and processes.';
 const inspector = 'It opens no inspector, in no process.';
 const keys = 'It sees no key and no environment.';
+const descriptors = 'It writes to no descriptor that it inherits except its channel.';
 
-const connect = (to: string) => `const net = await import('node:net');
-await new Promise((resolve, reject) => { net.connect(${to}).on('connect', resolve).on('error', reject); });`;
-const viaLink = (path: string) =>
-  `const fs = await import('node:fs'); return fs.readFileSync(scene.folder + '/link' + ${path}, 'utf8');`;
+const alone = { isAlone: true } as const;
+
+const fs = `const fs = await import('node:fs');`;
 const sqlite = `const { DatabaseSync } = await import('node:sqlite');`;
 const internal = `const { default: Module } = await import('node:module');`;
+const readLink = (path: string) => `${fs} return fs.readFileSync(scene.folder + ${path}, 'utf8');`;
+const connect = (to: string) => `const net = await import('node:net');
+await new Promise((resolve, reject) => { net.connect(${to}).on('connect', resolve).on('error', reject); });`;
+/** Loads the C library. That it is not an addon shows that native code may be loaded. */
+const loadLibrary = (
+  code: string,
+) => `const library = process.report.getReport().sharedObjects.find((each) => /libc\\.so/.test(each));
+try { ${code} } catch (error) { if (!/self-regist|undefined symbol/.test(error.message)) throw error; }`;
+/** Finds the key of the person in a text that names environment variables. */
+const findKey = (text: string) =>
+  `const text = ${text}; if (!text.includes('sk-planted')) throw new Error('no key'); return 'a key';`;
 
-/** Tries to reach the inspector of the parent, for a second. */
+/** Tries to reach an inspector for a second. */
 const reachInspector = `for (let i = 0; i < 20; i++) {
-  try { return (await fetch('http://127.0.0.1:9229/json')).status; } catch {}
+  try { return (await fetch('http://127.0.0.1:' + scene.inspector + '/json')).status; } catch {}
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 throw new Error('no inspector');`;
 
 const typeScript: readonly Attack[] = [
-  ...rows('TypeScript', read, true)(
-    ['read a file by its path', `return (await import('node:fs')).readFileSync(scene.secret, 'utf8');`],
+  ...rows('TypeScript', read, true, 'secret')(
+    ['read a file by its path', `${fs} return fs.readFileSync(scene.secret, 'utf8');`],
     [
       'read a file by a path that leaves the folder',
-      `return (await import('node:fs')).readFileSync(scene.folder + '/../' + scene.secret.split('/').at(-1));`,
+      `${fs} return fs.readFileSync(scene.folder + '/../../' + scene.secret.split('/').slice(-2).join('/'));`,
     ],
-    ['read a file by a path in bytes', `return (await import('node:fs')).readFileSync(Buffer.from(scene.secret));`],
-    ['read a file by its URL', `return (await import('node:fs')).readFileSync(new URL('file://' + scene.secret));`],
-    ['read a file as a blob', `return await (await (await import('node:fs')).openAsBlob(scene.secret)).text();`],
-    ['list the root folder', `return (await import('node:fs')).readdirSync('/').join();`],
-    [
-      'change the working directory, then list it',
-      `process.chdir('/'); return (await import('node:fs')).readdirSync('.').join();`,
-    ],
-    [
-      'copy a file into the domain',
-      `return (await import('node:fs')).copyFileSync(scene.secret, scene.folder + '/copy');`,
-    ],
-    ['make a hard link to a file', `return (await import('node:fs')).linkSync(scene.secret, scene.folder + '/hard');`],
-    [
-      'make a symbolic link to the root folder',
-      `return (await import('node:fs')).symlinkSync('/', scene.folder + '/made');`,
-    ],
-    ['import a file as a module', `return await import('file://' + scene.secret);`],
+    ['read a file by a path in bytes', `${fs} return fs.readFileSync(Buffer.from(scene.secret));`],
+    ['read a file by its URL', `${fs} return fs.readFileSync(new URL('file://' + scene.secret));`],
+    ['read a file as a blob', `${fs} return await (await fs.openAsBlob(scene.secret)).text();`],
+    ['read a file by Module._load', `${internal} return Module._load('fs').readFileSync(scene.secret);`],
+    ['require a file', `${internal} return Module.createRequire(scene.folder + '/x.js')(scene.secret).text;`],
+    ['import a file', `return (await import('file://' + scene.secret)).text;`],
     [
       'import a data: URL that reads a file',
-      `return await import('data:text/javascript,' + encodeURIComponent('import { readFileSync } from "node:fs"; export const text = readFileSync(' + JSON.stringify(scene.secret) + ');'));`,
+      `return (await import('data:text/javascript,' + encodeURIComponent('import { readFileSync } from "node:fs"; export const text = readFileSync(' + JSON.stringify(scene.secret) + ');'))).text;`,
+    ],
+    ['read a file through process.binding', `return process.binding('fs').readFileUtf8(scene.secret, 0);`],
+    ['list a folder outside', `${fs} return fs.readdirSync(scene.outside).join();`],
+    [
+      'change the working directory, then list it',
+      `${fs} process.chdir(scene.outside); try { return fs.readdirSync('.').join(); } finally { process.chdir(scene.folder); }`,
     ],
     [
-      'read a file through WASI',
+      'read a folder beside a domain whose own folder is named *',
+      `${fs} return fs.readFileSync(scene.secret, 'utf8');`,
+      { ...alone, folderName: '*' },
+    ],
+  ),
+  ...rows(
+    'TypeScript',
+    read,
+    true,
+    'answer',
+  )(
+    [
+      'let WebAssembly read files through WASI',
       `const { WASI } = await import('node:wasi'); return new WASI({ version: 'preview1', preopens: { '/': '/' } });`,
     ],
     [
       "read the parent's environment",
-      `return (await import('node:fs')).readFileSync('/proc/' + process.ppid + '/environ', 'utf8');`,
-    ],
-    [
-      'read a file through internal bindings',
-      `const { internalBinding } = process.binding('natives'); return process.binding('fs').readFileUtf8(scene.secret, 0);`,
+      `${fs} ${findKey(`fs.readFileSync('/proc/' + process.ppid + '/environ', 'utf8')`)}`,
     ],
   ),
-  ...rows('TypeScript', read, false)(
-    ['follow a link in the domain to a file', viaLink('scene.secret')],
-    [
-      "follow a link in the domain to the parent's environment",
-      `${`const text = (await import('node:fs')).readFileSync(scene.folder + '/link/proc/' + process.ppid + '/environ', 'utf8');`} if (!text.includes('sk-planted')) throw new Error('not the parent'); return text;`,
-    ],
+  ...rows(
+    'TypeScript',
+    read,
+    false,
+    'secret',
+  )(
+    ['follow a link in the domain to a file', readLink(`'/link' + scene.secret`)],
+    ['follow a link that an archive brought', readLink(`'/unpacked/link' + scene.secret`)],
     [
       'open an SQLite database',
       `${sqlite} return JSON.stringify(new DatabaseSync(scene.database, { readOnly: true }).prepare('select * from t').all());`,
     ],
   ),
-  ...rows('TypeScript', write, true)(
-    ['write to the domain', `return (await import('node:fs')).writeFileSync(scene.folder + '/new.txt', 'x');`],
-    ['write outside', `return (await import('node:fs')).writeFileSync(scene.outside + '/new.txt', 'x');`],
-    ['delete the domain', `return (await import('node:fs')).rmSync(scene.folder + '/domain.yaml');`],
+  ...rows(
+    'TypeScript',
+    read,
+    false,
+    'answer',
+  )([
+    "follow a link in the domain to the parent's environment",
+    `${fs} ${findKey(`fs.readFileSync(scene.folder + '/link/proc/' + process.ppid + '/environ', 'utf8')`)}`,
+  ]),
+  ...rows('TypeScript', write, true, 'files')(
+    ['write to the domain', `${fs} return fs.writeFileSync(scene.folder + '/new.txt', 'x');`],
+    ['write outside', `${fs} return fs.writeFileSync(scene.outside + '/new.txt', 'x');`],
+    ['delete a file of the domain', `${fs} return fs.rmSync(scene.folder + '/notes.txt');`],
+    ['copy a file into the domain', `${fs} return fs.copyFileSync(scene.secret, scene.folder + '/copy');`],
+    ['make a hard link to a file', `${fs} return fs.linkSync(scene.secret, scene.folder + '/hard');`],
+    ['make a symbolic link to the root folder', `${fs} return fs.symlinkSync('/', scene.folder + '/made');`],
     ['write a heap snapshot', `return (await import('node:v8')).writeHeapSnapshot(scene.outside + '/heap');`],
     ['write a diagnostic report', `return process.report.writeReport(scene.outside + '/report');`],
-    ['write to its own memory by file', `return (await import('node:fs')).openSync('/proc/self/mem', 'r+');`],
+    ['write to its own memory by file', `${fs} return fs.openSync('/proc/self/mem', 'r+');`, { canary: 'answer' }],
     [
       'let V8 write its logs',
       `const v8 = await import('node:v8');
 for (const flag of ['--trace-turbo-cfg-file=' + scene.outside + '/cfg', '--trace-turbo-path=' + scene.outside, '--trace-turbo'])
   v8.setFlagsFromString(flag);
 const add = (a, b) => a + b; let sum = 0; for (let i = 0; i < 5e6; i++) sum = add(sum, i) | 0; return sum;`,
+      alone,
     ],
   ),
-  ...rows('TypeScript', write, false)(
+  ...rows(
+    'TypeScript',
+    write,
+    false,
+    'files',
+  )(
     [
       'create an SQLite database in the domain',
       `${sqlite} return new DatabaseSync(scene.folder + '/new.db').exec('create table t (x)');`,
@@ -153,19 +195,20 @@ const add = (a, b) => a + b; let sum = 0; for (let i = 0; i < 5e6; i++) sum = ad
       `const net = await import('node:net'); await new Promise((resolve, reject) => {
   net.createServer().listen(scene.folder + '/socket').on('listening', resolve).on('error', reject); });
 process.reallyExit(0);`,
+      alone,
     ],
     [
       'write an SQLite database by attach',
       `${sqlite} return new DatabaseSync(':memory:').exec("attach '" + scene.outside + "/attached.db' as a; create table a.t (x)");`,
     ],
   ),
-  ...rows('TypeScript', net, false)(
+  ...rows('TypeScript', network, false, 'network')(
     ['connect by TCP', connect(`scene.tcp, '127.0.0.1'`)],
     [
       'send by UDP',
       `const socket = (await import('node:dgram')).createSocket('udp4');
 const answer = new Promise((resolve, reject) => { socket.on('message', resolve).on('error', reject); setTimeout(() => reject(new Error('no answer')), 2000); });
-socket.send('x', scene.udp, '127.0.0.1'); await answer; socket.close();`,
+try { await new Promise((resolve, reject) => socket.send('x', scene.udp, '127.0.0.1', (error) => error ? reject(error) : resolve())); await answer; } finally { socket.close(); }`,
     ],
     ['fetch a URL', `return (await fetch('http://127.0.0.1:' + scene.tcp)).status;`],
     ['connect to a Unix socket', connect('scene.socket')],
@@ -173,15 +216,40 @@ socket.send('x', scene.udp, '127.0.0.1'); await answer; socket.close();`,
   ),
   ...rows(
     'TypeScript',
-    net,
+    network,
     true,
-  )(['import a module from a URL', `return await import('http://127.0.0.1:' + scene.tcp + '/x.js');`]),
-  ...rows('TypeScript', others, false)(
-    ['SIGTERM to another process', `process.kill(scene.victim, 'SIGTERM');`, 'victim'],
-    ['SIGKILL to another process', `process.kill(scene.victim, 'SIGKILL');`, 'victim'],
-    ['SIGKILL to the parent', `process.kill(process.ppid, 'SIGKILL');`, 'parent'],
-    ['SIGALRM to the parent', `process.kill(process.ppid, 'SIGALRM');`, 'parent'],
-    ['SIGABRT to the parent', `process.kill(process.ppid, 'SIGABRT');`, 'parent'],
+    'network',
+  )([
+    'import a module from a URL',
+    `return (await import('http://127.0.0.1:' + scene.tcp + '/x.js')).text;`,
+    { impossible: 'Node imports no module from a URL.' },
+  ]),
+  ...rows(
+    'TypeScript',
+    others,
+    false,
+    'victim',
+  )(
+    ...(['SIGTERM', 'SIGKILL', 'SIGSTOP'] as const).map(
+      (signal) => [`${signal} to another process`, `process.kill(scene.victim, '${signal}');`] as const,
+    ),
+  ),
+  ...rows(
+    'TypeScript',
+    others,
+    false,
+    'parent',
+  )(
+    ...(['SIGKILL', 'SIGALRM', 'SIGABRT'] as const).map(
+      (signal) => [`${signal} to the parent`, `process.kill(process.ppid, '${signal}');`, alone] as const,
+    ),
+  ),
+  ...rows(
+    'TypeScript',
+    others,
+    false,
+    'answer',
+  )(
     ['see whether a process exists', `process.kill(scene.victim, 0);`],
     ['change the priority of another process', `(await import('node:os')).setPriority(scene.victim, 19);`],
   ),
@@ -189,112 +257,142 @@ socket.send('x', scene.udp, '127.0.0.1'); await answer; socket.close();`,
     'TypeScript',
     inspector,
     false,
+    'victim',
   )(
-    ['SIGUSR1 to another Node process', `process.kill(scene.victim, 'SIGUSR1');`, 'victim'],
-    ['process._debugProcess on another Node process', `process._debugProcess(scene.victim);`, 'victim'],
+    ['SIGUSR1 to another Node process', `process.kill(scene.victim, 'SIGUSR1');`],
+    ['process._debugProcess on another Node process', `process._debugProcess(scene.victim);`],
   ),
-  ...rows('TypeScript', inspector, true)(
-    ['SIGUSR1 to the parent, then its inspector', `process.kill(process.ppid, 'SIGUSR1'); ${reachInspector}`],
-    ['process._debugProcess on the parent', `process._debugProcess(process.ppid); ${reachInspector}`],
-    ['SIGUSR1 to itself, then its inspector', `process.kill(process.pid, 'SIGUSR1'); ${reachInspector}`],
-    ['import node:inspector', `return (await import('node:inspector')).open(0);`],
+  ...rows('TypeScript', inspector, true, 'answer')(
+    ['SIGUSR1 to the parent, then its inspector', `process.kill(process.ppid, 'SIGUSR1'); ${reachInspector}`, alone],
+    ['process._debugProcess on the parent', `process._debugProcess(process.ppid); ${reachInspector}`, alone],
+    [
+      'import node:inspector',
+      `const it = await import('node:inspector'); it.open(0); const url = it.url(); it.close(); return url;`,
+    ],
     [
       'open its inspector on all interfaces by Module._load',
-      `${internal} const it = Module._load('inspector'); it.open(0, '0.0.0.0'); if (!it.url()) throw new Error('closed'); return it.url();`,
+      `${internal} const it = Module._load('inspector'); it.open(0, '0.0.0.0'); const url = it.url(); if (!url) throw new Error('closed'); it.close(); return url;`,
+    ],
+    [
+      'SIGUSR1 to itself, then its inspector',
+      `process.debugPort = scene.inspector; process.kill(process.pid, 'SIGUSR1'); ${reachInspector}`,
     ],
   ),
-  ...rows('TypeScript', start, true)(
+  ...rows('TypeScript', start, true, 'answer')(
     ['child_process', `return (await import('node:child_process')).execSync('id').toString();`],
     [
       'child_process by Module._load',
-      `${internal} return Module._load('child_process').spawnSync('id').stdout.toString();`,
+      `${internal} return Module._load('child_process').execFileSync('id').toString();`,
     ],
     [
       'spawn through process.binding',
-      `const { Process } = process.binding('process_wrap'); const it = new Process(); const code = it.spawn({ file: '/usr/bin/id', args: ['id'], stdio: [] }); if (code) throw new Error('code ' + code); return code;`,
+      `const { Process } = process.binding('process_wrap'); const ignore = { type: 'ignore' };
+const error = new Process().spawn('/usr/bin/id', ['id'], undefined, undefined, [ignore, ignore, ignore], 0); if (error) throw new Error('error ' + error);`,
     ],
-    ['cluster', `return (await import('node:cluster')).default.fork();`],
+    [
+      'cluster',
+      `const { default: cluster } = await import('node:cluster'); cluster.setupPrimary({ exec: '/dev/null' }); return cluster.fork().id;`,
+    ],
     [
       'worker_threads',
-      `const { Worker } = await import('node:worker_threads'); return new Worker('0', { eval: true });`,
+      `const { Worker } = await import('node:worker_threads'); return new Worker('0', { eval: true }).threadId;`,
     ],
     [
       'replace its own program by process.execve',
-      `return process.execve('/bin/sh', ['sh', '-c', 'echo reached: shell']);`,
-    ],
-  ),
-  ...rows('TypeScript', load, true)(
-    ['process.dlopen', `return process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libc.so.6');`],
-    ['require an addon', `${internal} return Module.createRequire(scene.folder + '/x.js')('./addon.node');`],
-    [
-      'load an SQLite extension',
-      `${sqlite} return new DatabaseSync(':memory:', { allowExtension: true }).loadExtension('/lib/x86_64-linux-gnu/libc.so.6');`,
+      `return process.execve('/bin/sh', ['sh', '-c', "echo '@@[[true,\\"shell\\"]]@@'"]);`,
+      alone,
     ],
   ),
   ...rows(
     'TypeScript',
-    keys,
+    load,
     true,
-  )([
-    'environment variables',
-    `if (!Object.values(process.env).some((each) => each.includes('sk-planted'))) throw new Error('no key'); return 'key';`,
-  ]),
+    'answer',
+  )(
+    ['process.dlopen', loadLibrary(`process.dlopen({ exports: {} }, library);`)],
+    [
+      'load an addon by Module._extensions',
+      `${internal} ${loadLibrary(`Module._extensions['.node']({ exports: {} }, library);`)}`,
+    ],
+    [
+      'load an SQLite extension',
+      `${sqlite} ${loadLibrary(`new DatabaseSync(':memory:', { allowExtension: true }).loadExtension(library);`)}`,
+    ],
+  ),
+  ...rows('TypeScript', keys, true, 'answer')(['environment variables', findKey('Object.values(process.env).join()')]),
   ...rows(
     'TypeScript',
     limit,
     true,
-  )(['fill the heap', `const all = []; for (;;) all.push(new Array(1e6).fill(all.length));`, 'report']),
-  ...rows('TypeScript', limit, false)(
+    'answer',
+  )([
+    'fill 800 MB of the heap',
+    `const all = []; for (let i = 0; i < 100; i++) all.push(new Array(1e6).fill(i)); return all.length;`,
+    alone,
+  ]),
+  ...rows('TypeScript', limit, false, 'answer')(
     [
       'allocate 4 GB of array buffers',
       `const all = []; for (let i = 0; i < 40; i++) all.push(new ArrayBuffer(1e8)); return all.length;`,
+      alone,
     ],
     [
       'allocate 4 GB of WebAssembly memory',
       `const all = []; for (let i = 0; i < 40; i++) all.push(new WebAssembly.Memory({ initial: 1600 })); return all.length;`,
+      alone,
     ],
     [
       'allocate 4 GB of shared array buffers',
       `const all = []; for (let i = 0; i < 40; i++) { const one = new SharedArrayBuffer(1e8); new Uint8Array(one).fill(1); all.push(one); } return all.length;`,
+      alone,
     ],
     [
       'allocate 4 GB of shared WebAssembly memory',
       `const all = []; for (let i = 0; i < 40; i++) { const one = new WebAssembly.Memory({ initial: 1600, maximum: 1600, shared: true }); new Uint8Array(one.buffer).fill(1); all.push(one); } return all.length;`,
+      alone,
     ],
     [
       'open 2000 files',
-      `const fs = await import('node:fs'); for (let i = 0; i < 2000; i++) fs.openSync(scene.folder + '/domain.yaml'); return 'open';`,
+      `${fs} for (let i = 0; i < 2000; i++) fs.openSync(scene.folder + '/notes.txt'); return 'open';`,
+      alone,
     ],
   ),
   ...rows(
     'TypeScript',
-    'It writes to no descriptor that it inherits except its channel.',
+    descriptors,
     true,
+    'files',
   )([
-    'write to descriptors of its parent',
-    `const fs = await import('node:fs'); for (let fd = 5; fd < 30; fd++) { try { if (fs.fstatSync(fd).isSocket() || fs.fstatSync(fd).isFile()) return String(fs.writeSync(fd, 'garbage')); } catch {} } throw new Error('none');`,
+    'write to a descriptor that its parents left open',
+    `${fs} for (let fd = 5; fd < 60; fd++) { try { const { ino } = fs.fstatSync(fd); if (ino === scene.inode) return fs.writeSync(fd, 'garbage'); } catch {} } throw new Error('none');`,
   ]),
-  {
-    name: 'read a folder beside a domain whose own folder is named *',
-    promise: read,
-    language: 'TypeScript',
-    code: `return (await import('node:fs')).readFileSync(scene.secret, 'utf8');`,
-    judged: 'report',
-    holdsWithout: true,
-    folderName: '*',
-  },
 ];
 
 const python: readonly Attack[] = [
-  ...rows('Python', read, false)(
+  ...rows('Python', read, false, 'secret')(
     ['read a file', 'return open(scene["secret"]).read()'],
     ['follow a link in the domain', 'return open(scene["folder"] + "/link" + scene["secret"]).read()'],
-    ["list this user's processes", 'if str(scene["victim"]) not in os.listdir("/proc"): raise OSError("not there")'],
+    [
+      'follow a link that an archive brought',
+      'return open(scene["folder"] + "/unpacked/link" + scene["secret"]).read()',
+    ],
+    [
+      'read a folder beside a domain whose own folder is named *',
+      'return open(scene["secret"]).read()',
+      { ...alone, folderName: '*' },
+    ],
   ),
+  ...rows(
+    'Python',
+    read,
+    false,
+    'answer',
+  )(["list this user's processes", 'if str(scene["victim"]) not in os.listdir("/proc"): raise OSError("not there")']),
   ...rows(
     'Python',
     keys,
     false,
+    'answer',
   )([
     "read the parent's environment",
     'text = open("/proc/%d/environ" % os.getppid()).read()\nif "sk-planted" not in text: raise OSError("no key")',
@@ -303,46 +401,64 @@ const python: readonly Attack[] = [
     'Python',
     keys,
     true,
+    'answer',
   )([
     'environment variables',
     'if not any("sk-planted" in each for each in os.environ.values()): raise OSError("no key")',
   ]),
-  ...rows('Python', write, false)(
+  ...rows('Python', write, false, 'files')(
     ['write to the domain', 'open(scene["folder"] + "/new.txt", "w")'],
     ['write outside', 'open(scene["outside"] + "/new.txt", "w")'],
-    ['delete the domain', 'os.remove(scene["folder"] + "/notes.txt")'],
+    ['delete a file of the domain', 'os.remove(scene["folder"] + "/notes.txt")'],
     ['make a hard link to a file', 'os.link(scene["secret"], scene["folder"] + "/hard")'],
     ['make a symbolic link to the root folder', 'os.symlink("/", scene["folder"] + "/made")'],
-    ['mount the root folder writable', 'os.chmod(scene["folder"], 0o777)\nopen(scene["folder"] + "/new.txt", "w")'],
+    ['make its folder writable', 'os.chmod(scene["folder"], 0o777)\nopen(scene["folder"] + "/new.txt", "w")'],
   ),
-  ...rows('Python', net, false)(
+  ...rows(
+    'Python',
+    network,
+    false,
+    'network',
+  )(
     ['connect by TCP', 'socket.create_connection(("127.0.0.1", scene["tcp"]), 2)'],
     ['connect to a Unix socket', 'socket.socket(socket.AF_UNIX).connect(scene["socket"])'],
     ['connect to an abstract Unix socket', 'socket.socket(socket.AF_UNIX).connect("\\0" + scene["abstract"])'],
   ),
-  ...rows('Python', others, false)(
-    ['SIGKILL to another process', 'os.kill(scene["victim"], 9)', 'victim'],
-    ['SIGALRM to the parent', 'os.kill(os.getppid(), 14)', 'parent'],
-    [
-      'attach to another process by ptrace',
-      'import ctypes\nif ctypes.CDLL(None).ptrace(16, scene["victim"], 0, 0) != 0: raise OSError("ptrace")',
-    ],
-    [
-      'leave a process behind',
-      'if os.fork() == 0:\n    os.setsid()\n    for fd in range(3): os.close(fd)\n    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", scene["mark"]])',
-      'left-behind',
-    ],
-  ),
-  ...rows('Python', alone, false)(
+  ...rows('Python', others, false, 'victim')(['SIGKILL to another process', 'os.kill(scene["victim"], 9)']),
+  ...rows('Python', others, false, 'parent')(['SIGALRM to the parent', 'os.kill(os.getppid(), 14)', alone]),
+  ...rows(
+    'Python',
+    others,
+    false,
+    'answer',
+  )([
+    'attach to another process by ptrace',
+    'import ctypes\nif ctypes.CDLL(None).ptrace(16, scene["victim"], 0, 0) != 0: raise OSError("ptrace")',
+  ]),
+  ...rows(
+    'Python',
+    others,
+    false,
+    'remains',
+  )([
+    'leave a process behind',
+    'if os.fork() == 0:\n    os.setsid()\n    for fd in range(3): os.close(fd)\n    os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", scene["mark"]])',
+  ]),
+  ...rows(
+    'Python',
+    startProcess,
+    false,
+    'answer',
+  )(
     ['start a program', 'import subprocess\nsubprocess.run([sys.executable, "-c", ""], check=True)'],
     ['fork', 'if os.fork() == 0: os._exit(0)'],
     [
       'fork by the system call clone3',
-      'import ctypes\nargs = (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17)\npid = ctypes.CDLL(None).syscall(435, args, 88)\nif pid == 0: os._exit(0)\nif pid < 0: raise OSError("clone3")',
+      'import ctypes\nargs = (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17)\npid = ctypes.CDLL(None, use_errno=True).syscall(435, args, 88)\nif pid == 0: os._exit(0)\nif pid < 0: raise OSError(ctypes.get_errno(), "clone3")',
     ],
   ),
-  ...rows('Python', inspector, false)(['SIGUSR1 to a Node process', 'os.kill(scene["victim"], 10)', 'victim']),
-  ...rows('Python', limit, false)(
+  ...rows('Python', inspector, false, 'victim')(['SIGUSR1 to a Node process', 'os.kill(scene["victim"], 10)']),
+  ...rows('Python', limit, false, 'answer')(
     ['open 2000 files', 'return len([open(__file__) for _ in range(2000)])'],
     ['allocate 5 GB', 'return len([bytearray(1 << 28) for _ in range(20)])'],
     ['allocate 5 GB of shared memory', 'import mmap\nreturn len(mmap.mmap(-1, 5 << 30))'],
@@ -353,17 +469,16 @@ const python: readonly Attack[] = [
     ['allocate memory without a name', 'file = os.memfd_create("memory")\nos.ftruncate(file, 5 << 30)\nreturn file'],
     [
       'fill the temporary folder with 200 MB',
-      'with open("/tmp/" + scene["mark"], "wb") as file:\n    for _ in range(200): file.write(bytes(1 << 20))',
+      `path = "/tmp/" + scene["mark"]
+try:
+    with open(path, "wb") as file:
+        for _ in range(200): file.write(bytes(1 << 20))
+finally:
+    os.remove(path)`,
     ],
-  ),
-];
-
-const named: readonly Attack[] = [
-  {
-    name: 'start 400 processes (fork bomb)',
-    promise: limit,
-    language: 'Python',
-    code: `def child():
+    [
+      'start 400 processes (fork bomb)',
+      `def child():
     os.close(write)
     os.read(read, 1)
     os._exit(0)
@@ -378,18 +493,8 @@ try:
 finally:
     os.close(write)
     for pid in pids: os.waitpid(pid, 0)`,
-    judged: 'report',
-    holdsWithout: false,
-  },
-  {
-    name: 'read a folder beside a domain whose own folder is named *',
-    promise: read,
-    language: 'Python',
-    code: 'return open(scene["secret"]).read()',
-    judged: 'report',
-    holdsWithout: false,
-    folderName: '*',
-  },
+    ],
+  ),
 ];
 
-export const attacks: readonly Attack[] = [...typeScript, ...python, ...named];
+export const attacks: readonly Attack[] = [...typeScript, ...python];

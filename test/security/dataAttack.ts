@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 
-/** An attack that runs no code of a domain, so that the sandbox makes no difference. */
+/** An attack that is not code of a domain. */
 export type DataAttack = {
-  readonly attacker: 'MCP server' | 'Recording' | 'Local request' | 'Copy' | 'Training target';
+  readonly attacker: 'Domain' | 'MCP server' | 'Recording' | 'Local request' | 'Copy' | 'Training target';
   readonly name: string;
   readonly promise: string;
-  /** Makes the attack, and fails where the promise does not hold. */
-  readonly run: () => Promise<void> | void;
+  /** Makes the attack and returns what became of it, for the table. Fails where the promise does not hold. */
+  readonly run: () => Promise<string> | string;
   /** Whether this machine has what the attack needs. */
   readonly isPossible: boolean;
 };

@@ -61,7 +61,7 @@ async function readAll(folder: string): Promise<readonly [verified: Printed, ...
 }
 
 /** Puts something into the place of each file of the run in turn, and reads the run. */
-async function inPlaceOfEach(make: (file: string) => void): Promise<void> {
+async function inPlaceOfEach(make: (file: string) => void): Promise<string> {
   for (const name of kinds) {
     const folder = await copied();
     rmSync(join(folder, name));
@@ -71,6 +71,7 @@ async function inPlaceOfEach(make: (file: string) => void): Promise<void> {
     expect(`${verified.out}${verified.err}`).toContain(join(folder, name));
     for (const { out, err } of [...others, verified]) expect(`${out}${err}`).not.toContain('top secret');
   }
+  return 'the file is named, and not read';
 }
 
 /** Changes the lines of a file of the run, chained again. */
@@ -104,12 +105,13 @@ function precious(): string {
 }
 
 /** Lets the command line continue the run in a folder where a link is planted. */
-async function continued(plant: (folder: string, target: string) => void): Promise<void> {
+async function continued(plant: (folder: string, target: string) => void): Promise<string> {
   const folder = await copied();
   const target = precious();
   plant(folder, target);
   await rehearsal('eval', domain, '--agent', 'gold', '--tasks', 'reschedule-P46', '--trials', '1', '--out', folder);
   expect(readFileSync(target, 'utf8')).toBe('precious\n');
+  return 'the other file stays as it was';
 }
 
 const unfinished = (folder: string) => {
@@ -153,6 +155,7 @@ export const recordingAttacks = [
         const folder = scratch();
         execFileSync('mkfifo', [join(folder, 'events.jsonl')]);
         expect(() => lastWordOf(folder)).toThrow('is a device, a pipe or a socket');
+        return 'refused: is a device, a pipe or a socket';
       },
     ],
     [
@@ -162,6 +165,7 @@ export const recordingAttacks = [
         writeFileSync(join(folder, recording), `{"n":0,"event":"${'x'.repeat(50_000_000)}"}\n`);
         const [verified] = await readAll(folder);
         expect(verified).toMatchObject({ code: 1, out: expect.stringContaining(`${recording}:1: `) });
+        return 'found by `verify`, at its line';
       },
     ],
     [
@@ -173,6 +177,7 @@ export const recordingAttacks = [
         writeFileSync(join(folder, recording), `${first}\n{"n":1,"event":{"type":"worldPrepared","writes":${deep}}}\n`);
         const [verified] = await readAll(folder);
         expect(verified).toMatchObject({ code: 1, out: expect.stringContaining(`${recording}:2: `) });
+        return 'found by `verify`, at its line';
       },
     ],
   ),
@@ -190,6 +195,7 @@ export const recordingAttacks = [
           const { code } = await rehearsal('replay', join(folder, recording));
           expect([code, ({} as { polluted?: string }).polluted]).toEqual([1, undefined]);
         }
+        return 'found by `replay`, no object is changed';
       },
     ],
     [
@@ -200,6 +206,7 @@ export const recordingAttacks = [
         );
         await readAll(folder);
         expect(({} as { polluted?: true }).polluted).toBeUndefined();
+        return 'no object is changed';
       },
     ],
     [
@@ -210,6 +217,7 @@ export const recordingAttacks = [
         writeFileSync(path, readFileSync(path, 'utf8').replace('"reward":1', '"reward":1e400'));
         const { code, out } = await rehearsal('report', folder);
         expect([code, out]).toEqual([1, expect.stringContaining('expected number, received Infinity')]);
+        return 'refused: expected number, received Infinity';
       },
     ],
     [
@@ -225,6 +233,7 @@ export const recordingAttacks = [
         expect(text).toContain('&lt;script&gt;');
         expect(text).not.toMatch(/<(?:script|img)/i);
         expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+        return 'shown as text';
       },
     ],
     [
@@ -238,6 +247,7 @@ export const recordingAttacks = [
         const text = readFileSync(made, 'utf8');
         expect(text).toContain('&lt;script&gt;');
         expect(text).not.toMatch(/<(?:script|img)|\]\]>|\0/);
+        return 'written as text';
       },
     ],
     [
@@ -251,6 +261,7 @@ export const recordingAttacks = [
         expect(sources['default-src']).toBe("'none'");
         expect(sources['script-src']).toBe("'nonce-n1'");
         expect(sources['style-src']).toBe("https://s 'nonce-n2'");
+        return 'the content policy refuses it';
       },
     ],
     [
@@ -262,6 +273,7 @@ export const recordingAttacks = [
           typeof csvOf
         >[0]);
         for (const cell of text.split(/[,\r\n]+/)) expect(cell).not.toMatch(/^"?[=+@]/);
+        return 'no cell begins like one';
       },
     ],
   ),
@@ -279,6 +291,7 @@ export const recordingAttacks = [
             const shown = shownInTerminal([command, join(folder, recording)]);
             expect(shown).toContain('seen');
             expect(shown).not.toMatch(terminalCommands);
+            return 'shown without them';
           },
         ] as const,
     ),
@@ -292,6 +305,7 @@ export const recordingAttacks = [
         const shown = shownInTerminal(['report', folder]);
         expect(shown).toContain('seen');
         expect(shown).not.toMatch(terminalCommands);
+        return 'shown without them';
       },
     ],
   ),
@@ -306,6 +320,7 @@ export const recordingAttacks = [
         rmSync(join(folder, recording));
         const { code, out } = await rehearsal('report', folder);
         expect([code, out]).toEqual([1, expect.stringContaining('outside.traj.jsonl is missing')]);
+        return 'not read: is missing';
       },
     ],
     [
@@ -322,6 +337,7 @@ export const recordingAttacks = [
         writeFileSync(join(folder, fork), fileOf(rechained(forked)));
         const { code, out } = await rehearsal('verify', folder);
         expect([code, out]).toEqual([1, expect.stringContaining('forks from ../parent.traj.jsonl, which is missing')]);
+        return 'not read: is missing';
       },
     ],
     ...(['run.json.new', recording, sidecar, 'ledger.jsonl', '.lock'] as const).map(
@@ -344,6 +360,7 @@ export const recordingAttacks = [
         symlinkSync(target, `${path}.new`);
         replaceFile(path, '{}');
         expect([readFileSync(target, 'utf8'), readFileSync(path, 'utf8')]).toEqual(['precious\n', '{}']);
+        return 'the other file stays as it was';
       },
     ],
   ),
@@ -355,6 +372,7 @@ export const recordingAttacks = [
         symlinkSync(join(folder, 'nowhere'), join(folder, '.lock'));
         lockRun(folder)();
         expect(existsSync(join(folder, 'nowhere'))).toBe(false);
+        return 'the run is locked anew';
       },
     ],
     [
@@ -364,6 +382,7 @@ export const recordingAttacks = [
         const { host } = lockedBy(folder);
         writeFileSync(join(folder, '.lock'), JSON.stringify({ pid: 1, host, start: 'another' }));
         lockRun(folder)();
+        return 'the run is locked anew';
       },
     ],
     [
@@ -372,6 +391,7 @@ export const recordingAttacks = [
         const folder = scratch();
         execFileSync('mkfifo', [join(folder, '.lock')]);
         expect(() => lockRun(folder)).toThrow(/is a device, a pipe or a socket/);
+        return 'refused: is a device, a pipe or a socket';
       },
     ],
   ),

@@ -18,33 +18,44 @@ const forms = [key, ...(['hex', 'base64'] as const).map((each) => Buffer.from(`u
 const shared = { state: 'none' as const, writes: [], idempotent: [], timeoutMs: 600_000, tools: {} };
 
 /** Starts the server with an attack, does something with it, and ends it. */
-async function withServer(
+async function withServer<Found>(
   attack: string,
-  act: (server: ToolSource) => unknown = () => undefined,
+  act: (server: ToolSource) => Found | Promise<Found>,
   more: Partial<StdioServer> = {},
-): Promise<void> {
+): Promise<Found> {
   const env = { KEY: '${env:SHOP_KEY}', ...more.env };
   const command = { type: 'stdio' as const, command: process.execPath, args: [program, attack] };
   const environment = { ...process.env, SHOP_KEY: key, OPENAI_API_KEY: 'sk-of-the-person' };
   const server = await startMcpServer('shop', { ...shared, ...command, ...more, env }, scratch(), { environment });
   try {
-    await act(server);
+    return await act(server);
   } finally {
     await server.close();
   }
+}
+
+/** The message with which a server is refused, or a call of it. */
+async function refusal(attempt: Promise<unknown>, words: RegExp): Promise<string> {
+  const message = await attempt.then(
+    () => 'it is accepted',
+    (error: Error) => error.message,
+  );
+  expect(message).toMatch(words);
+  return `refused: ${words.exec(message)?.[0]}`;
 }
 
 const withoutKey = (value: unknown) => {
   const text = JSON.stringify(value);
   expect(forms.filter((form) => text.includes(form))).toEqual([]);
   expect(text).toContain('[SHOP_KEY]');
+  return 'replaced by [SHOP_KEY]';
 };
 
 /** Serves MCP over HTTP by a function, during an attack. */
 async function withHttp(
   respond: (request: IncomingMessage, response: ServerResponse, body: string) => void,
-  act: (url: string) => Promise<void>,
-): Promise<void> {
+  act: (url: string) => Promise<string>,
+): Promise<string> {
   const server: Server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {
@@ -54,7 +65,7 @@ async function withHttp(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    await act(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return await act(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -112,9 +123,9 @@ export const serverAttacks = [
     [
       'echoes a key in its last words',
       async () => {
-        const error = await withServer('dies with key').catch((reason: Error) => reason.message);
+        const error = await withServer('dies with key', () => 'it starts').catch((reason: Error) => reason.message);
         expect(error).toContain('fatal: ');
-        withoutKey(error);
+        return withoutKey(error);
       },
     ],
     [
@@ -130,54 +141,69 @@ export const serverAttacks = [
     [
       'a catastrophic regular expression in a schema',
       () =>
-        withServer('pattern', (server) =>
-          expect(server.call('look', { text: `${'a'.repeat(50_000)}!` })).resolves.toMatchObject({ isError: true }),
-        ),
+        withServer('pattern', async (server) => {
+          const { isError, content } = await server.call('look', { text: `${'a'.repeat(50_000)}!` });
+          expect([isError, content]).toEqual([true, expect.stringContaining('must match pattern')]);
+          return 'refused: must match pattern';
+        }),
     ],
     [
       'a catastrophic regular expression in the schema of a result',
       () =>
-        withServer('result pattern', (server) =>
-          expect(server.call('look', {})).resolves.toMatchObject({
-            isError: false,
-            mismatch: expect.stringContaining('must match pattern'),
-          }),
-        ),
+        withServer('result pattern', async (server) => {
+          const mismatch = expect.stringContaining('must match pattern');
+          expect(await server.call('look', {})).toMatchObject({ isError: false, mismatch });
+          return 'noted: must match pattern';
+        }),
     ],
     [
       'output without end and without a line feed',
-      () => expect(withServer('endless line')).rejects.toThrow(/more than 64000000 characters without a line feed/),
+      () =>
+        refusal(
+          withServer('endless line', () => null),
+          /more than 64000000 characters without a line feed/,
+        ),
     ],
     [
       'a result of 40 MB',
       () =>
-        withServer('huge', (server) =>
-          expect(server.call('look', {})).resolves.toMatchObject({
-            content: 'Error: the result is longer than 10485760 characters, which is the maxResultLength of the server',
-            isError: true,
-          }),
+        withServer('huge', async (server) => {
+          const { content, isError } = await server.call('look', {});
+          expect([content, isError]).toEqual([
+            'Error: the result is longer than 10485760 characters, which is the maxResultLength of the server',
+            true,
+          ]);
+          return 'refused: longer than 10485760 characters';
+        }),
+    ],
+    [
+      'a list of tools without end',
+      () =>
+        refusal(
+          withServer('endless list', () => null),
+          /does not end/,
         ),
     ],
-    ['a list of tools without end', () => expect(withServer('endless list')).rejects.toThrow(/does not end/)],
     [
       'a schema that is 100,000 objects deep',
       () =>
-        withServer('deep schema', async ({ tools }) =>
-          expect(tools).toMatchObject([{ leftOut: { reason: expect.stringContaining('levels deep') } }]),
-        ),
+        withServer('deep schema', ({ tools }) => {
+          expect(tools).toMatchObject([{ leftOut: { reason: expect.stringContaining('levels deep') } }]);
+          return 'the tool is left out';
+        }),
     ],
     [
       'a result that is 100,000 objects deep',
-      () =>
-        withServer('deep result', (server) => expect(server.call('look', {})).rejects.toThrow(/look has no result/)),
+      () => withServer('deep result', (server) => refusal(server.call('look', {}), /look has no result/)),
     ],
     [
       'ignores the end of its input and SIGTERM',
       async () => {
         const mark = scratch();
-        await withServer('never ends', undefined, { args: [program, 'never ends', mark] });
+        await withServer('never ends', () => null, { args: [program, 'never ends', mark] });
         const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(mark));
         expect(left).toEqual([]);
+        return 'it is killed';
       },
     ],
     [
@@ -189,7 +215,7 @@ export const serverAttacks = [
             const timer = setInterval(() => response.write(': still here\n\n'), 5);
             response.on('close', () => clearInterval(timer));
           },
-          async (url) => expect(connectTo(url, [url], 1000)).rejects.toThrow(/did not answer within 1 s/),
+          (url) => refusal(connectTo(url, [url], 1000), /did not answer within 1 s/),
         ),
     ],
   ),
@@ -205,6 +231,7 @@ export const serverAttacks = [
         expect(shown).toContain('look(): read');
         expect(shown).toContain('seen');
         expect(shown).not.toMatch(terminalCommands);
+        return 'shown without them';
       },
     ],
     [
@@ -213,6 +240,7 @@ export const serverAttacks = [
         const shown = shownOf('tools', 'dies with key');
         expect(shown).toContain('cleared');
         expect(shown).not.toMatch(terminalCommands);
+        return 'shown without them';
       },
     ],
   ),
@@ -224,18 +252,25 @@ export const serverAttacks = [
           await server.call('look', {});
           expect(server.tools.map(({ name }) => name)).toEqual(['look']);
           expect(await server.call('added', {})).toMatchObject({ isError: true });
+          return 'the list stays as it was';
         }),
     ],
     [
       'asks for a model, for a person and for folders',
       () =>
-        withServer('asks back', async (server) =>
-          expect((await server.call('look', {})).content).toBe('refused,refused,refused'),
-        ),
+        withServer('asks back', async (server) => {
+          const { content } = await server.call('look', {});
+          expect(content).toBe('refused,refused,refused');
+          return content;
+        }),
     ],
     [
       'answers calls that nobody made',
-      () => withServer('foreign answers', async (server) => expect((await server.call('look', {})).content).toBe('ok')),
+      () =>
+        withServer('foreign answers', async (server) => {
+          expect((await server.call('look', {})).content).toBe('ok');
+          return 'passed over';
+        }),
     ],
     [
       'reads the keys of its environment',
@@ -244,6 +279,7 @@ export const serverAttacks = [
           const { content } = await server.call('look', {});
           expect(content).not.toContain('sk-');
           expect(content).not.toContain('OPENAI_API_KEY');
+          return 'no key is there';
         }),
     ],
     [
@@ -261,6 +297,7 @@ export const serverAttacks = [
               async (server) => {
                 await server.call('look', { a: 1 });
                 expect(requests).toBe(0);
+                return 'no request';
               },
               { env: { ADDRESS: `${url}/schema.json` } },
             ),
@@ -282,8 +319,9 @@ export const serverAttacks = [
             withHttp(
               (_, response) => response.writeHead(307, { location: `${elsewhere}/mcp` }).end(),
               async (url) => {
-                await expect(connectTo(url, [url])).rejects.toThrow(/307/);
+                const why = await refusal(connectTo(url, [url]), /307/);
                 expect(reached).toEqual([]);
+                return why;
               },
             ),
         );
@@ -299,8 +337,9 @@ export const serverAttacks = [
             response.end();
           },
           async (url) => {
-            await expect(connectTo(url, ['http://127.0.0.1:1'])).rejects.toThrow(/would send SHOP_KEY to/);
+            const why = await refusal(connectTo(url, ['http://127.0.0.1:1']), /would send SHOP_KEY to/);
             expect(requests).toBe(0);
+            return why;
           },
         );
       },
@@ -315,6 +354,7 @@ export const serverAttacks = [
             ['__proto__', 'constructor', 'toString'].map((name) => [name, shared.timeoutMs]),
           );
           expect(await server.call('constructor', {})).toEqual({ content: 'ok', isError: false });
+          return 'called by their names';
         }),
     ],
     [
@@ -323,6 +363,7 @@ export const serverAttacks = [
         withServer('prototype arguments', async (server) => {
           await server.call('look', JSON.parse('{"__proto__": {"polluted": true}}'));
           expect(({} as { polluted?: true }).polluted).toBeUndefined();
+          return 'no object is changed';
         }),
     ],
   ),

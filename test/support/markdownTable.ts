@@ -13,3 +13,10 @@ export function withGenerated(page: string, name: string, text: string): string 
   if (before === undefined || after === undefined) throw new Error(`the page has no comments ${name} and /${name}`);
   return `${before}<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->${after}`;
 }
+
+/** The cells of the table between the comments `<!-- NAME -->` and `<!-- /NAME -->` of a page, without its head. */
+export function tableIn(page: string, name: string): readonly (readonly string[])[] {
+  const text = page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0] ?? '';
+  const lines = text.split('\n').filter((line) => line.startsWith('|'));
+  return lines.slice(2).map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+}
