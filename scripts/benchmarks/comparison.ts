@@ -6,6 +6,7 @@ import { approvalHash } from '../../src/engine/shell/approvals.ts';
 import { effectsIn } from '../../src/engine/shell/effects.ts';
 import { type OfficialVerdict, verdictOf } from '../../src/engine/shell/import/officialVerdict.ts';
 import { finishedRollouts, type Receipt } from '../../src/engine/shell/ledger.ts';
+import { findSandbox } from '../../src/engine/shell/sandbox.ts';
 import { runCommand } from '../process.ts';
 import { inRoot, root } from '../repository.ts';
 import { type Counts, gateCounts, sumCounts } from '../results.ts';
@@ -57,6 +58,8 @@ export async function printComparison(
   chosen: readonly ChosenPart[],
 ): Promise<Counts> {
   for (const copy of copies) await copy.setUp();
+  const sandbox = findSandbox();
+  console.log(`${name}: tools run ${sandbox.name ? `in the sandbox (${sandbox.name})` : 'without a sandbox'}`);
   const started = performance.now();
   const folder = inRoot('dist', 'benchmarks', name);
   rmSync(folder, { recursive: true, force: true });
