@@ -1,43 +1,68 @@
-// The cost of the sandbox: every measurement with it and without it, in turns, in one process.
+// The cost of what confines a domain's code: every measurement with the sandbox and Node's flags, with the flags alone
+// and with neither, in turns, in one process.
 
 import { descendantsOf } from '../scripts/processTree.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { firstStop } from './debugger.ts';
-import { cpuSeconds, isOnce, type Measured, median, rounds, Skipped } from './measure.ts';
+import { cpuSeconds, isOnce, type Measured, median, pssOf, rounds, Skipped } from './measure.ts';
 import type { Show } from './parts.ts';
 import { measureLive, measureRollouts } from './rollouts.ts';
 
-type Setting = 'on' | 'off';
+const settings = ['the sandbox and flags', 'flags', 'neither'] as const;
+type Setting = (typeof settings)[number];
 type Sample = Pick<Measured, 'name' | 'value' | 'unit'>;
+type Samples = Readonly<Record<Setting, readonly Sample[]>>;
 
-/** Compares start, CPU, throughput, memory and the first stop with the sandbox and without it. */
+const runtimeFlags = process.allowedNodeEnvironmentFlags;
+
+/** Confines the lanes that this process starts from now on. */
+function confineBy(setting: Setting): void {
+  process.env['REHEARSAL_SANDBOX'] = setting === 'the sandbox and flags' ? 'on' : 'off';
+  // A runtime that knows no permission flags gets none.
+  const value = setting === 'neither' ? new Set() : runtimeFlags;
+  Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { value, configurable: true });
+}
+
+/** Compares start, CPU, throughput, memory and the first stop of the three settings. */
 export async function measureSandbox(show: Show): Promise<readonly Measured[]> {
   const sandbox = findSandbox();
   if (sandbox.name === null) throw new Skipped(sandbox.reason);
-  const samples: Record<Setting, Sample[]> = { on: [], off: [] };
   try {
-    for (let round = 0; round < rounds(5); round += 1)
-      for (const setting of round % 2 === 0 ? (['on', 'off'] as const) : (['off', 'on'] as const)) {
-        process.env['REHEARSAL_SANDBOX'] = setting;
-        samples[setting].push(...(await measureOnce()));
-      }
+    const samples = await inTurns(measureIn);
+    for (const name of new Set(samples.flags.map((each) => each.name)))
+      for (const row of rowsOf(name, samples)) show(row);
   } finally {
+    confineBy('flags');
     delete process.env['REHEARSAL_SANDBOX'];
   }
-  for (const name of new Set(samples.on.map((each) => each.name))) for (const row of rowsOf(name, samples)) show(row);
   return [];
 }
 
-async function measureOnce(): Promise<readonly Sample[]> {
+async function measureIn(setting: Setting): Promise<readonly Sample[]> {
+  confineBy(setting);
+  // The adapter is another process, which does not leave its flags out.
+  const stop = setting === 'neither' ? [] : [await measureFirstStop()];
+  const rollouts = await measureRollouts(isOnce ? 1 : 20);
+  const live = await measureLive(isOnce ? 16 : 256, 10);
+  return [...(await measureStart()), ...rollouts, ...live, ...stop];
+}
+
+/** Measures every setting once a round, in another order each time. */
+async function inTurns(measure: (setting: Setting) => Promise<readonly Sample[]>): Promise<Samples> {
+  const samples: Record<Setting, Sample[]> = { 'the sandbox and flags': [], flags: [], neither: [] };
+  for (let round = 0; round < rounds(3); round += 1)
+    for (const at of settings.keys()) {
+      const setting = settings[(round + at) % settings.length] as Setting;
+      samples[setting].push(...(await measure(setting)));
+    }
+  return samples;
+}
+
+async function measureFirstStop(): Promise<Sample> {
   const { stop } = await firstStop();
-  return [
-    ...(await measureStart()),
-    ...(await measureRollouts(isOnce ? 1 : 20)),
-    ...(await measureLive(isOnce ? 16 : 256, 10)),
-    { name: 'start of the adapter to the first stop', value: stop, unit: 'ms' },
-  ];
+  return { name: 'start of the adapter to the first stop', value: stop, unit: 'ms' };
 }
 
 /** Starts a supervisor with one lane, and ends it. */
@@ -46,25 +71,33 @@ async function measureStart(): Promise<readonly Sample[]> {
   const from = performance.now();
   const supervisor = await openSupervisor(domain, { lanes: 1 });
   const value = performance.now() - from;
+  const processes = descendantsOf(process.pid);
   // Before the end: nobody waits for what a killed sandbox ran, so it counts for no parent.
-  const cpu = 1000 * cpuSeconds(descendantsOf(process.pid));
+  const [cpu, memory] = [1000 * cpuSeconds(processes), pssOf(processes) / 1e6];
   await supervisor.close();
   return [
     { name: 'start of a lane', value, unit: 'ms' },
     { name: 'CPU of the start of a lane', value: cpu, unit: 'ms' },
+    { name: 'memory of a lane', value: memory, unit: 'MB' },
   ];
 }
 
-/** The medians of a measurement, and the median of what it takes with the sandbox against the round without it. */
-function rowsOf(name: string, samples: Readonly<Record<Setting, readonly Sample[]>>): readonly Measured[] {
-  const [on, off] = [samples.on, samples.off].map((each) => each.filter((sample) => sample.name === name));
-  const values = (each: readonly Sample[] = []) => each.map(({ value }) => value);
-  const unit = on?.[0]?.unit ?? '';
-  const note = `${on?.length} rounds in turns`;
-  const ratios = values(on).map((value, round) => value / (values(off)[round] ?? Number.NaN));
+/** The medians of a measurement, and the median of each ratio to the round with the flags alone. */
+function rowsOf(name: string, samples: Samples): readonly Measured[] {
+  const values = (setting: Setting) => samples[setting].filter((each) => each.name === name).map(({ value }) => value);
+  const { unit = '' } = samples.flags.find((each) => each.name === name) ?? {};
+  const note = `${values('flags').length} rounds in turns`;
+  const measured = settings.filter((setting) => values(setting).length > 0);
+  const ratioTo = (setting: Setting) => values(setting).map((value, at) => value / (values('flags')[at] ?? Number.NaN));
   return [
-    { name: `${name}, in the sandbox`, value: median(values(on)), unit, note },
-    { name: `${name}, without`, value: median(values(off)), unit, note },
-    { name: `${name}, in the sandbox against without`, value: median(ratios), unit: 'times', note },
+    ...measured.map((setting) => ({ name: `${name}, ${setting}`, value: median(values(setting)), unit, note })),
+    ...measured
+      .filter((setting) => setting !== 'flags')
+      .map((setting) => ({
+        name: `${name}, ${setting} against flags`,
+        value: median(ratioTo(setting)),
+        unit: 'times',
+        note,
+      })),
   ];
 }
