@@ -3,12 +3,7 @@ import { type LoadedDomain, loadDomain } from '../../src/engine/shell/load/loadD
 import { laneSeats, type Outside } from '../../src/engine/shell/outside.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
-import {
-  openSupervisor,
-  type RolloutClosed,
-  type Supervisor,
-  type SupervisorOptions,
-} from '../../src/engine/shell/supervisor.ts';
+import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { approveDomain } from '../support/approval.ts';
 

@@ -194,7 +194,15 @@ export const serverAttacks = [
     ],
     [
       'a result that is 100,000 objects deep',
-      () => withServer('deep result', (server) => refusal(server.call('look', {}), /look has no result/)),
+      () =>
+        withServer('deep result', async (server) => {
+          const { content, isError } = await server.call('look', {});
+          expect({ content: content.slice(0, 200), isError }).toEqual({
+            content: expect.stringContaining('levels'),
+            isError: true,
+          });
+          return 'it is an error for the agent';
+        }),
     ],
     [
       'ignores the end of its input and SIGTERM',
