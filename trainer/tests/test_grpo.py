@@ -28,7 +28,8 @@ def test_tokens_counts_all_tokens_of_the_rows_and_no_filler(tmp_path: Path, monk
     columns_of = FrugalTrainer.columns_of
 
     def keep(self: FrugalTrainer, played: StepRows, pad: int, micro_batches: int) -> dict[str, Any]:
-        short = StepRows(played.rows[:-1], played.owners[:-1], played.sampled[:-1], played.rewards)  # so that there is a filler
+        # One row fewer, so that there is a filler.
+        short = StepRows(played.rows[:-1], played.owners[:-1], played.sampled[:-1], played.rewards)
         seen.append(short)
         return columns_of(self, short, pad, micro_batches)
 

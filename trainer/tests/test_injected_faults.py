@@ -15,7 +15,7 @@ import pytest
 from configs import grpo_config, lines
 from conftest import ENGINE, REPOSITORY, node_of
 from fault_proxy import FAULTS, Fault, FaultProxy, proxied
-from trl import GRPOTrainer
+from trl import GRPOTrainer  # noqa: TID251
 
 import rehearsal_trainer.session
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
