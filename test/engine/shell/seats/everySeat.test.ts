@@ -137,6 +137,10 @@ const faultOf = (who: string, words: RegExp, requests = 1) => ({
   fault: { who, message: expect.stringMatching(words) },
   requests,
 });
+const refusal = (said: string, who: Who) =>
+  who === 'user'
+    ? { fault: { who: 'simulator', code: 'simulator/refused', message: expect.stringMatching(/was refused/) } }
+    : broken('refusal', 'No.', /refused/)(said, who);
 const madeCall = { name: 'look', arguments: { chair: 'A1' } };
 const called =
   (call: object = madeCall) =>
@@ -185,12 +189,12 @@ const rows: readonly Row[] = [
   {
     name: 'a refusal',
     sends: () => [whole({ content: null, refusal: 'No.' })],
-    becomes: broken('refusal', 'No.', /refused/),
+    becomes: refusal,
   },
   {
     name: 'a refusal as a part, beside empty errors',
     sends: () => [whole({ content: [{ type: 'refusal', refusal: 'No.' }] }, { error: {} }, { error: '' })],
-    becomes: broken('refusal', 'No.', /refused/),
+    becomes: refusal,
   },
   {
     name: 'an answer among the thoughts',
