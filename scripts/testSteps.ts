@@ -71,7 +71,7 @@ const inTests = (folder: string, ...names: readonly string[]) => names.map((name
 
 /** Unit tests that kill or watch other processes. */
 export const watchingProcesses: readonly string[] = [
-  ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'terminal', 'training/trainerLaunch'),
+  ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'signals', 'terminal', 'training/trainerLaunch'),
   ...inTests('cli/dap', 'insideTools', 'laneDeath', 'refusals', 'standby'),
   ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/sdkServers', 'processGroup', 'runLock', 'sandbox'),
   ...inTests('engine/shell', 'trainerProcess'),
