@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { maskerOf } from '../src/engine/core/masking/masker.ts';
+import type { Span } from '../src/engine/core/masking/valueIndex.ts';
+import { recogniseNames } from '../src/engine/shell/import/recogniser.ts';
 import { type Labelled, labelledSentences } from './maskingSentences.ts';
 
 /*
@@ -8,14 +10,18 @@ import { type Labelled, labelledSentences } from './maskingSentences.ts';
  *   node bench/masking.ts --write FILE     writes the sentences as JSON lines, for another recogniser
  *   node bench/masking.ts                  measures the rules of the import
  *   node bench/masking.ts --found FILE     measures a recogniser: a JSON list of the words that it found, a sentence a line
+ *   node bench/masking.ts --presidio PYTHON LANGUAGE...
+ *                                          measures the import with Presidio; a language that is not named has the model
+ *                                          of the first one
  */
 
 const words = (text: string): readonly string[] => text.match(/\p{L}[\p{L}\p{M}]*/gu) ?? [];
 
 /** Returns the words of a sentence that masking replaced. */
-function replacedIn(text: string): readonly string[] {
+function replacedIn(text: string, recognised?: (text: string) => readonly Span[]): readonly string[] {
   const piece = { value: text };
-  const left = new Set(words(maskerOf({ seed: 'bench' }).conversation([piece]).text(text)));
+  const masker = maskerOf({ seed: 'bench', ...(recognised ? { recognised } : {}) });
+  const left = new Set(words(masker.conversation([piece]).text(text)));
   return words(text).filter((word) => !left.has(word));
 }
 
@@ -38,13 +44,28 @@ function countsOf(sentences: readonly Labelled[], found: readonly (readonly stri
 
 const share = (part: number, whole: number) => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
 
-const [option, file = ''] = process.argv.slice(2);
+/** Returns the words that the import replaces in each sentence with Presidio. */
+async function withPresidio(python: string, languages: readonly string[]): Promise<readonly (readonly string[])[]> {
+  const modelOf = ({ language }: Labelled) => (languages.includes(language) ? language : languages[0]);
+  const found = new Map<Labelled, readonly string[]>();
+  for (const language of languages) {
+    const own = sentences.filter((each) => modelOf(each) === language);
+    const texts = own.map(({ text }) => text);
+    const { spansIn } = await recogniseNames(texts, { python, language, signal: new AbortController().signal });
+    for (const each of own) found.set(each, replacedIn(each.text, spansIn));
+  }
+  return sentences.map((each) => found.get(each) ?? []);
+}
+
+const [option, file = '', ...named] = process.argv.slice(2);
 const sentences = labelledSentences();
 if (option === '--write') writeFileSync(file, sentences.map((each) => `${JSON.stringify(each)}\n`).join(''));
 else {
   const lines = option === '--found' && existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : null;
   const found =
-    lines?.map((line) => JSON.parse(line) as readonly string[]) ?? sentences.map(({ text }) => replacedIn(text));
+    option === '--presidio'
+      ? await withPresidio(file, named)
+      : (lines?.map((line) => JSON.parse(line) as readonly string[]) ?? sentences.map(({ text }) => replacedIn(text)));
   const languages = [...new Set(sentences.map(({ language }) => language))];
   for (const language of [...languages, 'all']) {
     const chosen = sentences.flatMap((each, at) => (language === 'all' || each.language === language ? [at] : []));

@@ -46,7 +46,8 @@ type Found = {
   readonly diagnostics: readonly Diagnostic[];
   /** Findings that were mended, as they were found. */
   readonly fixed: readonly Diagnostic[];
-  readonly audited: Audited | null;
+  /** Null where it was asked for and not done. */
+  readonly audited?: Audited | null;
   /** Whether servers and environments were left out because nobody approved them. */
   readonly isUnapproved: boolean;
 };
@@ -55,7 +56,9 @@ async function look(folder: string, given: Given, io: Io): Promise<Found> {
   const { result, fixed } = await checked(folder, given, io);
   const { loaded, ok, isUnapproved } = result;
   const options = { signal: io.signal, onProgress: progress(io) };
-  const audited = given.values['audit'] === true && ok && !isUnapproved ? await audit(loaded, options) : null;
+  if (given.values['audit'] !== true)
+    return { loaded, diagnostics: sortDiagnostics(result.diagnostics), fixed, isUnapproved };
+  const audited = ok && !isUnapproved ? await audit(loaded, options) : null;
   const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
   return { loaded, diagnostics, fixed, audited, isUnapproved };
 }
@@ -80,7 +83,7 @@ async function checked(folder: string, given: Given, io: Io) {
 }
 
 function exitCodeOf({ diagnostics, audited }: Found): ExitCode {
-  const counts = audited ? ['error', 'warning'] : ['error'];
+  const counts = audited === undefined ? ['error'] : ['error', 'warning'];
   return diagnostics.some(({ severity }) => counts.includes(severity)) ? 1 : 0;
 }
 
@@ -109,11 +112,13 @@ function printJson(io: Io, result: Found): void {
     diagnostics: found,
     fixed: fixed.length,
   };
-  io.out(`${JSON.stringify({ ...said, ...(audited ? { audit: { rollouts, undecided } } : {}) })}\n`);
+  io.out(
+    `${JSON.stringify({ ...said, ...(audited === undefined ? {} : { audit: audited && { rollouts, undecided } }) })}\n`,
+  );
 }
 
 function printText(io: Io, result: Found): void {
-  const { loaded, diagnostics, fixed, audited } = result;
+  const { loaded, diagnostics, fixed, audited, isUnapproved } = result;
   for (const { file, line, code, fix } of fixed)
     io.out(`mended ${relative(io.cwd, file)}:${line} ${code} ${fix?.title ?? ''}`.trimEnd().concat('\n'));
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
@@ -128,6 +133,7 @@ function printText(io: Io, result: Found): void {
     ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
     ...(fixed.length > 0 ? [`${fixed.length} mended`] : []),
     ...(fixable > 0 ? [`${fixable} of them can be mended with --fix`] : []),
+    ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
   ];
   io.out(

@@ -46,6 +46,22 @@ export function kindOfField(name: string): PersonalKind | null {
   return found === 'id' && measures.test(bare) ? null : found;
 }
 
+const personField = new RegExp(
+  `^(?:${person}|booked ?(?:by|for)|reserved ?(?:by|for)|ordered ?by|assignee|requester)$`,
+);
+
+/** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
+export function isNamedPerson(field: string, value: string): boolean {
+  const words = field
+    .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  return personField.test(words) && fullName.test(value);
+}
+
+const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
+
 const ofPerson =
   /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|traveller|traveler|employee/i;
 const besideName = /mail|phone|first_?name|last_?name|surname|postcode|zip|birth|dob|customer_?id|user_?id|address/i;

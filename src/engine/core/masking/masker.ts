@@ -4,7 +4,7 @@ import { isTooDeep } from '../nesting.ts';
 import { answersIn } from './answers.ts';
 import { datesIn } from './dates.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
-import { isPersonName, kindOfField } from './fields.ts';
+import { isNamedPerson, isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
 import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
@@ -425,7 +425,8 @@ class Book {
     const kind = kindOfField(field);
     if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
     if (kind !== null) return kind;
-    return /^names?$/i.test(field) && isPersonName(text, beside, within) ? 'name' : null;
+    const isName = isNamedPerson(field, text) || (/^names?$/i.test(field) && isPersonName(text, beside, within));
+    return isName ? 'name' : null;
   }
 
   #shapesIn(text: string): readonly Found[] {

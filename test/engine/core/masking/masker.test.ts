@@ -127,6 +127,17 @@ test.each([
   for (const part of gone) expect(made).not.toContain(part);
 });
 
+test.each([
+  ['customer', 'Tobias Achterberg', true],
+  ['bookedBy', 'Joost van Dijk', true],
+  ['guest', 'Priya', false],
+  ['customer', 'a new one', false],
+  ['product', 'Brass Lamp', false],
+])('a field %s with the value %s holds a name: %s', (field, value, isName) => {
+  const text = JSON.stringify({ [field]: value });
+  expect(masked([text])[0] === text).toBe(!isName);
+});
+
 test('whose something is does not change the name', () => {
   const [one = '', other = ''] = masked(["Where is Mr Quennell's parcel?", 'Dear Mr Quennell, it is here.']);
   const [, name = ''] = /Mr (\p{L}+)'s/u.exec(one) ?? [];
@@ -182,6 +193,7 @@ function answered(question: string, answer: string): string {
 test.each([
   ['Can I have your full name please?', 'Philippa Ackerley', ['Philippa', 'Ackerley']],
   ['And your last name?', 'ackerley', ['ackerley']],
+  ['For which name?', 'Tobias Achterberg', ['Tobias', 'Achterberg']],
   ['Could you tell me the name on the account?', "it's Ackerley, Philippa", ['Philippa', 'Ackerley']],
   ['Your full name and ZIP code, please.', 'Sure, Philippa Ackerley, 90210', ['Philippa', 'Ackerley', '90210']],
   ['What is your ZIP code?', '90210', ['90210']],
