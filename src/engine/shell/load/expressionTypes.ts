@@ -15,7 +15,7 @@ import {
   withValueAt,
 } from '../../core/expression/type.ts';
 import type { Readable } from '../../core/expression/typeCheck.ts';
-import type { Json } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type CodeWords, canWrite, codeWords } from './codeWords.ts';
@@ -50,7 +50,9 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
   const agent = typeOfSide('agent', parts, bases);
   const user = typeOfSide('user', parts, bases);
   const loose = looseType([agent, user], words);
-  const examples = examplesIn(parts.tasks.map(({ value }) => value));
+  const tasks = parts.tasks.map(({ value }) => value);
+  const examples = examplesIn(tasks);
+  const writable = new Set([...rowIdsIn(bases.agent), ...rowIdsIn(bases.user), ...argumentsIn(tasks)]);
   const resultOf = (tool: Tool | undefined) => typeOfResult(tool, loose);
   const argumentsOf = (tools: readonly Tool[]) =>
     tools.length === 0 ? anyType : eitherOf(tools.map((tool) => typeOfArguments(tool, examples)));
@@ -91,9 +93,18 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
       canWrite(parts.scan, place.length > 1 ? words.keys : noWords, place, name, fields.keys()) ? anyType : null,
     isOpen: hasUnseenWriters(parts),
     isKnownText: (text, isExample) =>
-      words.texts.has(text) || (isExample && (wordsIn(bases.agent).has(text) || wordsIn(bases.user).has(text))),
+      words.texts.has(text) ||
+      (isExample ? wordsIn(bases.agent).has(text) || wordsIn(bases.user).has(text) : writable.has(text)),
   };
 }
+
+/** The ids of the rows of a database, which the rows of other tables refer to. */
+const rowIdsIn = (base: JsonObject): readonly string[] =>
+  Object.values(base).flatMap((table) => (isObject(table) ? Object.keys(table) : []));
+
+/** What the gold actions give to tools, which may write it. */
+const argumentsIn = (tasks: readonly Task[]): readonly string[] =>
+  tasks.flatMap(({ actions }) => actions.flatMap((action) => leavesIn(action.arguments).map(([, leaf]) => leaf)));
 
 /** A word of the code is too little to take a name for that of a table. */
 const noWords: ReadonlySet<string> = new Set();

@@ -185,6 +185,24 @@ describe('rules and verifiers against the rest of the domain', () => {
     expect(`${first?.message} ${first?.hint}`).toContain(words);
   });
 
+  it.each([
+    ['the id of a row', 'W2'],
+    ['what a gold action gives', 'W9'],
+  ])('knows %s as a value that another row can have', (_, value) => {
+    const database = { orders: { W1: { status: 'pending' }, W2: {} }, notes: { N1: { order: 'W1' } } };
+    const own = String(desk['tasks/first.task.yaml']).replaceAll('order: W1 }', `order: ${value} }`);
+    const found = (compared: string) =>
+      load(
+        {
+          'database.json': JSON.stringify(database),
+          'tasks/first.task.yaml': `${own}assertions: [{ that: 'any(state.notes, it.order == "${compared}")' }]\nevaluate: [assertions]\n`,
+        },
+        deskTools,
+      ).diagnostics.map(({ code }) => code);
+    expect(found(value)).not.toContain('task/unknown-value');
+    expect(found('W7')).toContain('task/unknown-value');
+  });
+
   it('knows the verifiers that verifiers.ts exports', () => {
     const verifiers = "export const tidy = verifier({ description: 'Tidy.', verify: () => true });\n";
     const files = { ...task('verifiers: [tidy]\nevaluate: [custom]\n'), 'verifiers.ts': verifiers };
