@@ -25,6 +25,7 @@ export function checkServerTools(parts: Parts, outsideTools: readonly Tool[]): r
     if (tools.length === 0) continue;
     checkRenames(parts, server, declared, tools, note);
     checkDeclaredNames(parts, server, declared, tools, note);
+    checkStateTools(parts, server, declared, tools, note);
   }
   return found;
 }
@@ -98,6 +99,24 @@ function checkDeclaredNames({ file }: Parts, server: string, declared: McpServer
         ? didYouMean(name, names, `Its tools are ${names.join(', ')}.`)
         : `That is its name on the server. Write ${meant}, its name in this domain.`,
       meant === undefined ? respelt(at, name, names) : replacing(at, name, meant),
+    );
+  }
+}
+
+/** A tool that is to tell the state would be missed after the rollout: its own name and the one in the domain count. */
+function checkStateTools({ file }: Parts, server: string, declared: McpServer, tools: readonly Tool[], note: Note) {
+  const names = [...new Set(tools.flatMap((tool) => [tool.name, nameOnServer(tool)]))];
+  for (const key of ['reader', 'snapshot', 'restore'] as const) {
+    const name = declared[key]?.tool;
+    if (name === undefined || names.includes(name)) continue;
+    const at = placeOf(file, 'mcpServers', server, key, 'tool');
+    note(
+      at,
+      'error',
+      'domain/unknown-tool',
+      `The server ${server} has no tool ${JSON.stringify(name)}.`,
+      didYouMean(name, names, `Its tools are ${names.join(', ')}.`),
+      respelt(at, name, names),
     );
   }
 }

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
+import { completeDomain } from '../../../../src/engine/shell/load/completeDomain.ts';
 import { deskTools, type Files, load, shown } from './domainFolder.ts';
 
 const simulated = (more: string) => `name: guess
@@ -235,4 +237,22 @@ it.each(declarations)('the MCP server %s', (server, ...found) => {
   const own = loaded.diagnostics.filter(({ file }) => file.endsWith('domain.yaml'));
   expect(own.map(({ line, column, message, hint }) => `${line}:${column} ${message} ${hint}`)).toEqual(found);
   if (found.length === 0 && server.includes('url')) expect(loaded.file.mcpServers['box']?.type).toBe('http');
+});
+
+it.each([
+  ['reader', 'list_boxs', 'reader: { tool: list_boxs }'],
+  ['snapshot', 'list_boxs', 'snapshot: { tool: list_boxs }'],
+  ['restore', 'list_boxs', 'restore: { tool: list_boxs, argument: box }'],
+])('a %s that its server does not have is found before a rollout', (_key, _tool, line) => {
+  const domain = (text: string) =>
+    load({ 'domain.yaml': `name: desk\nmcpServers:\n  box:\n    command: box\n    ${text}\n` });
+  const listed: Tool = {
+    ...(deskTools[1] as Tool),
+    name: 'list_boxes',
+    source: { type: 'mcp', server: 'box', tool: 'boxes' },
+  };
+  const found = (text: string) =>
+    completeDomain(domain(text), deskTools, [listed]).diagnostics.filter(({ code }) => code === 'domain/unknown-tool');
+  expect(found(line)).toMatchObject([{ line: 5, severity: 'error', hint: 'Did you mean list_boxes?' }]);
+  for (const name of ['list_boxes', 'boxes']) expect(found(line.replace('list_boxs', name))).toEqual([]);
 });
