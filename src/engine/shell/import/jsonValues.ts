@@ -36,8 +36,13 @@ function allIn(text: string): ReadValues {
   return { values: whole.map((value, index) => ({ value, line: pieces[index]?.line ?? 1 })), problems: [] };
 }
 
-/** Returns whether a line of a text is an object by itself, so that one that is not JSON is an error of its line. */
-const hasLines = (text: string) => text.split('\n').some((line) => line.startsWith('{') && jsonOf(line) !== undefined);
+/** Returns whether the lines of a text are values by themselves, so that one that is not JSON is an error of its line. */
+function hasLines(text: string): boolean {
+  const objects = text.split('\n').filter((line) => line.startsWith('{'));
+  return (
+    objects.filter((line) => /^\{\s*"/.test(line)).length > 1 || objects.some((line) => jsonOf(line) !== undefined)
+  );
+}
 
 /** The values of a text that is not JSON as a whole: it was cut off, or has several values one after the other. */
 function piecewise(text: string, level: 0 | 1): ReadValues {

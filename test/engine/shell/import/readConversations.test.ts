@@ -526,6 +526,13 @@ test.each<readonly [string, Content, string, number]>([
   expect(found.conversations).toHaveLength(kept);
 });
 
+test('each line that is not JSON is named, also where the file has no whole value', () => {
+  const cut = JSON.stringify({ messages: chat }).slice(0, -20);
+  const found = read(`${cut}\nthis is not JSON\n${cut}`);
+  expect(found.problems.map(({ line }) => line)).toEqual([1, 2, 3]);
+  expect(found.conversations).toEqual([]);
+});
+
 test('several values over many lines are read', () => {
   const one = JSON.stringify({ messages: chat }, null, 2);
   expect(read(`${one}\n${one}\n`).conversations.map(shown)).toEqual([whole, whole]);
