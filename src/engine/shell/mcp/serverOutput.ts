@@ -32,6 +32,16 @@ export class ServerOutput implements StdioEvents {
 
   /** Adds what is known of the output to a message. */
   describe(message: string): string {
-    return withLastOutput(`${message}${this.#problem}`, this.#last.slice(-400));
+    return withLastOutput(`${message}${this.#problem}`, excerptOf(this.#last));
   }
+}
+
+/** Characters of the output that a message has. */
+const shownLength = 400;
+
+/** Returns the end of an output, or its last error where that begins earlier: Node prints the stack behind it. */
+function excerptOf(text: string): string {
+  const error = [...text.matchAll(/^(?:Uncaught )?[\w.]*(?:Error|Exception)(?: \[\w+\])?: /gm)].at(-1)?.index;
+  const start = Math.max(0, text.length - shownLength);
+  return error === undefined || error >= start ? text.slice(start) : text.slice(error, error + shownLength);
 }
