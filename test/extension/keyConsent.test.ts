@@ -23,7 +23,7 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs();
 });
 
-/** An editor that stores a key, and remembers what it is told. */
+/** An editor that stores a key and records its messages. */
 function contextWith(environment: Readonly<Record<string, string>>): Context {
   const state = new Map<string, unknown>();
   const globalState = {

@@ -234,7 +234,7 @@ test('under an outage a tool asks nothing and writes nothing', async () => {
   expect(() => other.check.ask(questions.tool)).toThrow(ForgedMessage);
 });
 
-test('what a model that simulates a tool is told was wrong comes from the supervisor', async () => {
+test('the supervisor writes the correction that a model which simulates a tool gets', async () => {
   const { check, next } = await sceneOf({ type: 'simulated', reads: [], writes: ['sum'] } as unknown as ToolOrigin);
   const ask = () => check.ask(questions.simulated);
   const answer = (...writes: readonly object[]) =>

@@ -99,7 +99,7 @@ function shownOf(command: string, attack: string): string {
   return shownInTerminal([command, folder], { SHOP_KEY: key });
 }
 
-const secret = 'What it echoes of a key is recorded and shown nowhere.';
+const secret = 'Parts of a key that it echoes are not recorded and not shown.';
 const time = 'It takes the supervisor neither time nor memory without limit.';
 const terminal = 'Its text does not control the terminal.';
 const bounds = 'It does nothing but answer the calls of the rollout.';

@@ -27,7 +27,7 @@ export function endsInsideObject(text: string): boolean {
   return begins.some(({ index }) => endOfObject(rest, index) < 0);
 }
 
-/** Returns the last of the objects that can be an answer; undefined where there is none, or where two of them differ. */
+/** Returns the last object that can be an answer. Returns undefined if no object can, or if two of them differ. */
 export function answerAmong(
   objects: readonly JsonObject[],
   isSame: (one: JsonObject, other: JsonObject) => boolean,

@@ -99,7 +99,7 @@ test('a key that is cut off is not in what is said of a line that no lane writes
   expect(() => reader.read(`${'x'.repeat(190)}${key}\n`)).toThrow(/x\[KEY\]$/);
 });
 
-test('a key that is cut off is not in what a model that drafts is told was wrong', async () => {
+test('a key that is cut off is not in the correction that a drafting model gets', async () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
   const told: string[] = [];
   const url = await endpoint((_request, body) => {

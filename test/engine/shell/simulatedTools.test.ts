@@ -57,7 +57,7 @@ const good = JSON.stringify({
 });
 const asked = ({ messages }: ModelRequest) => messages.at(-1)?.content ?? '';
 
-test('a key that is cut off is not in what the model is told was wrong', async () => {
+test('a key that is cut off is not in the correction that the model gets', async () => {
   const key = keptSecret('KEY', 'key-0123456789abcdef');
   const { url, requests } = await modelServer(({ messages }) =>
     /could not be used/.test(messages.at(-1)?.content ?? '') ? good : `${'x'.repeat(190)}${key}`,

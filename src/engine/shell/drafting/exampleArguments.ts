@@ -26,7 +26,7 @@ type Making = {
 };
 
 /**
- * Returns arguments that fit a tool's JSON Schema: its own defaults and examples, else values that say what they stand for.
+ * Returns arguments that fit a tool's JSON Schema: its own defaults and examples, else placeholders that name what is expected.
  * Only what the schema requires is there, or all of it where nothing is. Where nothing that fits was found, or the schema
  * cannot be compiled, they are the first that were made.
  */

@@ -117,8 +117,8 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
 }
 
 /**
- * Returns the response of a posted request with its answer as the SDK reads it. Some servers give it with 202, which means
- * that there is none. Throws a SyntaxError where there is none with 202.
+ * Returns the response of a posted request with its answer as the SDK reads it. Some servers send an answer with status
+ * 202, although that status means that no answer follows. Throws a SyntaxError if a response with 202 has no answer.
  */
 function withAnswer(response: Response, text: string, init: RequestInit): Response {
   const { id } = requestOf(init);

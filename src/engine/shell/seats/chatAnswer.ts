@@ -210,7 +210,7 @@ function isCall(call: unknown): boolean {
   return !isBlank(data ? { ...data, type: null, index: null } : call);
 }
 
-/** Returns calls as a list of those that say something; null where there is no list. */
+/** Returns the calls in a list that are not empty, or null if the value is not a list. */
 export function callsInForm(calls: unknown): readonly unknown[] | null {
   return calls === undefined || calls === null ? null : [calls].flat().filter(isCall).map(callInForm);
 }

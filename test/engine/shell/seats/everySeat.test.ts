@@ -130,7 +130,7 @@ const isSpeaker = (who: Who) => who === 'agent' || who === 'user';
 const taken = (said: string) => ({ said });
 const once = (said: string) => ({ said, requests: 2 });
 const thought = (said: string, who: Who) => ({ said, ...(isSpeaker(who) ? { reasoning: 'Hm.' } : {}) });
-/** An answer that is not whole: of a seat it is taken and named, of a judge or a tool it is none. */
+/** An incomplete answer: agent and user keep it and name the cause, judge and tool reject it. */
 const broken = (brokenEnd: string, said: string, words: RegExp) => (_: string, who: Who) =>
   isSpeaker(who) ? { said, brokenEnd } : { said: null, problem: expect.stringMatching(words) };
 const faultOf = (who: string, words: RegExp, requests = 1) => ({
