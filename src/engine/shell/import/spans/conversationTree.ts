@@ -23,9 +23,9 @@ type Thread = { readonly said: readonly Said[]; readonly calls: readonly Call[] 
 
 /**
  * Rebuilds conversations from the spans of traces. Spans of one conversation id are one conversation, without an id those
- * of a trace, of the traces that it links to, and of earlier ones whose whole history it repeats. Of all histories that the calls of the model have, the longest one is the
- * conversation. Calls that are not on it, such as a title that is written beside it, the work of an agent inside of a tool
- * or an attempt that was abandoned, are notes.
+ * of a trace, of the traces that it links to, and of earlier ones whose whole history it repeats. Of all histories that
+ * the calls of the model have, the longest one is the conversation. Calls that are not on it, such as a title that is
+ * written beside it, the work of an agent inside of a tool or an attempt that was abandoned, are notes.
  * @param silence says why the spans of a conversation hold no messages
  */
 export function conversationsIn(steps: readonly Step[], silence: (id: string, steps: readonly Step[]) => string): Read {
@@ -33,11 +33,11 @@ export function conversationsIn(steps: readonly Step[], silence: (id: string, st
   const conversations: Conversation[] = [];
   const problems: ImportProblem[] = [];
   const notes: ImportProblem[] = [];
-  for (const { id, steps: sorted, isNamed } of withHistories(groupsOf(steps, tree), tree)) {
-    const calls = callsIn(sorted, tree);
+  const groups = groupsOf(steps, tree).map((group) => rebuilt(group, tree));
+  for (const { id, steps: sorted, threads } of withHistories(groups, tree)) {
     const [first] = sorted;
     if (!first) continue;
-    if (calls.length === 0) {
+    if (threads === null) {
       const { file, line } = first;
       const models = sorted.filter(({ kind }) => kind === 'chat' || kind === 'agent');
       const hasFailed = models.length > 0 && models.every(({ isError }) => isError);
@@ -45,7 +45,7 @@ export function conversationsIn(steps: readonly Step[], silence: (id: string, st
       else problems.push({ file, line, message: silence(id, sorted) });
       continue;
     }
-    const { main, others, left } = threadsOf(calls, tree, isNamed);
+    const { main, others, left } = threads;
     const shown = [main, ...others];
     for (const [index, thread] of shown.entries())
       conversations.push(conversationFrom(index === 0 ? id : `${id}-${index + 1}`, thread, sorted));
@@ -114,34 +114,43 @@ function groupsOf(steps: readonly Step[], tree: Tree): readonly Group[] {
  * that keeps the history itself, and tries again what failed, begins a trace with each turn. A group is added once, so
  * that of conversations which begin alike one stays for each that does not go on.
  */
-function withHistories(groups: readonly Group[], tree: Tree): readonly Group[] {
-  const places = new Map(groups.map((group, index) => [group, index]));
-  const joined: (Group | null)[] = [...groups];
-  const byHistory = new Map<string, Group[]>();
-  const unnamed = groups.filter(({ isNamed }) => !isNamed);
-  for (const group of unnamed.toSorted((a, b) => byTime(firstOf(a), firstOf(b)))) {
-    const calls = callsIn(group.steps, tree);
-    const histories = calls.length > 0 ? prefixesOf(threadsOf(calls, tree, false).main.said) : [];
-    const earlier = histories
-      .slice(0, -1)
-      .flatMap((history) => byHistory.get(history) ?? [])
-      .findLast((each) => places.has(each) && byTime(each.steps.at(-1) ?? noTime, firstOf(group)) <= 0);
-    const place = places.get(earlier ?? group) ?? 0;
-    const whole = earlier ? { ...earlier, steps: [...earlier.steps, ...group.steps] } : group;
-    if (earlier) {
-      joined[places.get(group) ?? 0] = null;
-      places.delete(earlier);
+function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt[] {
+  const left: (Rebuilt | null)[] = [...groups];
+  /** Places of groups in that list by their whole history. */
+  const placesOf = new Map<string, number[]>();
+  const order = groups.flatMap((group, place) => (group.isNamed ? [] : [{ group, place }]));
+  for (const { group, place } of order.toSorted((a, b) => byTime(firstOf(a.group), firstOf(b.group)))) {
+    const histories = prefixesOf(group.threads?.main.said ?? []);
+    const hasEnded = (other: number) => byTime(left[other]?.steps.at(-1) ?? noTime, firstOf(group)) <= 0;
+    const earlier = takeLast(
+      histories.slice(0, -1).map((history) => placesOf.get(history) ?? []),
+      hasEnded,
+    );
+    const begun = earlier === undefined ? null : left[earlier];
+    if (earlier !== undefined && begun) {
+      left[place] = null;
+      left[earlier] = rebuilt({ ...begun, steps: [...begun.steps, ...group.steps] }, tree);
     }
-    joined[place] = whole;
-    places.set(whole, place);
     const history = histories.at(-1);
-    if (history !== undefined) byHistory.set(history, [...(byHistory.get(history) ?? []), whole]);
+    if (history === undefined) continue;
+    const places = placesOf.get(history);
+    if (places) places.push(earlier ?? place);
+    else placesOf.set(history, [earlier ?? place]);
   }
-  return joined.filter((group) => group !== null);
+  return left.filter((group) => group !== null);
+}
+
+/** Takes the last number that fits out of the last list that has one. */
+function takeLast(lists: readonly number[][], fits: (each: number) => boolean): number | undefined {
+  for (const list of lists.toReversed()) {
+    const at = list.findLastIndex(fits);
+    if (at >= 0) return list.splice(at, 1)[0];
+  }
+  return undefined;
 }
 
 const noTime = { time: '' };
-const firstOf = ({ steps }: Group) => steps[0] ?? noTime;
+const firstOf = ({ steps }: Pick<Group, 'steps'>) => steps[0] ?? noTime;
 
 /** Hashes of the first message, of the first two, and so on to the whole history. */
 function prefixesOf(said: readonly Said[]): readonly string[] {
@@ -175,6 +184,14 @@ function callsIn(steps: readonly Step[], tree: Tree): readonly Call[] {
     said: step.output.filter((each) => !isSystem(each)),
     agent: ancestorsOf(step, tree.parentOf).find(({ kind }) => kind === 'agent'),
   }));
+}
+
+/** A group with what its calls tell; null where they tell nothing. */
+type Rebuilt = Group & { readonly threads: Threads | null };
+
+function rebuilt(group: Group, tree: Tree): Rebuilt {
+  const calls = callsIn(group.steps, tree);
+  return { ...group, threads: calls.length > 0 ? threadsOf(calls, tree, group.isNamed) : null };
 }
 
 type Threads = { readonly main: Thread; readonly others: readonly Thread[]; readonly left: readonly ImportProblem[] };
