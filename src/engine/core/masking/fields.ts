@@ -41,10 +41,18 @@ const measures = /amount|price|total|count|quantity|turn|step|page|size|version|
 export function kindOfField(name: string): PersonalKind | null {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
   const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
-  const words = name.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').replace(/[^A-Za-z0-9]+/g, ' ');
-  const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words.trim().toLowerCase()))?.[1] ?? null;
+  const words = wordsOf(name);
+  const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(words))?.[1] ?? null;
   return found === 'id' && measures.test(bare) ? null : found;
 }
+
+/** The words of a field's name with a space between them, in lower case. */
+const wordsOf = (name: string) =>
+  name
+    .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+    .replace(/[^A-Za-z0-9]+/g, ' ')
+    .trim()
+    .toLowerCase();
 
 const personField = new RegExp(
   `^(?:${person}|booked ?(?:by|for)|reserved ?(?:by|for)|ordered ?by|assignee|requester)$`,
@@ -52,12 +60,7 @@ const personField = new RegExp(
 
 /** Returns whether a field that is called by what a person is, such as `customer`, holds that person's full name. */
 export function isNamedPerson(field: string, value: string): boolean {
-  const words = field
-    .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
-    .replace(/[^A-Za-z0-9]+/g, ' ')
-    .trim()
-    .toLowerCase();
-  return personField.test(words) && fullName.test(value);
+  return personField.test(wordsOf(field)) && fullName.test(value);
 }
 
 const fullName = /^(?:\p{Lu}[\p{L}\p{M}'’.-]*[ \t]+)+(?:[\p{Ll}\p{M}'’]{1,4}[ \t]+){0,2}\p{Lu}[\p{L}\p{M}'’.-]*$/u;
