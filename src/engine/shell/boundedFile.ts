@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { sep } from 'node:path';
@@ -116,4 +117,9 @@ export function tooLarge(limit: number): RefusedFile {
 
 export function isWithin(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Returns the SHA-256 of a file that `readBounded` reads, in hexadecimal digits. Throws as it does. */
+export function digestOfBounded(path: string, limit: number): string {
+  return createHash('sha256').update(readBounded(path, { limit })).digest('hex');
 }

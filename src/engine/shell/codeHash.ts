@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { contentHash } from '../core/hash.ts';
-import { fileLimits, readBounded } from './boundedFile.ts';
+import { digestOfBounded, fileLimits } from './boundedFile.ts';
 import { lockFiles } from './runLock.ts';
 
 /**
@@ -39,7 +38,7 @@ export function codeHashOf(
   try {
     const code = codeIn(folder, isNamed, absent)?.map((file) => [
       relative(folder, file).split(sep).join('/'),
-      digestOf(file),
+      digestOfBounded(file, fileLimits.data),
     ]);
     return code ? contentHash(code.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))) : null;
   } catch {
@@ -48,11 +47,6 @@ export function codeHashOf(
 }
 
 const isData = (name: string) => data.test(name) || recorded.test(name) || lockFiles.test(name);
-
-const digestOf = (file: string) =>
-  createHash('sha256')
-    .update(readBounded(file, { limit: fileLimits.data }))
-    .digest('hex');
 
 function codeIn(
   folder: string,

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { contentHash } from '../core/hash.ts';
-import { fileLimits, readBounded } from './boundedFile.ts';
+import { digestOfBounded, fileLimits } from './boundedFile.ts';
 import type { Effects } from './effects.ts';
 
 /** What interpreters add to the name of a program: `node server`, `python -m desk.server`. */
@@ -45,9 +44,7 @@ function digestOf(file: string): string {
   const { size, mtimeMs } = statSync(file);
   if (size > fileLimits.text) return `${size} ${mtimeMs}`;
   try {
-    return createHash('sha256')
-      .update(readBounded(file, { limit: fileLimits.text }))
-      .digest('hex');
+    return digestOfBounded(file, fileLimits.text);
   } catch {
     return 'not readable';
   }
