@@ -16,6 +16,14 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** Returns a text with null in place of NaN and Infinity, which Python writes and JSON does not have. */
+export function finiteText(text: string): string {
+  if (!/NaN|Infinity/.test(text) || jsonOf(text) !== undefined) return text;
+  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs, (part) =>
+    part.startsWith('"') ? part : 'null',
+  );
+}
+
 /** Where a value stands inside another one, from the root. */
 export type Path = readonly (string | number)[];
 

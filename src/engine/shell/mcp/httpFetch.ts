@@ -3,13 +3,13 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
-import { jsonOf } from '../../core/json.ts';
+import { finiteText, jsonOf } from '../../core/json.ts';
 import { boundFetch } from '../boundFetch.ts';
 import { Fault } from '../fault.ts';
 import { withoutPage } from '../htmlPage.ts';
 import { ServerError, UnaddressedRefusal } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
-import { batchOf, finiteText, isMessage, readMessage } from './message.ts';
+import { batchOf, isMessage, readMessage } from './message.ts';
 
 type StreamEvents = {
   /**

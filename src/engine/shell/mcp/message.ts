@@ -26,8 +26,9 @@ const deepestMessage = 1000;
 const tooDeep = `the answer is more than ${deepestMessage} levels deep`;
 
 /**
- * Parses a JSON-RPC message of a server. An answer that is too deep is an error. An answer may have a null where the specification leaves a key out. Throws a
- * SyntaxError for a text that is not JSON, and a ZodError for JSON that is not a message.
+ * Parses a JSON-RPC message of a server. An answer that is too deep is an error. An answer may have a null where the
+ * specification leaves a key out. Throws a SyntaxError for a text that is not JSON, and a ZodError for JSON that is not a
+ * message.
  * @param requestId the id of the request that an error without an id answers
  */
 export function readMessage(text: string, requestId?: number | string): JSONRPCMessage {
@@ -125,14 +126,6 @@ const messageSchema = z.looseObject({ jsonrpc: z.literal('2.0') });
 export function batchOf(text: string): readonly string[] {
   const value = text.startsWith('[') ? jsonOf(text) : undefined;
   return Array.isArray(value) ? (rawJson(text) as unknown[]).map((message) => JSON.stringify(message)) : [text];
-}
-
-/** Returns a text with null in place of NaN and Infinity, which Python writes and JSON does not have. */
-export function finiteText(text: string): string {
-  if (!/NaN|Infinity/.test(text) || jsonOf(text) !== undefined) return text;
-  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs, (part) =>
-    part.startsWith('"') ? part : 'null',
-  );
 }
 
 /** Returns whether a text is a message of MCP. Gateways and logs write errors of their own as JSON too. */

@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { finiteText, isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/largeIntegers.ts';
 import { type Attachments, type Media, mediaText, type ResourceLine } from '../../core/media.ts';
 import { ResultTooLong } from './errors.ts';
-import { exactResult, finiteText } from './message.ts';
+import { exactResult } from './message.ts';
 
 /** The result of a call. */
 export type ReadResult = Attachments & {

@@ -1,11 +1,12 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
+import { finiteText } from '../../core/json.ts';
 import { longestLine, readLines } from '../boundedLines.ts';
 import { AnswerTooLong } from '../boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processGroup.ts';
 import { NotSent } from './errors.ts';
-import { batchOf, finiteText, isMessage, isUnversioned, readMessage } from './message.ts';
+import { batchOf, isMessage, isUnversioned, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
 export type Program = Parameters<typeof startGroup>[0];

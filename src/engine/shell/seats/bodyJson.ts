@@ -1,14 +1,14 @@
-import { type Json, jsonOf } from '../../core/json.ts';
+import { finiteText, type Json, jsonOf } from '../../core/json.ts';
 import { isExactNumber, withDigits, writtenJson } from '../../core/largeIntegers.ts';
 import { isTooDeep } from '../../core/nesting.ts';
-import { finiteText } from '../mcp/message.ts';
 
 /** llama.cpp and Ollama send the arguments of a call as an object. */
 const hasObjectArguments = (text: string) => /"arguments"\s*:\s*[{[]/.test(text);
 
 /**
- * Returns the body of an answer, or an event of a stream, as JSON; undefined for a text that is not JSON, except for the NaN
- * and Infinity of servers in Python. Numbers in the arguments of a call are values that `JSON.stringify` writes as they came: 5.0 and whole numbers beyond 2^53, too.
+ * Returns the body of an answer, or an event of a stream, as JSON; undefined for a text that is not JSON, except for the
+ * NaN and Infinity of servers in Python. Numbers in the arguments of a call are values that `JSON.stringify` writes as they
+ * came: 5.0 and whole numbers beyond 2^53, too.
  */
 export function bodyJson(body: string): unknown {
   const text = finiteText(body);
