@@ -19,6 +19,17 @@ export type Copy = {
   readonly setUp: () => Promise<void>;
 };
 
+/** Fetches a copy where it is not there. Returns why it could not be fetched, or null. Rejects for any other error. */
+export async function obstacleOf(copy: Copy): Promise<string | null> {
+  try {
+    await copy.setUp();
+    return null;
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
+}
+
 /** Returns whether a command failed because the network did not let it reach a host. */
 function isUnreachable(output: string): boolean {
   return /Could not resolve host|Failed to connect|Connection refused|Network is unreachable|NewConnectionError/.test(

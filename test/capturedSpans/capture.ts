@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Copy, npmFolder, pythonWith } from '../../scripts/benchmarks/copy.ts';
+import { type Copy, npmFolder, obstacleOf, pythonWith } from '../../scripts/benchmarks/copy.ts';
 import { runCommand } from '../../scripts/process.ts';
 import { announce, Failure, runMain, warn } from '../../scripts/terminal.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -33,13 +33,7 @@ async function main(args: string[]): Promise<number> {
   let failures = 0;
   for (const library of libraries.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
     const copy = copyOf(library);
-    const obstacle = await copy.setUp().then(
-      () => null,
-      (error: unknown) => {
-        if (error instanceof Failure) return error.message;
-        throw error;
-      },
-    );
+    const obstacle = await obstacleOf(copy);
     if (obstacle !== null) {
       warn(`SKIPPED: ${library.name}: ${obstacle}`);
       continue;

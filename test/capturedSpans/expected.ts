@@ -14,11 +14,15 @@ export const expected: readonly string[] = [
   'a You are welcome.',
 ];
 
+/** Reads spans: each conversation as lines, and what of them could not be read. */
+export function readCapture(file: string) {
+  const { conversations, problems } = readConversations([file], 'spans');
+  return { read: conversations.map(shown), lost: [...problems, ...conversations.flatMap((each) => each.lost)] };
+}
+
 /** Returns how what is read from spans differs from that conversation; null where it does not. */
 export function differenceIn(file: string): string | null {
-  const { conversations, problems } = readConversations([file], 'spans');
-  const read = conversations.map(shown);
-  const lost = [...problems, ...conversations.flatMap((each) => each.lost)];
-  const isSame = lost.length === 0 && JSON.stringify(read) === JSON.stringify([expected]);
-  return isSame ? null : JSON.stringify({ read, lost }, null, 2);
+  const found = readCapture(file);
+  const isSame = found.lost.length === 0 && JSON.stringify(found.read) === JSON.stringify([expected]);
+  return isSame ? null : JSON.stringify(found, null, 2);
 }

@@ -13,6 +13,23 @@ const tasksIn = (file: number) =>
     (_, index) => `- id: task-${file}-${index}\n  persona: plain\n  user: { goal: Go., opening: Hello. }\n`,
   ).join('');
 
+/** Counts the turns that the event loop has from now on. */
+function countTurns() {
+  let turns = 0;
+  let isStopped = false;
+  const turn = () => {
+    turns += 1;
+    if (!isStopped) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    count: () => turns,
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
+
 test('the extension host reads no database of a domain, and has turns between the files of its tasks', async () => {
   const folder = smallDomain({}, tasksIn(0));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,18 +38,12 @@ test('the extension host reads no database of a domain, and has turns between th
   // More than is ever read: reading it would be a finding.
   appendFileSync(join(folder, 'database.json'), ' ');
   truncateSync(join(folder, 'database.json'), 10_000_000_000);
-  let turns = 0;
-  let isReading = true;
-  const turn = () => {
-    turns += 1;
-    if (isReading) setImmediate(turn);
-  };
-  setImmediate(turn);
+  const turns = countTurns();
   const { tasks, diagnostics } = await readDomain(folder);
-  isReading = false;
+  turns.stop();
   expect(tasks).toHaveLength(1000);
   expect(diagnostics).toEqual([]);
-  expect(turns).toBeGreaterThanOrEqual(20);
+  expect(turns.count()).toBeGreaterThanOrEqual(20);
 });
 
 test('the extension host has turns while the places of the tasks of one file are worked out', async () => {
@@ -43,20 +54,14 @@ test('the extension host has turns while the places of the tasks of one file are
     join(folder, 'tasks', 'zz-many.task.yaml'),
     Array.from({ length: 20 }, (_, at) => tasksIn(at + 1)).join(''),
   );
-  let turns = 0;
-  let isReading = true;
-  const turn = () => {
-    turns += 1;
-    if (isReading) setImmediate(turn);
-  };
-  setImmediate(turn);
+  const turns = countTurns();
   let before = 0;
   const onTask = () => {
-    before = turns;
+    before = turns.count();
   };
   expect((await readDomain(folder, { onTask })).tasks).toHaveLength(1050);
-  isReading = false;
-  expect(turns - before).toBeGreaterThanOrEqual(5);
+  turns.stop();
+  expect(turns.count() - before).toBeGreaterThanOrEqual(5);
 });
 
 test('the task at a line is found in its file alone, also below a task that cannot be read', async () => {

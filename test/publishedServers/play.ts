@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
-import { type Copy, npmFolder, pythonWith } from '../../scripts/benchmarks/copy.ts';
+import { type Copy, npmFolder, obstacleOf, pythonWith } from '../../scripts/benchmarks/copy.ts';
 import { ensureBuilt } from '../../scripts/build.ts';
 import { runCommand } from '../../scripts/process.ts';
 import { announce, Failure, runMain, warn } from '../../scripts/terminal.ts';
@@ -46,7 +46,7 @@ async function main(args: string[]): Promise<number> {
   for (const server of servers) {
     if (positionals.length > 0 && !positionals.includes(server.package)) continue;
     const copy = copyOf(server);
-    const obstacle = await copy.setUp().then(() => null, messageOf);
+    const obstacle = await obstacleOf(copy);
     if (obstacle !== null) {
       warn(`${server.package} is skipped: ${obstacle}`);
       continue;
