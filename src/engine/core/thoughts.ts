@@ -57,9 +57,9 @@ const mostRounds = 8;
 /**
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
- * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the channels of gpt-oss, what
- * is not in the final one is thought. What is said has no thoughts left: a tag that was spoken of may be one without the
- * thought before it.
+ * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the
+ * channels of gpt-oss, what is not in the final one is thought. What is said has no thoughts left: a tag that was spoken
+ * of may be one without the thought before it.
  */
 export function withoutThoughts(text: string): Spoken {
   const thoughts: (string | null)[] = [];
