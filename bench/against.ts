@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRoot } from '../scripts/repository.ts';
+import type { Show } from './measure.ts';
 import { type Measured, median } from './measure.ts';
-import type { Show } from './parts.ts';
 
 /** What a comparison with an earlier commit runs: parts that both commits have, and how often. */
 export type Against = { readonly commit: string; readonly parts: readonly string[]; readonly rounds: number };

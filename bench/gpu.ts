@@ -6,8 +6,8 @@ import { ensureBuilt } from '../scripts/build.ts';
 import { pythonObstacle } from '../scripts/pythonTests.ts';
 import { preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
 import { gpusHere } from '../src/cli/targets/gpus.ts';
+import type { Show } from './measure.ts';
 import { isOnce, type Measured, Skipped } from './measure.ts';
-import type { Show } from './parts.ts';
 
 const runSchema = z.object({
   failure: z.string().optional(),

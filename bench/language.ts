@@ -16,8 +16,8 @@ import { codeStamp } from '../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
 import type { DomainOutline } from '../src/extension/testing/domainRow.ts';
 import { airlineDomain } from './airline.ts';
+import type { Show } from './measure.ts';
 import { type Measured, median, rounds } from './measure.ts';
-import type { Show } from './parts.ts';
 
 /** Measures keystrokes in order-desk, an airline domain and a domain of 2,000 tasks, and the loading of 100,000 tasks. */
 export async function measureLanguage(show: Show): Promise<readonly Measured[]> {

@@ -13,6 +13,9 @@ export type Measured = {
   readonly promise?: { readonly at: 'least' | 'most'; readonly value: number };
 };
 
+/** Prints a row of the bench, as soon as it is measured. */
+export type Show = (row: Measured) => void;
+
 /** Thrown by a part that needs something this machine does not have. */
 export class Skipped extends Error {
   /** The command that installs what is missing. */

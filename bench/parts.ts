@@ -1,9 +1,7 @@
 // The parts of the bench. Each runs in its own process, so that no part inherits the heap of another.
 import { spawn } from 'node:child_process';
 import { rolloutFlags } from '../src/engine/shell/runtimeFlags.ts';
-import { isOnce, type Measured, rounds } from './measure.ts';
-
-export type Show = (row: Measured) => void;
+import { isOnce, type Measured, rounds, type Show } from './measure.ts';
 
 type Part = () => Promise<(show: Show) => Promise<readonly Measured[]> | readonly Measured[]>;
 

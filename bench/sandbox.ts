@@ -6,8 +6,8 @@ import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { findSandbox } from '../src/engine/shell/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { firstStop } from './debugger.ts';
+import type { Show } from './measure.ts';
 import { cpuSeconds, isOnce, type Measured, median, pssOf, rounds, Skipped } from './measure.ts';
-import type { Show } from './parts.ts';
 import { measureLive, measureRollouts } from './rollouts.ts';
 
 const settings = ['the sandbox and flags', 'flags', 'neither'] as const;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { inRoot } from './repository.ts';
 import type { Counts } from './results.ts';
-import type { Step } from './testSteps.ts';
+import type { Step } from './step.ts';
 import { runVitest } from './vitest.ts';
 
 const config = 'test/scripts/planted/vitest.config.ts';

@@ -1,9 +1,9 @@
 import { reasonOf } from './obstacle.ts';
 import { inRoot } from './repository.ts';
 import { type Counts, isEmpty, withSecondRun } from './results.ts';
+import type { Step } from './step.ts';
 import { runStepProcess } from './stepProcess.ts';
 import { announce, style, warn } from './terminal.ts';
-import type { Step } from './testSteps.ts';
 import { absent, describeCounts, type Outcome, styledStatus } from './testSummary.ts';
 
 /** Describes a run of steps. */

@@ -9,10 +9,11 @@ import { findLeftovers } from './leftovers.ts';
 import { interruptionSignal } from './process.ts';
 import { inRoot } from './repository.ts';
 import { interrupted, runAgain, runSteps } from './runSteps.ts';
+import type { Step } from './step.ts';
 import { reportRunningSteps } from './stepProcess.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
 import { selectSteps } from './testSelection.ts';
-import { type Step, steps } from './testSteps.ts';
+import { steps } from './testSteps.ts';
 import {
   absent,
   continuationOf,

@@ -1,5 +1,5 @@
+import type { Step } from './step.ts';
 import { Failure } from './terminal.ts';
-import type { Step } from './testSteps.ts';
 
 /** The options that select steps. `only` and `skip` are lists with commas. */
 export type Choice = {

@@ -14,13 +14,8 @@ import { nearest, suggestion } from '../engine/shell/load/nearest.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../engine/shell/runName.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../engine/shell/seats/modelSettings.ts';
-import {
-  type AskedSettings,
-  type ModelSeat,
-  parseSeat,
-  type SeatSpec,
-  withModel,
-} from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../engine/shell/seats/parseSeat.ts';
+import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';

@@ -6,12 +6,12 @@ import { crashOutcome, outcomeOf } from '../engine/core/outcome.ts';
 import { sum } from '../engine/core/statistics.ts';
 import type { Task } from '../engine/core/task.ts';
 import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
-import { type GuardReader, guardReader } from '../engine/shell/guardNotes.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { eventInWords } from '../engine/shell/reasonInWords.ts';
 import { readRecording, readSidecar, sidecarPath } from '../engine/shell/recording.ts';
 import { recordingName, rolloutName } from '../engine/shell/recordingName.ts';
 import type { RunLine } from '../engine/shell/runLine.ts';
+import { type GuardReader, guardReader } from '../engine/shell/stepNotes.ts';
 import type { Io } from './io.ts';
 import { spoken } from './transcript.ts';
 

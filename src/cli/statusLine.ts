@@ -1,5 +1,4 @@
 import { terminalText } from '../engine/core/terminalText.ts';
-import type { Io } from './io.ts';
 
 /** The last line of a terminal, which rewrites itself: how far the work is, and what is waited for. */
 export type StatusLine = {
@@ -13,7 +12,7 @@ export type StatusLine = {
 const clear = '\r\u001b[K';
 
 /** Draws on the error output, so that what a command prints stays free of it. */
-export function statusLine(io: Pick<Io, 'err'>): StatusLine {
+export function statusLine(io: { readonly err: (text: string) => void }): StatusLine {
   const parts = { progress: '', wait: '' };
   let drawn = '';
   const draw = () => {

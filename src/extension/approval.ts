@@ -87,7 +87,7 @@ async function agentEffects(agent: string, domain: string): Promise<Effects | nu
   if (path === undefined) return null;
   const { effectsOfAgent } = await import('../engine/shell/effects.ts');
   const { readAgentFile } = await import('../engine/shell/load/agentFile.ts');
-  const { parseLentModel } = await import('../engine/shell/seats/seatSpec.ts');
+  const { parseLentModel } = await import('../engine/shell/seats/parseSeat.ts');
   const seat = readAgentFile(path, [process.cwd(), resolve(domain)], (model) => parseLentModel(model, process.env));
   return typeof seat === 'string' ? null : effectsOfAgent(seat);
 }

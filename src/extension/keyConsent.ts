@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import type * as engine from '../engine/shell/keyOrigins.ts';
-import type { Context } from './context.ts';
 
 /** Where the consents are kept: for this user of this machine, and not in any workspace. */
 const consents = 'rehearsal.allowedKeys';
@@ -8,8 +7,11 @@ const consents = 'rehearsal.allowedKeys';
 /** A key, and the origin that it would be sent to. */
 export type KeyQuestion = Extract<engine.KeyDecision, { type: 'ask' }>;
 
+/** What keeps the consents. */
+type ConsentStore = Pick<vscode.ExtensionContext, 'globalState'>;
+
 /** The consents that were given, as the command line takes them. */
-export function allowedKeysOf(extension: Pick<vscode.ExtensionContext, 'globalState'>): readonly string[] {
+export function allowedKeysOf(extension: ConsentStore): readonly string[] {
   return extension.globalState.get<readonly string[]>(consents, []);
 }
 
@@ -17,7 +19,10 @@ export function allowedKeysOf(extension: Pick<vscode.ExtensionContext, 'globalSt
 const declined = new Set<string>();
 
 /** Asks whether a key may be sent to an origin, and remembers the consent. False where the person declines. */
-export async function askForKey({ extension }: Pick<Context, 'extension'>, question: KeyQuestion): Promise<boolean> {
+export async function askForKey(
+  { extension }: { readonly extension: ConsentStore },
+  question: KeyQuestion,
+): Promise<boolean> {
   const { name, origin, home } = question;
   const entry = `${name}=${origin}`;
   if (declined.has(entry)) return false;
@@ -34,7 +39,10 @@ export async function askForKey({ extension }: Pick<Context, 'extension'>, quest
 }
 
 /** Asks for each address that the seats of a debug configuration name, before the adapter is started. */
-export async function askForSeats(context: Context, configuration: vscode.DebugConfiguration): Promise<void> {
+export async function askForSeats(
+  context: { readonly extension: ConsentStore; readonly environment: () => Promise<Record<string, string>> },
+  configuration: vscode.DebugConfiguration,
+): Promise<void> {
   const { keyDecision } = await import('../engine/shell/keyOrigins.ts');
   for (const seat of ['agent', 'user', 'forkAgent', 'judge']) {
     const url = /^openai:[^@]+@(.+)$/.exec(String(configuration[seat] ?? ''))?.[1];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runSteps } from '../../scripts/runSteps.ts';
-import type { Step } from '../../scripts/testSteps.ts';
+import type { Step } from '../../scripts/step.ts';
 
 const step = (name: string, more: Partial<Step> = {}): Step => ({
   name,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Step } from '../../scripts/step.ts';
 import { type Choice, selectSteps } from '../../scripts/testSelection.ts';
-import type { Step } from '../../scripts/testSteps.ts';
 
 const step = (name: string, more: Partial<Step> = {}): Step => ({
   name,

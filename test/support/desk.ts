@@ -7,8 +7,8 @@ import { parsePolicy } from '../../src/engine/core/policy.ts';
 import type { Setting } from '../../src/engine/core/rollout.ts';
 import { type Task, taskSchema } from '../../src/engine/core/task.ts';
 import type { Tool } from '../../src/engine/core/tool.ts';
-import type { Ports, Step } from '../../src/engine/shell/driver.ts';
-import { type Rollout, run } from '../../src/engine/shell/driver.ts';
+import { run } from '../../src/engine/shell/driver.ts';
+import type { Ports, Rollout, Step } from '../../src/engine/shell/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 
 const tool = (name: string, effect: 'read' | 'write', properties: JsonObject, more: Partial<Tool> = {}): Tool => ({

@@ -9,7 +9,8 @@ import type { Setting } from '../../src/engine/core/rollout.ts';
 import { type Task, taskSchema } from '../../src/engine/core/task.ts';
 import type { Side, Tool } from '../../src/engine/core/tool.ts';
 import { baseHash } from '../../src/engine/core/world.ts';
-import { type Ports, run, type Step } from '../../src/engine/shell/driver.ts';
+import { run } from '../../src/engine/shell/driver.ts';
+import type { Ports, Step } from '../../src/engine/shell/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 
 const tool = (name: string, owner: Side, effect: Tool['effect'], properties: JsonObject = {}): Tool => ({

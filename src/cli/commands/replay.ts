@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventInWords } from '../../engine/shell/reasonInWords.ts';
@@ -10,6 +9,7 @@ import { type ReadRecording, type RecordingProblem, readRecording } from '../../
 import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
+import { guardReader } from '../../engine/shell/stepNotes.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';

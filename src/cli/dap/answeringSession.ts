@@ -2,7 +2,7 @@ import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
-import type { Then } from './moves.ts';
+import type { Then } from './playback.ts';
 
 /** What a request is answered with, and what is to be done once the answer is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };

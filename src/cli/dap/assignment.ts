@@ -3,11 +3,12 @@ import type { Expression } from '../../engine/core/expression/syntax.ts';
 import { parseExpression } from '../../engine/core/expression.ts';
 import type { Json, Path } from '../../engine/core/json.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { databaseValue } from './databaseRows.ts';
 import type { Edit } from './edit.ts';
 import { evaluate, isRoot, scopeAt } from './expression.ts';
-import { messageValue, type Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
+import { messageValue } from './variables.ts';
 
 /** What can be given another value, for the sentence that refuses the rest. */
 export const editable = 'only messages, arguments of calls and values of the database can';

@@ -6,11 +6,11 @@ import { inWordsOf } from '../../engine/shell/reasonInWords.ts';
 import { type Breakpoint, Breakpoints } from './breakpoints.ts';
 import { filters } from './exceptionFilters.ts';
 import type { PresentPlaces } from './presentPlaces.ts';
+import type { Variable } from './rows.ts';
 import { type Asked, parseStopCondition } from './stopCondition.ts';
 import { accesses, dataIdOf, lines, parseDataId, parseTarget, place, placeAgain, type Target } from './target.ts';
 import { isInsideCode } from './toolBody.ts';
 import type { UnseenReads } from './unseenReads.ts';
-import type { Variable } from './variables.ts';
 
 /** Translates line numbers: a client may count from 0. */
 export type ClientLines = {

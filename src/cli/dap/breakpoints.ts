@@ -1,6 +1,6 @@
-import type { Step } from '../../engine/shell/driver.ts';
-import type { ReadsAt } from '../../engine/shell/reads.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { InWords } from '../../engine/shell/reasonInWords.ts';
+import type { ReadsAt } from '../../engine/shell/stepNotes.ts';
 import { exceptionAt } from './exceptionFilters.ts';
 import { violationsAt } from './ruleReasons.ts';
 import { holdsAt, messageAt, type StopCondition } from './stopCondition.ts';

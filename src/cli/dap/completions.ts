@@ -3,7 +3,7 @@ import { functionNames, signatures } from '../../engine/core/expression/signatur
 import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
 import { offeredNow } from '../../engine/core/message.ts';
 import type { Offered } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
 import { commands } from './console.ts';
 import type { Debuggee } from './debuggee.ts';

@@ -1,8 +1,9 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Json } from '../../engine/core/json.ts';
-import type { GuardNote } from '../../engine/shell/guardNotes.ts';
+import type { GuardNote } from '../../engine/shell/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../transcript.ts';
-import { jsonChildren, refusedVariables, type Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
+import { jsonChildren, refusedVariables } from './variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over

@@ -5,10 +5,9 @@ import type { Answer } from './answeringSession.ts';
 import { type Command, help } from './console.ts';
 import type { Forks } from './forks.ts';
 import { type Inspection, stepOf } from './inspection.ts';
-import type { Then } from './moves.ts';
 import type { Narrator } from './narrator.ts';
 import type { Person } from './person.ts';
-import type { Playback } from './playback.ts';
+import type { Playback, Then } from './playback.ts';
 
 /** What a command is answered with in the Debug Console, and what it does then. */
 export type ConsoleAnswer = Answer<DebugProtocol.EvaluateResponse['body']>;

@@ -1,11 +1,12 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
 import type { Json, Path } from '../../engine/core/json.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { Edit } from './edit.ts';
 import { type Marks, unmarked } from './marks.ts';
+import type { Variable } from './rows.ts';
 import { pageSize, type Rows, rowsOf } from './rows.ts';
-import { changeText, edited, leaf, shortened, type Variable, wholeOf } from './variables.ts';
+import { changeText, edited, leaf, shortened, wholeOf } from './variables.ts';
 
 const changeMark = (count: number) => (count === 0 ? '' : `   (${count} ${count === 1 ? 'change' : 'changes'})`);
 

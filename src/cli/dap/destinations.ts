@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { callsIn, type ToolCall } from '../../engine/core/message.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { UsageError } from '../io.ts';
 import type { Debuggee } from './debuggee.ts';
 import { nameOf, placeOf } from './frames.ts';

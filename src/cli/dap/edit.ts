@@ -4,8 +4,8 @@ import type { Json, Path } from '../../engine/core/json.ts';
 import { showPath } from '../../engine/core/json.ts';
 import { resumable } from '../../engine/core/rollout.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { Turn } from '../../engine/shell/seats/typedTurn.ts';
 
 /** What a person changed; each makes a fork. */

@@ -1,7 +1,7 @@
 import { endReasonText } from '../../engine/core/displayText.ts';
 import { contentHash } from '../../engine/core/hash.ts';
 import { callsIn, offeredNow } from '../../engine/core/message.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { violationsAt } from './ruleReasons.ts';
 

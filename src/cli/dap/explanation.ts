@@ -4,8 +4,8 @@ import { endReasonText } from '../../engine/core/displayText.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { reasonInWords, rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { changeText } from './variables.ts';
 

@@ -5,7 +5,7 @@ import type { Expression } from '../../engine/core/expression/syntax.ts';
 import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression.ts';
 import type { Json } from '../../engine/core/json.ts';
 import { callsOf } from '../../engine/core/rules/calls.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = [

@@ -1,14 +1,13 @@
-import type { Step } from '../../engine/shell/driver.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { UsageError } from '../io.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { type ChangedFile, ChangedFiles, newInDomain } from './changedFiles.ts';
 import type { Debuggee } from './debuggee.ts';
 import { headlineOf } from './explanation.ts';
-import type { Then } from './moves.ts';
 import { seatNext } from './nextRequest.ts';
-import type { Playback } from './playback.ts';
+import type { Playback, Then } from './playback.ts';
 import type { PresentPlaces } from './presentPlaces.ts';
 import { type ChainLine, chainOf } from './why.ts';
 

@@ -7,8 +7,8 @@ import { type Failure, verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */

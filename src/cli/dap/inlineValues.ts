@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../engine/core/json.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { callsOf, type MadeCall } from '../../engine/core/rules/calls.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { inWordsOf, rewardInWords } from '../../engine/shell/reasonInWords.ts';
 
 /** What stands beside a line (from 1) of a file while the rollout stands at a step. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Step } from '../../engine/shell/driver.ts';
 import { laneFolder } from '../../engine/shell/lane/laneChild.ts';
 import type { Inspector } from '../../engine/shell/lane/laneProcess.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 
 /** A session of the client's JavaScript debugger, as the reverse request `startDebugging` asks for it. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { Json } from '../../engine/core/json.ts';
 import { callsIn } from '../../engine/core/message.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { UsageError } from '../io.ts';
 import { assigned, editable, placeNamed } from './assignment.ts';
@@ -17,9 +17,10 @@ import { type InlineValue, inlineValuesAt, meaningOf } from './inlineValues.ts';
 import { openedValue } from './openedValue.ts';
 import type { Stop } from './playback.ts';
 import { References } from './references.ts';
+import type { Variable } from './rows.ts';
 import { pageSize, type Rows, shownRows } from './rows.ts';
 import { scopesAt } from './scopes.ts';
-import { jsonContents, messageValue, shortened, type Variable } from './variables.ts';
+import { jsonContents, messageValue, shortened } from './variables.ts';
 
 export const thread = 1;
 

@@ -1,10 +1,7 @@
 import type { Destinations } from './destinations.ts';
-import type { Playback } from './playback.ts';
+import type { Playback, Then } from './playback.ts';
 
 type MoveArguments = { readonly targetId?: number; readonly frameId?: number };
-
-/** What is done once a request is answered. */
-export type Then = () => void | Promise<void>;
 
 /** Decides where a request goes, and throws what a person can read where it can't. */
 type Move = (playback: Playback, args: MoveArguments, offered: Destinations) => Then | Promise<Then>;

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/terminalText.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { eventInWords } from '../../engine/shell/reasonInWords.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';

@@ -1,11 +1,13 @@
 import type { Json } from '../../engine/core/json.ts';
-import { type Step, viewOf } from '../../engine/shell/driver.ts';
+import { viewOf } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
 import { adapt } from '../../engine/shell/seats/refusedFields.ts';
 import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { sentRequests } from '../../engine/shell/sentRequests.ts';
 import type { Debuggee } from './debuggee.ts';
-import { jsonChildren, shortened, type Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
+import { jsonChildren, shortened } from './variables.ts';
 
 const nextSeat = { agentAwaited: 'agent', userAwaited: 'user' } as const;
 

@@ -1,7 +1,7 @@
 import { getAt } from '../../engine/core/database.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Edit } from './edit.ts';
-import type { Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
 
 /** A value that stands in an editor tab: its text, and what a client edits it by, as long as the session lasts. */
 export type OpenedValue = {

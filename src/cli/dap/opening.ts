@@ -9,7 +9,8 @@ import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts'
 import { readRecording } from '../../engine/shell/recording.ts';
 import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
-import { type ModelSeat, parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
+import { type ModelSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { runsIn } from '../../engine/shell/workFolders.ts';
 import { UsageError } from '../io.ts';
 import { throwUnlessNamed } from '../modelSettings.ts';

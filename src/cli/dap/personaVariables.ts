@@ -5,9 +5,10 @@ import { occasionalBehaviours, type Persona } from '../../engine/core/persona.ts
 import { scheduleOf } from '../../engine/core/schedule.ts';
 import type { SeatView } from '../../engine/core/seat.ts';
 import { standingOf } from '../../engine/core/simulator/direction.ts';
-import { type Step, viewOf } from '../../engine/shell/driver.ts';
+import { viewOf } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
 
 /** Who the user is and how it behaves, and below `agenda` what it has still to say and to get. */
 export function personaVariables(debuggee: Debuggee, { state }: Step): readonly Variable[] {

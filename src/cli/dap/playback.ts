@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { rewardInWords } from '../../engine/shell/reasonInWords.ts';
 import { UsageError } from '../io.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
@@ -7,7 +7,9 @@ import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';
 import { type Destination, replyUpTo } from './destinations.ts';
 import type { Edit, Edited } from './edit.ts';
-import type { Then } from './moves.ts';
+
+/** What is done once a request is answered. */
+export type Then = () => void | Promise<void>;
 
 /** Makes a fork, and says what is new in it and what it goes on from. */
 type MakeFork = () => Promise<Pick<Edited, 'words' | 'from'>>;

@@ -1,5 +1,5 @@
+import type { Variable } from './rows.ts';
 import { listed, type Rows } from './rows.ts';
-import type { Variable } from './variables.ts';
 
 /**
  * Numbers under which a client asks for children. A number is never used twice: a row of the Debug Console that is

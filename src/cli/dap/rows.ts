@@ -1,4 +1,36 @@
-import type { Variable } from './variables.ts';
+import type { Path } from '../../engine/core/json.ts';
+import type { Side } from '../../engine/core/tool.ts';
+import type { Edit } from './edit.ts';
+
+/** A variable as a debugger shows it; children are made when they are looked at. */
+export type Variable = {
+  readonly name: string;
+  readonly value: string;
+  readonly type?: string;
+  readonly children?: () => readonly Variable[];
+  /** In place of children, where there are many. */
+  readonly rows?: () => Rows;
+  /** The edit that a new value makes, or a sentence why it can't. */
+  readonly edit?: (text: string) => Edit | string;
+  /** Told when the edit was made. */
+  readonly onEdited?: () => void;
+  /** Expression that reads it again. */
+  readonly expression?: string;
+  /** The whole of it for an editor tab, where that is worth one. */
+  readonly whole?: WholeValue;
+  /** What has to be waited for before the children can be made. */
+  readonly prepare?: () => Promise<unknown>;
+  /** Where it stands in the database, for a data breakpoint. */
+  readonly place?: { readonly side: Side; readonly path: Path };
+};
+
+/** A value as the text of an editor tab. */
+export type WholeValue = {
+  readonly text: () => string;
+  readonly language: 'markdown' | 'json' | 'plaintext';
+  /** The edit that the saved text makes, or a sentence why it can't; absent where it can only be read. */
+  readonly edit?: (text: string) => Edit | string;
+};
 
 /** Children at most that are shown at once. */
 export const pageSize = 100;

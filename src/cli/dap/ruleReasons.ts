@@ -1,4 +1,4 @@
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { InWords } from '../../engine/shell/reasonInWords.ts';
 
 /** A rule that a step decided, with its worst verdict: `rule confirm-before-write violated: ...`. */

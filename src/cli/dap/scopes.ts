@@ -3,17 +3,18 @@ import { endReasonText, maskingText } from '../../engine/core/displayText.ts';
 import { type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
 import { comparisonOf } from '../../engine/core/fieldComparison.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { inWordsOf } from '../../engine/shell/reasonInWords.ts';
 import { changed, databaseVariables } from './databaseRows.ts';
 import type { Debuggee } from './debuggee.ts';
 import { marksOf } from './marks.ts';
 import { nextRequest } from './nextRequest.ts';
 import { personaVariables } from './personaVariables.ts';
+import type { Variable } from './rows.ts';
 import { agentSees, userSees } from './seatViews.ts';
 import { usageAt } from './usage.ts';
-import { leaf, messageVariable, refusedVariables, ruleVariable, type Variable } from './variables.ts';
+import { leaf, messageVariable, refusedVariables, ruleVariable } from './variables.ts';
 import { verifierVariables } from './verdictsSoFar.ts';
 
 export type Scope = Variable & {

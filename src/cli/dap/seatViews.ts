@@ -1,10 +1,12 @@
 import { messagesOf, offeredNow } from '../../engine/core/message.ts';
 import type { Offered } from '../../engine/core/tool.ts';
-import { type Step, viewOf } from '../../engine/shell/driver.ts';
+import { viewOf } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { ChatMessage } from '../../engine/shell/seats/chatMessage.ts';
 import { chatOf, userChatOf } from '../../engine/shell/seats/chatRequest.ts';
 import type { Debuggee } from './debuggee.ts';
-import { jsonChildren, shortened, type Variable, type WholeValue } from './variables.ts';
+import type { Variable, WholeValue } from './rows.ts';
+import { jsonChildren, shortened } from './variables.ts';
 
 /** What the agent's seat sees at a step: its instructions, the conversation in its model's roles, its tools. */
 export function agentSees({ state }: Step): readonly Variable[] {

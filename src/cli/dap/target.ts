@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { type Path, showPath } from '../../engine/core/json.ts';
+import { isRead } from '../../engine/core/reads.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import { baseTask, underId } from '../../engine/core/underPersona.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { suggestion } from '../../engine/shell/load/nearest.ts';
-import { isRead, type ReadsAt } from '../../engine/shell/reads.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import type { InWords } from '../../engine/shell/reasonInWords.ts';
+import type { ReadsAt } from '../../engine/shell/stepNotes.ts';
 import { placeNamed } from './assignment.ts';
 import { calledIn } from './frames.ts';
 import { ruleReasons } from './ruleReasons.ts';

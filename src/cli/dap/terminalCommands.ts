@@ -1,8 +1,23 @@
 import { didYouMean } from '../../engine/shell/load/nearest.ts';
 import { UsageError } from '../io.ts';
 import { commands as consoleCommands } from './console.ts';
+import type { InProcessClient } from './inProcessClient.ts';
+import type { TerminalBreakpoints } from './terminalBreakpoints.ts';
 import { parseEdit } from './terminalEdit.ts';
-import type { TerminalSession } from './terminalSession.ts';
+
+/** What a command can do to the session. */
+type Session = {
+  readonly client: InProcessClient;
+  readonly breakpoints: TerminalBreakpoints;
+  readonly move: (request: () => Promise<unknown>) => Promise<void>;
+  readonly fork: (request: () => Promise<unknown>) => Promise<void>;
+  readonly type: (expression: string, moves: boolean) => Promise<void>;
+  readonly where: () => Promise<void>;
+  readonly show: (name: string) => Promise<void>;
+  readonly print: (expression: string) => Promise<void>;
+  readonly say: (type: 'answer', text: string) => void;
+  readonly quit: () => void;
+};
 
 /** A command of the terminal, and the requests that it makes. */
 type TerminalCommand = {
@@ -10,12 +25,12 @@ type TerminalCommand = {
   /** What follows the name. */
   readonly takes?: string;
   readonly does: string;
-  readonly run: (session: TerminalSession, text: string) => Promise<void>;
+  readonly run: (session: Session, text: string) => Promise<void>;
 };
 
 const moving =
   (request: string) =>
-  (session: TerminalSession): Promise<void> =>
+  (session: Session): Promise<void> =>
     session.move(() => session.client.request(request, { threadId: 1 }));
 
 const commands: readonly TerminalCommand[] = [
@@ -93,7 +108,7 @@ const quiet = new Set(['/help', '/why', '/request']);
  * Performs a line that was typed. Throws a `UsageError` for one that cannot be performed.
  * @param awaited the seat whose turn a person is asked for, which plain text is
  */
-export async function performLine(session: TerminalSession, line: string, awaited: string | null): Promise<void> {
+export async function performLine(session: Session, line: string, awaited: string | null): Promise<void> {
   if (awaited !== null && !line.startsWith('/')) return session.type(line, true);
   const [, name = '', text = ''] = /^\/?(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = commands.find(({ names }) => names.includes(name));
@@ -109,7 +124,7 @@ export async function performLine(session: TerminalSession, line: string, awaite
   return session.type(`${typed} ${text}`.trim(), !quiet.has(typed));
 }
 
-async function printHelp(session: TerminalSession, name: string): Promise<void> {
+async function printHelp(session: Session, name: string): Promise<void> {
   const row = ({ names, takes = '', does }: TerminalCommand) =>
     `  ${`${names.join(', ')} ${takes}`.trimEnd().padEnd(34)} ${does}`;
   const found = commands.filter(({ names }) => names.includes(name.replace(/^\//, '')));

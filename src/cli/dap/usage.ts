@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import { measureOf, modelRoles } from '../../engine/core/measure.ts';
 import { moneyOf } from '../../engine/core/metrics.ts';
-import type { Step } from '../../engine/shell/driver.ts';
+import type { Step } from '../../engine/shell/ports.ts';
 import { readSidecar, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
 import { readRunFile } from '../../engine/shell/runFile.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
 
 /** What the models took up to a step, by what they were asked for, and what it cost where the run has prices. */
 export function usageAt({ steps, recording, setting }: Debuggee, { n }: Step): readonly Variable[] {

@@ -1,42 +1,11 @@
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import { callsIn, type Message, type ToolCall } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { Side } from '../../engine/core/tool.ts';
-import type { GuardNote } from '../../engine/shell/guardNotes.ts';
 import type { InWords } from '../../engine/shell/reasonInWords.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import type { GuardNote } from '../../engine/shell/stepNotes.ts';
 import type { Edit } from './edit.ts';
-import { pageSize, type Rows, rowsOf } from './rows.ts';
-
-/** A variable as a debugger shows it; children are made when they are looked at. */
-export type Variable = {
-  readonly name: string;
-  readonly value: string;
-  readonly type?: string;
-  readonly children?: () => readonly Variable[];
-  /** In place of children, where there are many. */
-  readonly rows?: () => Rows;
-  /** The edit that a new value makes, or a sentence why it can't. */
-  readonly edit?: (text: string) => Edit | string;
-  /** Told when the edit was made. */
-  readonly onEdited?: () => void;
-  /** Expression that reads it again. */
-  readonly expression?: string;
-  /** The whole of it for an editor tab, where that is worth one. */
-  readonly whole?: WholeValue;
-  /** What has to be waited for before the children can be made. */
-  readonly prepare?: () => Promise<unknown>;
-  /** Where it stands in the database, for a data breakpoint. */
-  readonly place?: { readonly side: Side; readonly path: Path };
-};
-
-/** A value as the text of an editor tab. */
-export type WholeValue = {
-  readonly text: () => string;
-  readonly language: 'markdown' | 'json' | 'plaintext';
-  /** The edit that the saved text makes, or a sentence why it can't; absent where it can only be read. */
-  readonly edit?: (text: string) => Edit | string;
-};
+import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
 
 /** What the guard did on the way to the step of a number. */
 export type GuardAt = (step: number) => GuardNote | undefined;

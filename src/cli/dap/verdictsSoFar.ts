@@ -10,7 +10,8 @@ import type { Side } from '../../engine/core/tool.ts';
 import { stateOutside } from '../../engine/core/verifiers/assertions.ts';
 import { goldLike } from '../../engine/core/verifiers/database.ts';
 import { verdictsOf } from '../../engine/core/verify.ts';
-import { shortened, type Variable } from './variables.ts';
+import type { Variable } from './rows.ts';
+import { shortened } from './variables.ts';
 
 /** What a verifier says: its verdict, or why only the end of the rollout can tell. */
 export type Standing = { readonly verifier: string } & ({ readonly verdict: Verdict } | { readonly undecided: string });

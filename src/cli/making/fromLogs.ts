@@ -4,7 +4,7 @@ import { type ChatsDomain, chatsDomain } from '../../engine/shell/drafting/chats
 import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
 import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
 import type { Source } from '../../engine/shell/import/conversationReader.ts';
-import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
 import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text, texts } from '../command.ts';
 import {

@@ -11,7 +11,8 @@ import { fitnessOf, fitTasks } from '../../engine/shell/load/fitness.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
-import { parseSeat, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
+import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
   type LiveRollout,

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts'
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
 import { type Given, text, texts } from '../command.ts';
 import { trainedDialect } from '../dialect.ts';
 import { type Io, UsageError } from '../io.ts';

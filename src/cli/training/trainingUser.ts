@@ -1,5 +1,6 @@
 import { type DomainFile, userSeatFor } from '../../engine/core/domain.ts';
-import { parseSeat, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
+import { seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { type Io, UsageError } from '../io.ts';
 
 /** Who plays the user, as the training protocol names a seat. A key stays in the environment. */

@@ -23,7 +23,8 @@ import { resumePoint } from './resume.ts';
 import { type RunFile, toolKinds, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
 import { runToGoOn } from './runRecord.ts';
-import { type AskedSettings, parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { parseSeat } from './seats/parseSeat.ts';
+import { type AskedSettings, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 

@@ -1,3 +1,4 @@
+import { type CallFault, callFaults } from '../core/callFaults.ts';
 import type { Effect } from '../core/effect.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
@@ -9,7 +10,6 @@ import { type Random, randomStream, rolloutKey } from '../core/random.ts';
 import { isProperEnd } from '../core/reward.ts';
 import { type Advanced, advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
-import { type CallFault, callFaults } from '../core/seededFault.ts';
 import { visibleTo } from '../core/simulatedTool.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
@@ -26,7 +26,6 @@ import {
   userReplied,
 } from './effectEvents.ts';
 import { messageOf } from './fault.ts';
-import type { Gold } from './goldWorld.ts';
 import { acceptedEvent, claimOf, claimText } from './lane/laneChannel.ts';
 import type {
   Answer,
@@ -43,6 +42,7 @@ import type {
 import { simulatedOutcome } from './lane/outsideCalls.ts';
 import { redactedPart } from './secrets.ts';
 import { callUnderFaults, resultByFaults, resultUnderFaults } from './seededFaults.ts';
+import type { Gold } from './verification.ts';
 import { conclude, needsGold, openSource } from './verification.ts';
 
 /** Gold worlds of a lane by the numbers that it gave them. */

@@ -1,16 +1,14 @@
+import { type CallFault, callFaults } from '../core/callFaults.ts';
 import { draft, type Patch } from '../core/database.ts';
 import { type Domain, hostedName, type World } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import type { Attachments } from '../core/media.ts';
-import { messagesOf, resultsSoFar, type ToolCall, type ToolResult } from '../core/message.ts';
-import type { Random } from '../core/random.ts';
+import type { JudgeQuestion } from '../core/judgement.ts';
+import { messagesOf, resultsSoFar, type ToolCall } from '../core/message.ts';
 import { randomStream, rolloutKey } from '../core/random.ts';
-import { advance, begin, isCallCapReached, isResponseRefused, resumable, type Setting } from '../core/rollout.ts';
-import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
-import { type CallFault, callFaults } from '../core/seededFault.ts';
+import { advance, begin, isCallCapReached, isResponseRefused, resumable } from '../core/rollout.ts';
+import type { SeatView } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import { type Side, strangeTool, type Tool } from '../core/tool.ts';
@@ -27,58 +25,10 @@ import {
 } from './effectEvents.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
+import type { Rollout, Step, ToolOutcome } from './ports.ts';
 import { underFaults } from './seededFaults.ts';
 import { syncWrites } from './sync.ts';
-import { type Conclusive, type VerificationPorts, verification } from './verification.ts';
-
-/**
- * What a call came to. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
- * database keeps what its failed calls wrote.
- */
-export type ToolOutcome = Attachments & {
-  readonly content: string;
-  readonly isError: boolean;
-  readonly writes: Writes;
-  /** The snapshot of a source outside the lane that the call has changed. */
-  readonly saved?: { readonly source: string; readonly snapshot: Json };
-};
-
-export type ToolContext = {
-  readonly world: World;
-  readonly now: string;
-  readonly random: Random;
-  /** Number of the event before the call: the same for every attempt of one call. */
-  readonly step: number;
-  /** Results of the calls before it in the same response, where an environment of a benchmark is asked. */
-  readonly earlier?: readonly ToolResult[];
-};
-
-/** Everything a rollout needs of the outside. A port that can't do its part throws a `Fault`. */
-export type Ports = {
-  readonly agent: (view: SeatView) => Promise<AgentReply> | AgentReply;
-  readonly user: (view: SeatView) => Promise<UserReply> | UserReply;
-  readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
-  /** The same for gold actions, where an environment plays them on an instance of their own. */
-  readonly callGold?: Ports['callTool'] | undefined;
-  /** Runs the domain's `sync` on a world; absent where no domain has one. */
-  readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;
-  /** Puts a task's own start into a world by the environment that works on it; absent where there is none. */
-  readonly setUp?: (task: Task, context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes>;
-  /** What an assertion looks into that is not in the world. */
-  readonly readSource: VerificationPorts['readSource'];
-  /** Asks the judge; absent where there is none, and its answers are then unknown. */
-  readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
-  readonly verifyBy?: VerificationPorts['verifyBy'];
-  /** Receives what the verdicts depend on instead of making them here. The loop then ends before them. */
-  readonly conclude?: (evidence: Conclusive) => void;
-  /** Lets time pass, for a seeded latency; without it none passes. */
-  readonly wait?: (ms: number) => Promise<void>;
-};
-
-/** One stop: the event, and the state after it. */
-export type Step = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
-
-export type Rollout = { readonly setting: Setting; readonly task: Task; readonly ports: Ports };
+import { verification } from './verification.ts';
 
 /** What has to be waited for between two steps: whoever drains the loop gives back what it came to. */
 type Waiting = Promise<readonly RolloutEvent[]>;

@@ -7,7 +7,7 @@ import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import { type Offered, offeredAs, type Side } from '../core/tool.ts';
-import type { ToolOutcome } from './driver.ts';
+import type { ToolOutcome } from './ports.ts';
 
 /** The event of an effect that asks nobody: what happens is decided already. */
 export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'callTool' | 'stop' }>): RolloutEvent {

@@ -1,5 +1,3 @@
-import type { World } from '../core/domain.ts';
-import type { Writes } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import { numberFormsOf } from '../core/message.ts';
 import { observedStream, randomStream, rolloutKey } from '../core/random.ts';
@@ -7,12 +5,9 @@ import { advance, begin, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import { strangeTool } from '../core/tool.ts';
-import type { GoldStep } from '../core/verifiers/turns.ts';
-import type { Rollout } from './driver.ts';
+import type { Rollout } from './ports.ts';
 import { syncWrites } from './sync.ts';
-
-/** The world after the gold actions, and what each of them came to and wrote, with what `sync` wrote after it. */
-export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
+import type { Gold } from './verification.ts';
 
 /** Gold worlds that no random number went into: a lane works each out once. */
 const goldWorlds = new WeakMap<Setting, Map<Task, Gold & { readonly now: string }>>();

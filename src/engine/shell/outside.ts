@@ -12,14 +12,9 @@ import type { OnRetry, Retry } from './seats/endpointAttempts.ts';
 import type { AskLentModel } from './seats/lentModel.ts';
 import type { ModelCall } from './seats/modelCall.ts';
 import { settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './seats/modelSettings.ts';
-import {
-  type AgentSeat,
-  type AskedSettings,
-  type ModelSeat,
-  parseSeat,
-  pureSeats,
-  type SeatSpec,
-} from './seats/seatSpec.ts';
+import { parseSeat } from './seats/parseSeat.ts';
+import { type AgentSeat, type AskedSettings, type ModelSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import type { AskedSimulator } from './seats/toolSimulator.ts';
 import { parseTurn } from './seats/typedTurn.ts';
 import { keptSecret } from './secrets.ts';
 import type { SideNote } from './sideNote.ts';
@@ -53,8 +48,6 @@ export type Outside = {
 
 /** The outside of one rollout, which gives back what it holds when that ends. */
 export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
-
-export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
 
 /** What the tools of a rollout are reached with. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };

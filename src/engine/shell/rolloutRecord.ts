@@ -2,9 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import type { ModelRole } from '../core/measure.ts';
+import type { Reads } from '../core/reads.ts';
 import { makeFolder, onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import type { Reads } from './reads.ts';
 import {
   type ChainedFile,
   chainStart,

@@ -3,7 +3,7 @@ import { keysOfPointer, pointerKey } from '../core/jsonPointer.ts';
 import type { Attachments } from '../core/media.ts';
 import { numberFormsOf, type ToolCall } from '../core/message.ts';
 import { renamed, type SeededFault } from '../core/seededFault.ts';
-import type { ToolOutcome } from './driver.ts';
+import type { ToolOutcome } from './ports.ts';
 
 type Time = {
   /** Of the tool: a latency beyond it is no answer. */

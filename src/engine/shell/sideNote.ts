@@ -1,6 +1,6 @@
 import type { ModelRole } from '../core/measure.ts';
+import type { Reads } from '../core/reads.ts';
 import type { Flaw } from '../core/simulator/flaw.ts';
-import type { Reads } from './reads.ts';
 
 /** What the sidecar says of one event beside its time. */
 export type SideNote = {

@@ -1,8 +1,8 @@
 import type { Writes } from '../core/event.ts';
 import type { RolloutState } from '../core/state.ts';
 import { withWrites } from '../core/world.ts';
-import type { Rollout } from './driver.ts';
 import { Fault } from './fault.ts';
+import type { Rollout } from './ports.ts';
 
 /**
  * What the domain's `sync` writes. A `sync` that changes something again when nothing happened in between would make

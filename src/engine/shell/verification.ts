@@ -1,6 +1,6 @@
 import { conclusionOf } from '../core/conclusion.ts';
 import type { World } from '../core/domain.ts';
-import type { RolloutEvent } from '../core/event.ts';
+import type { RolloutEvent, Writes } from '../core/event.ts';
 import { comparisonOf } from '../core/fieldComparison.ts';
 import type { Json } from '../core/json.ts';
 import { isProperEnd, isUnscorable } from '../core/reward.ts';
@@ -8,8 +8,11 @@ import type { Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Assertion, Task, VerifierName } from '../core/task.ts';
 import { sourceKeys, stateOutside } from '../core/verifiers/assertions.ts';
+import type { GoldStep } from '../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../core/verify.ts';
-import type { Gold } from './goldWorld.ts';
+
+/** The world after the gold actions, and what each of them came to and wrote, with what `sync` wrote after it. */
+export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
 
 /** What a verifier of the domain's own code looks at. */
 export type CustomEvidence = { readonly start: World; readonly state: RolloutState };

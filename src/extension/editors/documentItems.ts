@@ -4,8 +4,7 @@ import { partsOf } from '../../engine/shell/load/fileParts.ts';
 import { type ItemKind, parseItems } from '../../engine/shell/load/items.ts';
 import type { Source } from '../../engine/shell/load/source.ts';
 import { parseYaml } from '../../engine/shell/load/yaml.ts';
-import type { FileProblem } from '../../webview/protocol.ts';
-import type { Content, FileScene } from './editorSession.ts';
+import type { FileProblem, Shown } from '../../webview/protocol.ts';
 
 /** An entry of a file, as the engine reads it; null where it can't. */
 export type DocumentItem<T> = {
@@ -20,7 +19,7 @@ export type DocumentItem<T> = {
 export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly items: readonly DocumentItem<T>[] };
 
 /** What an editor shows of a file beside the form: what is wrong with it, its entries, and which of them is shown. */
-type Chosen<T> = Omit<Content, 'content'> & {
+type Chosen<T> = Pick<Shown, 'broken' | 'items' | 'index'> & {
   /** The entry that is shown; undefined where it can't be read. */
   readonly item: { readonly path: (string | number)[]; readonly value: T } | undefined;
 };
@@ -28,11 +27,14 @@ type Chosen<T> = Omit<Content, 'content'> & {
 /** A list of so many characters is read entry by entry: the whole of it would take seconds after each change. */
 const manyCharacters = 100_000;
 
+/** A file in an editor, and the number of the entry that a person has chosen there. */
+type Seen = { readonly document: vscode.TextDocument; readonly choices: { readonly index: number } };
+
 /**
  * The entries of the file that an editor shows, with the chosen one of them.
  * @param name the key that names an entry
  */
-export function chosenIn<T>({ document, choices }: FileScene, of: ItemKind<T>, name: string): Chosen<T> {
+export function chosenIn<T>({ document, choices }: Seen, of: ItemKind<T>, name: string): Chosen<T> {
   const { broken, items } = itemsOf(document, of, name, choices.index);
   const index = Math.max(0, Math.min(choices.index, items.length - 1));
   const { path = [], value = null } = items[index] ?? {};

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { RunsCompared } from '../compared.ts';
 import { Button, DataGrid, Dropdown } from '../controls.ts';
 import {
+  type Comparison,
   callRows,
   letterOf,
   type MetricRow,
@@ -13,10 +14,18 @@ import {
   trialPairs,
   verdictText,
 } from '../models/comparison.ts';
+import type { ToExtension } from '../protocol.ts';
+import type { Choices } from './choices.ts';
 import { PassChart } from './passChart.tsx';
 import { SideBySide } from './sideBySide.tsx';
 import { TaskTable } from './taskTable.tsx';
-import type { PartProps } from './view.tsx';
+
+export type PartProps = {
+  readonly comparison: Comparison;
+  readonly choices: Choices;
+  readonly choose: (part: Partial<Choices>) => void;
+  readonly post: (message: ToExtension) => void;
+};
 
 export type RunsPartProps = PartProps & { readonly runs: RunsCompared; readonly openTask: (task: string) => void };
 

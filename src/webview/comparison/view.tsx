@@ -4,9 +4,8 @@ import type { Bridge } from '../bridge.ts';
 import type { RunsCompared } from '../compared.ts';
 import { Button, ProgressRing } from '../controls.ts';
 import { type Comparison, comparisonAfter, emptyComparison, nameOf, trialPairs } from '../models/comparison.ts';
-import type { ToExtension } from '../protocol.ts';
 import { type Choices, readChoices } from './choices.ts';
-import { RunsPart } from './runsPart.tsx';
+import { type PartProps, RunsPart } from './runsPart.tsx';
 import { SideBySide } from './sideBySide.tsx';
 import './view.css';
 
@@ -45,13 +44,6 @@ function reopened(runs: RunsCompared, { task, trial, other }: Choices): [string,
   const pair = pairs.find((each) => each.trial === trial) ?? pairs[0];
   return pair ? [...pair.recordings] : null;
 }
-
-export type PartProps = {
-  readonly comparison: Comparison;
-  readonly choices: Choices;
-  readonly choose: (part: Partial<Choices>) => void;
-  readonly post: (message: ToExtension) => void;
-};
 
 function Content({ comparison, choices, choose, post }: PartProps): JSX.Element | null {
   const { runs, recordings } = comparison;

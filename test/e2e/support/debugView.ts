@@ -1,6 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { limit, until } from './until.ts';
-import type { Workbench } from './workbench.ts';
+
+/** What the debugger's part needs of its workbench. */
+type Workbench = {
+  readonly page: Page;
+  readonly press: (...keys: string[]) => Promise<void>;
+  readonly goToLine: (line: number) => Promise<void>;
+  readonly chooseInMenu: (target: () => Promise<Locator>, command: string) => Promise<void>;
+  readonly waitForText: (selector: string, text: string | RegExp, timeout?: number) => Promise<void>;
+};
 
 /** The buttons of the debug toolbar, by the name of their icon. */
 export type DebugButton =

@@ -9,7 +9,8 @@ import { randomStream } from '../../../src/engine/core/random.ts';
 import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seat.ts';
 import type { RolloutState } from '../../../src/engine/core/state.ts';
 import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
-import { type Ports, run } from '../../../src/engine/shell/driver.ts';
+import { run } from '../../../src/engine/shell/driver.ts';
+import type { Ports } from '../../../src/engine/shell/ports.ts';
 import { callTool, domain as desk, type Line, setting, started } from '../../support/desk.ts';
 
 export const personas: readonly Persona[] = (['plain', 'brief', 'chatty', 'formal'] as const).flatMap((style) =>

@@ -12,7 +12,7 @@ import { callsOf } from '../../../src/engine/core/rules/calls.ts';
 import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seat.ts';
 import type { RolloutState } from '../../../src/engine/core/state.ts';
 import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
-import type { Ports, Step } from '../../../src/engine/shell/driver.ts';
+import type { Ports, Step } from '../../../src/engine/shell/ports.ts';
 import { domain, lampOf, setting, socketOf, steps, type sync, task, written } from '../../support/lamp.ts';
 
 /** The state after the last of some events. */

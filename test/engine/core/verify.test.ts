@@ -6,7 +6,8 @@ import { stateHash } from '../../../src/engine/core/rollout.ts';
 import { type Rule, ruleSchema } from '../../../src/engine/core/rule.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { taskSchema } from '../../../src/engine/core/task.ts';
-import { type Ports, type Rollout, run } from '../../../src/engine/shell/driver.ts';
+import { run } from '../../../src/engine/shell/driver.ts';
+import type { Ports, Rollout } from '../../../src/engine/shell/ports.ts';
 import { domain as desk, type Line, task as paintRed, played, setting, started } from '../../support/desk.ts';
 import { replay } from '../../support/replay.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { boundFetch } from '../../../src/engine/shell/boundFetch.ts';
 import { allowKeys, keyDecision, rememberKey } from '../../../src/engine/shell/keyOrigins.ts';
-import { parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../../src/engine/shell/seats/parseSeat.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsalWith } from '../../support/terminal.ts';
 

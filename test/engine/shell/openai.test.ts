@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { askAgentModel } from '../../../src/engine/shell/seats/openai.ts';
-import { parseSeat, seatName } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../../src/engine/shell/seats/parseSeat.ts';
+import { seatName } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { modelView } from '../../support/modelView.ts';
 import { until } from '../../support/until.ts';
 

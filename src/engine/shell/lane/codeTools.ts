@@ -13,8 +13,8 @@ import type { Writes } from '../../core/event.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Random } from '../../core/random.ts';
 import type { Side } from '../../core/tool.ts';
-import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault } from '../fault.ts';
+import type { ToolContext, ToolOutcome } from '../ports.ts';
 import { deniedAdvice, placeOf } from './domainModules.ts';
 import type { ReadObserver } from './readObserver.ts';
 

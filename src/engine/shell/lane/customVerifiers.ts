@@ -7,8 +7,8 @@ import type { JsonObject } from '../../core/json.ts';
 import { callsOf } from '../../core/rules/calls.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { CustomResult } from '../../core/verify.ts';
-import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault } from '../fault.ts';
+import type { ToolContext, ToolOutcome } from '../ports.ts';
 import type { CustomEvidence } from '../verification.ts';
 import { importDomain } from './domainModules.ts';
 

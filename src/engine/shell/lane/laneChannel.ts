@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { EventType, Recorded, RolloutEvent } from '../../core/event.ts';
 import { redactedPart } from '../secrets.ts';
-import type { ClaimedEvent, FromLane, LaneEvent } from './laneMessage.ts';
+import type { ClaimedEvent, ExitCause, FromLane, LaneEvent } from './laneMessage.ts';
 import { exitCauseIn, laneMessageIn } from './laneMessageSchema.ts';
 
 /**
@@ -11,9 +11,6 @@ import { exitCauseIn, laneMessageIn } from './laneMessageSchema.ts';
  */
 const tab = '\t';
 const newline = 10;
-
-/** Why a lane ends, in words that follow its tool's name. */
-export type ExitCause = { readonly message: string; readonly file?: string; readonly line?: number };
 
 type Other = Exclude<FromLane, { readonly type: 'events' }>;
 

@@ -15,11 +15,12 @@ import type { RolloutState } from '../../core/state.ts';
 
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
-import { type Ports, play, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { play, setUpOf } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
-import { type Gold, goldWorld } from '../goldWorld.ts';
+import { goldWorld } from '../goldWorld.ts';
 import { modelFreeAgent, modelFreeUser } from '../modelFreeSeats.ts';
-import type { Conclusive } from '../verification.ts';
+import type { Ports, Step, ToolContext, ToolOutcome } from '../ports.ts';
+import type { Conclusive, Gold } from '../verification.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
 import { claimText, type LaneWriter } from './laneChannel.ts';

@@ -5,11 +5,11 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
 import type { Attachments } from '../../core/media.ts';
 import type { NumberForms } from '../../core/message.ts';
+import type { Reads } from '../../core/reads.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { CustomResult } from '../../core/verify.ts';
-import type { ToolOutcome } from '../driver.ts';
-import type { Reads } from '../reads.ts';
+import type { ToolOutcome } from '../ports.ts';
 import type { RowChange, SidedChange } from '../rows.ts';
 
 /** What a seat that lives outside the lane (a model, a person) may see; the domain stays where it is. */
@@ -197,3 +197,6 @@ export type Question =
 
 /** The arguments of a call, and the forms of their numbers. */
 export type GivenArguments = { readonly arguments: JsonObject } & NumberForms;
+
+/** Why a lane ends, in words that follow its tool's name. */
+export type ExitCause = { readonly message: string; readonly file?: string; readonly line?: number };

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { failureSchema, writesSchema } from '../../core/event.ts';
 import { callLimitsSchema } from '../../core/tool.ts';
-import type { ExitCause } from './laneChannel.ts';
-import type { FromLane } from './laneMessage.ts';
+import type { ExitCause, FromLane } from './laneMessage.ts';
 
 /** What a lane sends besides events. The domain's code can write to the same channel, so every message is checked once, here. */
 

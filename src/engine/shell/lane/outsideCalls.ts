@@ -5,8 +5,8 @@ import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { numberFormsOf, type ToolCall } from '../../core/message.ts';
 import { writeProblem } from '../../core/simulatedTool.ts';
 import type { Tool } from '../../core/tool.ts';
-import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault, messageOf } from '../fault.ts';
+import type { ToolContext, ToolOutcome } from '../ports.ts';
 import { changedRows, withRows, withSidedRows } from '../rows.ts';
 import type {
   Answer,

@@ -1,8 +1,8 @@
 import { types } from 'node:util';
 import { draftKey } from '../../core/draft.ts';
 import type { JsonObject, Path } from '../../core/json.ts';
+import { mergedReads, type Reads, type ReadTree } from '../../core/reads.ts';
 import type { Side } from '../../core/tool.ts';
-import { mergedReads, type Reads, type ReadTree } from '../reads.ts';
 
 /** Keys of one call that are looked at one by one, so that a scan stays fast; what is got after that counts as read whole. */
 const mostKeys = 4000;

@@ -4,7 +4,7 @@ import { userSeatFor } from '../../core/domain.ts';
 import { modelRoles } from '../../core/measure.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { namesAddress } from '../seats/modelSettings.ts';
-import { parseLentModel, parseSeat } from '../seats/seatSpec.ts';
+import { parseLentModel, parseSeat } from '../seats/parseSeat.ts';
 import { agentFilesIn, parseAgentFile } from './agentFile.ts';
 import { respelt } from './edit.ts';
 import { placeOf } from './items.ts';

@@ -4,15 +4,18 @@ import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { answerAmong, objectsInText } from '../../core/jsonInText.ts';
 import { keysOfPointer } from '../../core/jsonPointer.ts';
 import type { Tool } from '../../core/tool.ts';
+import type { CheckedQuestion } from '../checkedRollout.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
-import type { AskedSimulator } from '../outside.ts';
 import { redactedPart } from '../secrets.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 import { askForObject, structured } from './structuredOutput.ts';
+
+/** A call of a simulated tool, as the supervisor passes it on. */
+export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
 const writesSchema = {

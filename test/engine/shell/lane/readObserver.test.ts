@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Database, draft, openDatabase, readView, settled } from '../../../../src/engine/core/database.ts';
 import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
+import { isRead } from '../../../../src/engine/core/reads.ts';
 import { ReadObserver } from '../../../../src/engine/shell/lane/readObserver.ts';
-import { isRead } from '../../../../src/engine/shell/reads.ts';
 import { runs } from '../../../support/runs.ts';
 
 const rows = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`r${n}`, { n, tag: 'x' }]));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { agentFilesIn } from '../../../../src/engine/shell/load/agentFile.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
-import { parseSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
+import { parseSeat } from '../../../../src/engine/shell/seats/parseSeat.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { desk, type Files, folderOf, load, shown, told } from './domainFolder.ts';
 

@@ -1,6 +1,5 @@
-import type { Path } from '../core/json.ts';
-import type { Side } from '../core/tool.ts';
-import { sideNotes } from './recording.ts';
+import type { Path } from './json.ts';
+import type { Side } from './tool.ts';
 
 /**
  * What a call read below some place: the keys that it got; `[tree]` where it went through every key and read the same
@@ -10,9 +9,6 @@ export type ReadTree = true | readonly [ReadTree] | { readonly [key: string]: Re
 
 /** What a call read of the databases. */
 export type Reads = { readonly [side in Side]?: ReadTree };
-
-/** What the call read whose result a step is, or undefined where nothing says so. */
-export type ReadsAt = (step: number) => Reads | undefined;
 
 /** Whether what stands at a path was got. To get a row on the way to one of its values is no read of the others. */
 export function isRead(reads: Reads, side: Side, path: Path): boolean {
@@ -42,10 +38,4 @@ export function mergedReads(trees: readonly ReadTree[]): ReadTree {
     return [key, mergedReads(below)] as const;
   });
   return Object.fromEntries(merged);
-}
-
-/** Reads from the sidecar of a recording what its calls read, also while that is being written. */
-export function readsReader(recording: string): ReadsAt {
-  const noteOf = sideNotes(recording);
-  return (step) => noteOf(step)?.reads;
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRead, mergedReads, type Reads, type ReadTree } from '../../../src/engine/shell/reads.ts';
+import { isRead, mergedReads, type Reads, type ReadTree } from '../../../src/engine/core/reads.ts';
 import { readSidecar, sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { rehearse } from '../../support/rehearsed.ts';
-import { desk, folderOf } from './load/domainFolder.ts';
+import { desk, folderOf } from '../shell/load/domainFolder.ts';
 
 const path = (text: string) => text.split('.');
 

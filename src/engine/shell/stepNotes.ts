@@ -1,4 +1,5 @@
 import type { RolloutEvent } from '../core/event.ts';
+import type { Reads } from '../core/reads.ts';
 import { sideNotes } from './recording.ts';
 import type { SideNote } from './sideNote.ts';
 
@@ -21,4 +22,13 @@ export function guardReader(recording: string): GuardReader {
     if (!flaws && !withheld && !mismatch) return undefined;
     return { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}), ...(mismatch ? { mismatch } : {}) };
   };
+}
+
+/** What the call read whose result a step is, or undefined where nothing says so. */
+export type ReadsAt = (step: number) => Reads | undefined;
+
+/** Reads from the sidecar of a recording what its calls read, also while that is being written. */
+export function readsReader(recording: string): ReadsAt {
+  const noteOf = sideNotes(recording);
+  return (step) => noteOf(step)?.reads;
 }

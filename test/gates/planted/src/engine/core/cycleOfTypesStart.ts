@@ -1,0 +1,3 @@
+import type { End } from './cycleOfTypesEnd.ts'; // expects: noImportCycles
+
+export type Start = { readonly end: End };
