@@ -6,7 +6,8 @@ import { runs } from './test/support/runs.ts';
 /** Tests of code that runs from its source: they need neither dist/ nor another process of the product. */
 const fromSource = [
   'test/engine/core/**/*.test.ts',
-  'test/engine/language/**/*.test.ts',
+  'test/language/**/*.test.ts',
+  'test/authoring/masking/**/*.test.ts',
   'test/scripts/**/*.test.ts',
   'test/syntaxes/**/*.test.ts',
   'test/webview/**/*.test.{ts,tsx}',

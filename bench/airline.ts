@@ -2,7 +2,7 @@
 // one with the same tables and as many tasks, and 7 MB of data.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importTau2 } from '../src/engine/shell/import/tau2.ts';
+import { importTau2 } from '../src/benchmarks/tau2.ts';
 import { Skipped, tau2Interpreter } from './measure.ts';
 
 export type Airline = {

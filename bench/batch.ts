@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { descendantsOf } from '../scripts/processTree.ts';
-import { runBatch } from '../src/engine/shell/batch.ts';
-import { signingKey } from '../src/engine/shell/ledger.ts';
-import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../src/engine/shell/records/ledger.ts';
+import { runBatch } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { cpuSeconds, type Measured, pssOf, rounds } from './measure.ts';
 

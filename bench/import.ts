@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRoot } from '../scripts/repository.ts';
-import { randomStream } from '../src/engine/core/random.ts';
-import { importConversations } from '../src/engine/shell/import/importConversations.ts';
-import { readConversations } from '../src/engine/shell/import/readConversations.ts';
-import { signingKey } from '../src/engine/shell/ledger.ts';
-import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { importConversations } from '../src/authoring/conversations/importConversations.ts';
+import { readConversations } from '../src/authoring/conversations/readConversations.ts';
+import { randomStream } from '../src/engine/core/values/random.ts';
+import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 
 import { isOnce, type Measured } from './measure.ts';

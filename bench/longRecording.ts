@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Recorded, RolloutEvent } from '../src/engine/core/event.ts';
-import { runBatch } from '../src/engine/shell/batch.ts';
-import { signingKey } from '../src/engine/shell/ledger.ts';
-import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import type { Recorded, RolloutEvent } from '../src/engine/core/events/event.ts';
+import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import {
   openRecording,
   openSidecar,
@@ -12,7 +11,8 @@ import {
   readSidecar,
   type SidecarLine,
   sidecarPath,
-} from '../src/engine/shell/recording.ts';
+} from '../src/engine/shell/records/recording.ts';
+import { runBatch } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 
 type Line = Pick<Recorded, 'event' | 'state'> & { readonly side: Omit<SidecarLine, 'n'> };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { maskerOf } from '../src/engine/core/masking/masker.ts';
-import type { Span } from '../src/engine/core/masking/valueIndex.ts';
-import { recogniseNames } from '../src/engine/shell/import/recogniser.ts';
+import { recogniseNames } from '../src/authoring/conversations/recogniser.ts';
+import { maskerOf } from '../src/authoring/masking/masker.ts';
+import type { Span } from '../src/authoring/masking/valueIndex.ts';
 import { type Labelled, labelledSentences } from './maskingSentences.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { randomStream } from '../src/engine/core/random.ts';
+import { randomStream } from '../src/engine/core/values/random.ts';
 
 /** A sentence with the words of it that are somebody's name. */
 export type Labelled = { readonly language: string; readonly text: string; readonly names: readonly string[] };

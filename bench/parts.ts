@@ -1,6 +1,6 @@
 // The parts of the bench. Each runs in its own process, so that no part inherits the heap of another.
 import { spawn } from 'node:child_process';
-import { rolloutFlags } from '../src/engine/shell/runtimeFlags.ts';
+import { rolloutFlags } from '../src/engine/shell/processes/runtimeFlags.ts';
 import { isOnce, type Measured, rounds, type Show } from './measure.ts';
 
 type Part = () => Promise<(show: Show) => Promise<readonly Measured[]> | readonly Measured[]>;

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { descendantsOf } from '../scripts/processTree.ts';
-import { approvalHash, approve } from '../src/engine/shell/approvals.ts';
-import { runBatch, type TrialResult } from '../src/engine/shell/batch.ts';
-import { effectsOfDomain } from '../src/engine/shell/effects.ts';
-import { signingKey } from '../src/engine/shell/ledger.ts';
-import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { approvalHash, approve } from '../src/engine/shell/approvals/approvals.ts';
+import { effectsOfDomain } from '../src/engine/shell/approvals/effects.ts';
+import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../src/engine/shell/records/ledger.ts';
+import { runBatch, type TrialResult } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { cpuSeconds } from './measure.ts';
 // @ts-expect-error a plain script without types

@@ -2,8 +2,8 @@
 // and with neither, in turns, in one process.
 
 import { descendantsOf } from '../scripts/processTree.ts';
-import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
-import { findSandbox } from '../src/engine/shell/sandbox.ts';
+import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { findSandbox } from '../src/engine/shell/processes/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { firstStop } from './debugger.ts';
 import type { Show } from './measure.ts';

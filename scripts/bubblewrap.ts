@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findSandbox } from '../src/engine/shell/sandbox.ts';
+import { findSandbox } from '../src/engine/shell/processes/sandbox.ts';
 import type { Obstacle } from './obstacle.ts';
 import { findOnPath, isExecutable, runCommand } from './process.ts';
 import { announce, elapsed, Failure, warn } from './terminal.ts';

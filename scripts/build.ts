@@ -81,7 +81,7 @@ function bundles(production: boolean): Bundle[] {
         chunkNames: 'chunk-[name]-[hash]',
       },
     },
-    { entry: 'src/engine/shell/lane/lane.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/lane.mjs' } },
+    { entry: 'src/engine/shell/lanes/lane.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/lane.mjs' } },
     { entry: 'src/engine/authoring.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/authoring.mjs' } },
     { entry: 'node_modules/zod/index.js', options: { ...esm, banner: {}, outfile: 'dist/zod.mjs' } },
     {

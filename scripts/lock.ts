@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { Fault } from '../src/engine/shell/fault.ts';
-import { lockRun } from '../src/engine/shell/runLock.ts';
+import { Fault } from '../src/engine/shell/files/fault.ts';
+import { lockRun } from '../src/engine/shell/records/runLock.ts';
 
 /** Actions of this process that have a lock or wait for one, by folder. */
 const underWay = new Map<string, Promise<void>>();

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jsonSchemas } from '../src/engine/shell/load/schemas.ts';
-import { trainingSchema } from '../src/engine/shell/trainingKeys.ts';
+import { jsonSchemas } from '../src/engine/shell/source/schemas.ts';
+import { trainingSchema } from '../src/training/trainingKeys.ts';
 import { inRoot } from './repository.ts';
 
 /** Writes `dist/schemas/<name>.json`: the JSON Schemas of the files that people write, for the editor. */

@@ -36,11 +36,12 @@ const inTests = (folder: string, ...names: readonly string[]) => names.map((name
 export const watchingProcesses: readonly string[] = [
   ...inTests('cli', 'agent', 'debug', 'kills', 'mcp', 'new', 'signals', 'terminal', 'training/trainerLaunch'),
   ...inTests('cli/dap', 'insideTools', 'laneDeath', 'refusals', 'standby'),
-  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/sdkServers', 'processGroup', 'runLock', 'sandbox'),
-  ...inTests('engine/shell', 'trainerProcess'),
-  ...inTests('engine/shell/lane', 'laneChild', 'laneDeath', 'laneGuard', 'laneProcess', 'watchdog'),
+  ...inTests('engine/shell', 'agentSeat', 'faults', 'httpMcp', 'mcp/sdkServers', 'records/runLock'),
+  ...inTests('engine/shell/processes', 'laneGuard', 'processGroup', 'sandbox'),
+  ...inTests('engine/shell/lanes', 'laneChild', 'laneDeath', 'laneProcess', 'watchdog'),
   ...inTests('scripts', 'busyProcesses', 'process', 'stepProcess', 'strict'),
   ...inTests('security', 'attacks'),
+  ...inTests('training', 'trainerProcess'),
 ];
 const inPython = (folder: string, ...names: readonly string[]) =>
   names.map((name) => `trainer/${folder}/test_${name}.py`);

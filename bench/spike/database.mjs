@@ -1,5 +1,5 @@
 // Cost of a write, of the state hash after it and of reading all rows, on 2.8 MB, for ways to store the database.
-// Run: node --expose-gc bench/spike/database.mjs      Leaves out: patches of the prototype (the real one is src/engine/core/database.ts).
+// Run: node --expose-gc bench/spike/database.mjs      Leaves out: patches of the prototype (the real one is src/engine/core/world/database.ts).
 import { createHash, hash as nativeHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { create } from 'mutative';

@@ -1,6 +1,8 @@
-// The same costs as database.mjs, for the real src/engine/core/database.ts.
+// The same costs as database.mjs, for the real src/engine/core/world/database.ts.
 // Run: node bench/spike/realDatabase.ts
 import { hash as nativeHash } from 'node:crypto';
+import { useNativeHash } from '../../src/engine/core/values/hash.ts';
+import type { JsonObject } from '../../src/engine/core/values/json.ts';
 import {
   applyPatches,
   draft,
@@ -9,9 +11,7 @@ import {
   readView,
   sameDatabase,
   toJson,
-} from '../../src/engine/core/database.ts';
-import { useNativeHash } from '../../src/engine/core/hash.ts';
-import type { JsonObject } from '../../src/engine/core/json.ts';
+} from '../../src/engine/core/world/database.ts';
 // @ts-expect-error a plain script without types
 import { retailDatabase } from './retail.mjs';
 

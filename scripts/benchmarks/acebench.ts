@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventsOf } from '../../src/engine/shell/runRecord.ts';
+import { eventsOf } from '../../src/engine/shell/records/runRecord.ts';
 import { findPython } from '../pythonTests.ts';
 import {
   type Compared,

@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { callArguments } from '../../src/engine/core/message.ts';
-import { approvalHash } from '../../src/engine/shell/approvals.ts';
-import { effectsIn } from '../../src/engine/shell/effects.ts';
-import { type OfficialVerdict, verdictOf } from '../../src/engine/shell/import/officialVerdict.ts';
-import { finishedRollouts, type Receipt } from '../../src/engine/shell/ledger.ts';
-import { findSandbox } from '../../src/engine/shell/sandbox.ts';
+import { type OfficialVerdict, verdictOf } from '../../src/benchmarks/officialVerdict.ts';
+import { callArguments } from '../../src/engine/core/events/message.ts';
+import { approvalHash } from '../../src/engine/shell/approvals/approvals.ts';
+import { effectsIn } from '../../src/engine/shell/approvals/effects.ts';
+import { findSandbox } from '../../src/engine/shell/processes/sandbox.ts';
+import { finishedRollouts, type Receipt } from '../../src/engine/shell/records/ledger.ts';
 import { runCommand } from '../process.ts';
 import { inRoot, root } from '../repository.ts';
 import { type Counts, gateCounts, sumCounts } from '../results.ts';

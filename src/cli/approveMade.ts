@@ -1,5 +1,5 @@
-import { approvalFor, approvalHash, approve, rememberApproval } from '../engine/shell/approvals.ts';
-import { effectsIn } from '../engine/shell/effects.ts';
+import { approvalFor, approvalHash, approve, rememberApproval } from '../engine/shell/approvals/approvals.ts';
+import { effectsIn } from '../engine/shell/approvals/effects.ts';
 import type { Io } from './io.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { turnFor } from '../engine/shell/models/typedTurn.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
-import { turnFor } from '../engine/shell/seats/typedTurn.ts';
 import { parseCommand } from './dap/console.ts';
 import type { Io } from './io.ts';
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { Fault } from '../engine/shell/fault.ts';
+import { Fault } from '../engine/shell/files/fault.ts';
 import type { Io } from './io.ts';
 import { lastLineOf } from './lastLine.ts';
 import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';

@@ -1,6 +1,6 @@
-import { type ModelRole, modelRoles } from '../engine/core/measure.ts';
-import type { Price, Prices } from '../engine/core/metrics.ts';
-import { type Meter, openMeter } from '../engine/shell/meter.ts';
+import { type ModelRole, modelRoles } from '../engine/core/evaluation/measure.ts';
+import type { Price, Prices } from '../engine/core/evaluation/metrics.ts';
+import { type Meter, openMeter } from '../engine/shell/runs/meter.ts';
 import { type Given, text } from './command.ts';
 import { UsageError } from './io.ts';
 import { wholeNumber } from './rolloutOptions.ts';

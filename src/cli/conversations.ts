@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { ReadConversations } from '../engine/shell/import/conversation.ts';
-import type { Source } from '../engine/shell/import/conversationReader.ts';
-import { type ConversationsReport, maskingSeed } from '../engine/shell/import/importConversations.ts';
-import { textsOf } from '../engine/shell/import/maskedConversation.ts';
-import { MaskingQuestion } from '../engine/shell/import/maskingQuestion.ts';
-import { formatNames, readConversations } from '../engine/shell/import/readConversations.ts';
-import { type RecognisedNames, recogniseNames } from '../engine/shell/import/recogniser.ts';
-import { type SigningKey, signingKey } from '../engine/shell/ledger.ts';
-import { suggestion } from '../engine/shell/load/nearest.ts';
+import type { ReadConversations } from '../authoring/conversations/conversation.ts';
+import type { Source } from '../authoring/conversations/conversationReader.ts';
+import { type ConversationsReport, maskingSeed } from '../authoring/conversations/importConversations.ts';
+import { textsOf } from '../authoring/conversations/maskedConversation.ts';
+import { MaskingQuestion } from '../authoring/conversations/maskingQuestion.ts';
+import { formatNames, readConversations } from '../authoring/conversations/readConversations.ts';
+import { type RecognisedNames, recogniseNames } from '../authoring/conversations/recogniser.ts';
+import { type SigningKey, signingKey } from '../engine/shell/records/ledger.ts';
+import { suggestion } from '../engine/shell/source/nearest.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { type Dialect, dialects } from '../engine/core/dialect.ts';
-import { runFiles } from '../engine/shell/runFiles.ts';
+import { type Dialect, dialects } from '../engine/core/domain/dialect.ts';
+import { runFiles } from '../engine/shell/records/runFiles.ts';
 import { type Given, text } from './command.ts';
 import { UsageError } from './io.ts';
 import { readJson } from './targets/runFolder.ts';

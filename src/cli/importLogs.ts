@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
-import { counted } from '../engine/core/counted.ts';
-import type { ReadConversations } from '../engine/shell/import/conversation.ts';
-import type { Source } from '../engine/shell/import/conversationReader.ts';
-import { type ConversationsReport, importConversations } from '../engine/shell/import/importConversations.ts';
-import { formatNames } from '../engine/shell/import/readConversations.ts';
-import { signingKey } from '../engine/shell/ledger.ts';
+import type { ReadConversations } from '../authoring/conversations/conversation.ts';
+import type { Source } from '../authoring/conversations/conversationReader.ts';
+import { type ConversationsReport, importConversations } from '../authoring/conversations/importConversations.ts';
+import { formatNames } from '../authoring/conversations/readConversations.ts';
+import { counted } from '../engine/core/text/counted.ts';
+import { runsOf } from '../engine/shell/files/workFolders.ts';
+import { signingKey } from '../engine/shell/records/ledger.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
-import { runsOf } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import {
   logFiles,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type * as z from 'zod';
-import { readBoundedText } from '../engine/shell/boundedFile.ts';
+import { readBoundedText } from '../engine/shell/files/boundedFile.ts';
 import { UsageError } from './io.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { terminalText } from '../engine/core/terminalText.ts';
-import { Fault, personGone } from '../engine/shell/fault.ts';
+import { terminalText } from '../engine/core/text/terminalText.ts';
+import { Fault, personGone } from '../engine/shell/files/fault.ts';
 import type { Io } from './io.ts';
 
 type Question = { readonly answer: (line: string) => void; readonly fail: (error: Error) => void };

@@ -1,9 +1,9 @@
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type * as z from 'zod';
-import { issueText } from '../engine/core/issueText.ts';
-import { jsonOf, put } from '../engine/core/json.ts';
-import { type ModelRole, modelRoles } from '../engine/core/measure.ts';
-import { modelSettingsSchema, type SeatSettings, seatSettingsSchema } from '../engine/core/modelSettings.ts';
+import { modelSettingsSchema, type SeatSettings, seatSettingsSchema } from '../engine/core/domain/modelSettings.ts';
+import { type ModelRole, modelRoles } from '../engine/core/evaluation/measure.ts';
+import { issueText } from '../engine/core/text/issueText.ts';
+import { jsonOf, put } from '../engine/core/values/json.ts';
 import { type Given, text, texts } from './command.ts';
 import { UsageError } from './io.ts';
 

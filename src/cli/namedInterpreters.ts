@@ -1,6 +1,6 @@
-import type { Json } from '../engine/core/json.ts';
-import { rememberEffects, throwUnlessApproved } from '../engine/shell/approvals.ts';
-import { type Effects, effectsOfInterpreters } from '../engine/shell/effects.ts';
+import type { Json } from '../engine/core/values/json.ts';
+import { rememberEffects, throwUnlessApproved } from '../engine/shell/approvals/approvals.ts';
+import { type Effects, effectsOfInterpreters } from '../engine/shell/approvals/effects.ts';
 import { interpreterOf } from './pythonEnvironment.ts';
 
 /** The interpreters that a file names, by their keys. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isRecording, recordingEnding } from '../engine/shell/recordingName.ts';
+import { isRecording, recordingEnding } from '../engine/shell/records/recordingName.ts';
 import { type Io, UsageError } from './io.ts';
 
 /** The path of the recording that a person named. Throws a `UsageError` for what is none. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { terminalText } from '../engine/core/terminalText.ts';
-import { rolloutFlags } from '../engine/shell/runtimeFlags.ts';
+import { terminalText } from '../engine/core/text/terminalText.ts';
+import { rolloutFlags } from '../engine/shell/processes/runtimeFlags.ts';
 import { main, processIo, unexpected } from './main.ts';
 import { runtimeObstacle } from './runtime.ts';
 

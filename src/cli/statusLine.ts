@@ -1,4 +1,4 @@
-import { terminalText } from '../engine/core/terminalText.ts';
+import { terminalText } from '../engine/core/text/terminalText.ts';
 
 /** The last line of a terminal, which rewrites itself: how far the work is, and what is waited for. */
 export type StatusLine = {

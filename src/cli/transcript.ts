@@ -1,8 +1,8 @@
-import { brokenEndText, endReasonText } from '../engine/core/displayText.ts';
-import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
-import { terminalText } from '../engine/core/terminalText.ts';
-import { beforeLastOutput } from '../engine/shell/lastOutput.ts';
-import type { GuardNote } from '../engine/shell/stepNotes.ts';
+import { brokenEndText, endReasonText } from '../engine/core/events/displayText.ts';
+import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../engine/core/events/event.ts';
+import { terminalText } from '../engine/core/text/terminalText.ts';
+import { beforeLastOutput } from '../engine/shell/processes/lastOutput.ts';
+import type { GuardNote } from '../engine/shell/records/stepNotes.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =

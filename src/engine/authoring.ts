@@ -3,10 +3,10 @@
  * but the types below.
  */
 import * as z from 'zod';
-import type { Json, JsonObject } from './core/json.ts';
-import type { Random } from './core/random.ts';
-import { longestMs, timeLimitSchema } from './core/timeLimit.ts';
-import type { Side, Tool } from './core/tool.ts';
+import type { Side, Tool } from './core/domain/tool.ts';
+import type { Json, JsonObject } from './core/values/json.ts';
+import type { Random } from './core/values/random.ts';
+import { longestMs, timeLimitSchema } from './core/values/timeLimit.ts';
 
 export type { Json, JsonObject, Random };
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import type * as engine from '../engine/shell/approvals.ts';
-import type { Effects } from '../engine/shell/effects.ts';
+import type * as engine from '../engine/shell/approvals/approvals.ts';
+import type { Effects } from '../engine/shell/approvals/effects.ts';
 import { mayRun } from './trust.ts';
 import { pickDomain } from './workspaceDomains.ts';
 
@@ -18,7 +18,7 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
   const approve = 'Approve';
   const message = `Approve what "${name}" does outside of the sandbox?`;
   const list = [...effects.map((each) => `• ${each}`), ...(sandbox ? ['', sandbox] : [])];
-  const { visible } = await import('../engine/shell/effects.ts');
+  const { visible } = await import('../engine/shell/approvals/effects.ts');
   const detail = [...list, '', `${visible(path)}. You are asked again when this changes.`].join('\n');
   const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, approve);
   if (chosen !== approve) {
@@ -27,7 +27,7 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
     void vscode.window.showInformationMessage(`Nothing of "${name}" was started. ${later}`);
     return false;
   }
-  const { rememberApproval } = await import('../engine/shell/approvals.ts');
+  const { rememberApproval } = await import('../engine/shell/approvals/approvals.ts');
   rememberApproval(approval, process.env);
   return true;
 }
@@ -38,7 +38,7 @@ export async function askForLaunch(configuration: vscode.DebugConfiguration): Pr
   const interpreter = await interpreterEffects(configuration);
   if (interpreter) await askFor(interpreter);
   if (typeof domain !== 'string') return;
-  const { effectsIn } = await import('../engine/shell/effects.ts');
+  const { effectsIn } = await import('../engine/shell/approvals/effects.ts');
   const agents = typeof agent === 'string' ? await agentEffects(agent, domain) : null;
   for (const effects of [effectsIn(domain), agents]) if (effects) await askFor(effects);
 }
@@ -49,7 +49,7 @@ export async function approveDomain(target: unknown): Promise<boolean> {
   const given = (target as { readonly folder?: string } | undefined)?.folder;
   const folder = given ?? (await pickDomain());
   if (folder === undefined) return false;
-  const { effectsIn } = await import('../engine/shell/effects.ts');
+  const { effectsIn } = await import('../engine/shell/approvals/effects.ts');
   const effects = effectsIn(folder);
   if (!effects) return false;
   declined.clear();
@@ -60,7 +60,7 @@ export async function approveDomain(target: unknown): Promise<boolean> {
 
 /** Null where there is nothing to ask. */
 async function askFor(effects: Effects): Promise<boolean | null> {
-  const { approvalFor } = await import('../engine/shell/approvals.ts');
+  const { approvalFor } = await import('../engine/shell/approvals/approvals.ts');
   const approval = approvalFor(effects);
   return approval && askForApproval(approval);
 }
@@ -70,13 +70,13 @@ async function interpreterEffects(configuration: vscode.DebugConfiguration): Pro
   const { agent, forkAgent, domain, recording, python } = configuration;
   const isServed = [agent, forkAgent].some((each) => String(each ?? '').startsWith('checkpoint:'));
   if (!isServed || !python?.length) return null;
-  const { effectsOfInterpreters } = await import('../engine/shell/effects.ts');
+  const { effectsOfInterpreters } = await import('../engine/shell/approvals/effects.ts');
   const command = typeof python === 'string' ? (python.startsWith('[') ? JSON.parse(python) : [python]) : python;
   const path = resolve(domain ?? dirname(recording ?? ''), 'launch.json');
   const effects = effectsOfInterpreters(path, { python: command });
   const own = vscode.workspace.getConfiguration('rehearsal').get('trainer.python');
   if (JSON.stringify(own) !== JSON.stringify(python)) return effects;
-  const { rememberEffects } = await import('../engine/shell/approvals.ts');
+  const { rememberEffects } = await import('../engine/shell/approvals/approvals.ts');
   rememberEffects(effects, process.env);
   return null;
 }
@@ -85,9 +85,9 @@ async function interpreterEffects(configuration: vscode.DebugConfiguration): Pro
 async function agentEffects(agent: string, domain: string): Promise<Effects | null> {
   const path = /^agent:(.+)$/.exec(agent)?.[1];
   if (path === undefined) return null;
-  const { effectsOfAgent } = await import('../engine/shell/effects.ts');
+  const { effectsOfAgent } = await import('../engine/shell/approvals/effects.ts');
   const { readAgentFile } = await import('../engine/shell/load/agentFile.ts');
-  const { parseLentModel } = await import('../engine/shell/seats/parseSeat.ts');
+  const { parseLentModel } = await import('../engine/shell/models/parseSeat.ts');
   const seat = readAgentFile(path, [process.cwd(), resolve(domain)], (model) => parseLentModel(model, process.env));
   return typeof seat === 'string' ? null : effectsOfAgent(seat);
 }

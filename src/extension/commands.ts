@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../engine/shell/fault.ts';
+import { messageOf } from '../engine/shell/files/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
 import { approveDomain } from './approval.ts';
 import { pickEditorModel } from './assistant/editorModels.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { terminalText } from '../engine/core/terminalText.ts';
-import { withoutInspector } from '../engine/shell/runtimeFlags.ts';
+import { terminalText } from '../engine/core/text/terminalText.ts';
+import { withoutInspector } from '../engine/shell/processes/runtimeFlags.ts';
 import { EditorModels } from './assistant/editorModels.ts';
 import { allowedKeysOf } from './keyConsent.ts';
 

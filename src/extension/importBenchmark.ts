@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Benchmark, benchmarks } from '../engine/core/benchmark.ts';
-import { counted } from '../engine/core/counted.ts';
-import { type ImportReport, leftOut } from '../engine/shell/import/importReport.ts';
+import { type ImportReport, leftOut } from '../benchmarks/importReport.ts';
+import { type Benchmark, benchmarks } from '../engine/core/domain/benchmark.ts';
+import { counted } from '../engine/core/text/counted.ts';
 import { runWithProgress, wordsOf } from './commandLine.ts';
 import type { Context } from './context.ts';
 import { mayRun } from './trust.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type * as engine from '../engine/shell/keyOrigins.ts';
+import type * as engine from '../engine/shell/keys/keyOrigins.ts';
 
 /** Where the consents are kept: for this user of this machine, and not in any workspace. */
 const consents = 'rehearsal.allowedKeys';
@@ -43,7 +43,7 @@ export async function askForSeats(
   context: { readonly extension: ConsentStore; readonly environment: () => Promise<Record<string, string>> },
   configuration: vscode.DebugConfiguration,
 ): Promise<void> {
-  const { keyDecision } = await import('../engine/shell/keyOrigins.ts');
+  const { keyDecision } = await import('../engine/shell/keys/keyOrigins.ts');
   for (const seat of ['agent', 'user', 'forkAgent', 'judge']) {
     const url = /^openai:[^@]+@(.+)$/.exec(String(configuration[seat] ?? ''))?.[1];
     if (url === undefined) continue;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Task } from '../engine/core/task.ts';
+import type { Task } from '../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 import { readDomain } from './workspaceDomains.ts';
 

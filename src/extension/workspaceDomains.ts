@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import type { Persona } from '../engine/core/persona.ts';
-import type { Task } from '../engine/core/task.ts';
-import type { FilePart } from '../engine/shell/load/fileParts.ts';
-import type { Placed } from '../engine/shell/load/items.ts';
+import type { Persona } from '../engine/core/domain/persona.ts';
+import type { Task } from '../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
+import type { FilePart } from '../engine/shell/source/fileParts.ts';
+import type { Placed } from '../engine/shell/source/items.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
 export async function domainFolders(): Promise<readonly string[]> {
@@ -35,7 +35,7 @@ export async function readDomain(
   { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedDomain> {
   const [{ readFiles }, { taskLocation }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
-    import('../engine/shell/load/loadDomain.ts'),
+    import('../engine/shell/domains/loadDomain.ts'),
     import('../engine/shell/load/locations.ts'),
     itemReaders(),
   ]);
@@ -93,8 +93,8 @@ export async function saveFilesOf(folder: string): Promise<void> {
  */
 export async function domainOfRecording(recording: string): Promise<string | undefined> {
   const [{ domainBeside }, { readRecording }] = await Promise.all([
-    import('../engine/shell/domainBeside.ts'),
-    import('../engine/shell/recording.ts'),
+    import('../engine/shell/domains/domainBeside.ts'),
+    import('../engine/shell/records/recording.ts'),
   ]);
   const beside = domainBeside(recording);
   if (beside !== undefined) return beside;
@@ -146,11 +146,11 @@ async function itemAt(file: string, line: number, { word, isWanted }: Wanted): P
 /** Returns the readers of tasks and personas, which are loaded at the first call, so that activation does not wait for them. */
 async function itemReaders() {
   const [{ readSource }, { partsOf }, { parseItems, placeOf }, { taskSchema }, { personaSchema }] = await Promise.all([
-    import('../engine/shell/load/source.ts'),
-    import('../engine/shell/load/fileParts.ts'),
-    import('../engine/shell/load/items.ts'),
-    import('../engine/core/task.ts'),
-    import('../engine/core/persona.ts'),
+    import('../engine/shell/source/source.ts'),
+    import('../engine/shell/source/fileParts.ts'),
+    import('../engine/shell/source/items.ts'),
+    import('../engine/core/domain/task.ts'),
+    import('../engine/core/domain/persona.ts'),
   ]);
   const kinds = {
     task: { kind: 'task', schema: 'task', item: taskSchema },

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { RolloutEvent } from '../engine/core/event.ts';
+import type { RolloutEvent } from '../engine/core/events/event.ts';
 import { recordingsComparedSchema, runsComparedSchema } from './compared.ts';
 import { fromEditorSchema, toEditorSchema } from './editors/messages.ts';
 

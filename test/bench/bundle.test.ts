@@ -6,7 +6,7 @@ import { bundleBench } from '../../bench/bundle.ts';
 import { inRoot } from '../../scripts/repository.ts';
 
 test('bundled code of the bench finds the files that the engine ships', async () => {
-  const program = await bundleBench('src/engine/shell/shippedFolder.ts', inRoot('.bench', 'test'));
+  const program = await bundleBench('src/engine/shell/files/shippedFolder.ts', inRoot('.bench', 'test'));
   const { shippedFolder } = (await import(pathToFileURL(program).href)) as { shippedFolder: (name: string) => string };
   const bridge = shippedFolder('bridge');
   expect(bridge).toBe(inRoot('dist', 'bridge'));

@@ -1,4 +1,4 @@
-import { readConversations } from '../../src/engine/shell/import/readConversations.ts';
+import { readConversations } from '../../src/authoring/conversations/readConversations.ts';
 import { shown } from '../support/conversationLines.ts';
 
 /** The conversation that every library had: each message once, in order, without the attempt that failed. */

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { descendantsOf } from '../../scripts/processTree.ts';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { isRunning } from '../support/processes.ts';

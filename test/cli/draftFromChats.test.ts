@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { canonicalJson, type JsonObject } from '../../src/engine/core/json.ts';
-import type { GoldAction, Task } from '../../src/engine/core/task.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import type { GoldAction, Task } from '../../src/engine/core/domain/task.ts';
+import { canonicalJson, type JsonObject } from '../../src/engine/core/values/json.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';

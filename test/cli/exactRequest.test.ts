@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sidecarPath } from '../../src/engine/shell/recording.ts';
+import { sidecarPath } from '../../src/engine/shell/records/recording.ts';
 import { approveAgent } from '../support/approval.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
-import { planOf } from '../../src/engine/core/experiment.ts';
+import { planOf } from '../../src/engine/core/evaluation/experiment.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RolloutEvent } from '../../src/engine/core/event.ts';
-import { measuredRecall } from '../../src/engine/core/masking/mark.ts';
-import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import type { ConversationsReport } from '../../src/authoring/conversations/importConversations.ts';
+import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
+import { measuredRecall } from '../../src/engine/core/text/maskingMark.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';

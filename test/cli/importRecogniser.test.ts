@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { jsonl } from '../support/chatLog.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';

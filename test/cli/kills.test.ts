@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Random, randomStream } from '../../src/engine/core/random.ts';
+import { type Random, randomStream } from '../../src/engine/core/values/random.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { killIfRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary.ts';

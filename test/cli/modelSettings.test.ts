@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings, throwUnlessNamed } from '../../src/cli/modelSettings.ts';
 import { settledModel } from '../../src/cli/rolloutOptions.ts';
-import { domainFileSchema } from '../../src/engine/core/domain.ts';
-import type { SeatSettings } from '../../src/engine/core/modelSettings.ts';
-import { effectsOfDomain } from '../../src/engine/shell/effects.ts';
-import { requestTo } from '../../src/engine/shell/seats/chatRequest.ts';
-import { withFilledHeaders } from '../../src/engine/shell/seats/modelSettings.ts';
-import type { ModelSeat } from '../../src/engine/shell/seats/seatSpec.ts';
+import { domainFileSchema } from '../../src/engine/core/domain/domain.ts';
+import type { SeatSettings } from '../../src/engine/core/domain/modelSettings.ts';
+import type { ModelSeat } from '../../src/engine/core/domain/seatSpec.ts';
+import { effectsOfDomain } from '../../src/engine/shell/approvals/effects.ts';
+import { requestTo } from '../../src/engine/shell/models/chatRequest.ts';
+import { withFilledHeaders } from '../../src/engine/shell/models/modelSettings.ts';
 import { simulatedDomain } from '../support/simulatedDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 

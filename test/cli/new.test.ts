@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { isAlive } from '../../src/engine/shell/isAlive.ts';
+import { isAlive } from '../../src/engine/shell/processes/isAlive.ts';
 import { httpMcpServer } from '../support/httpMcpServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';

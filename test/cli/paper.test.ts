@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { paperOf } from '../../src/cli/report/paper.ts';
-import type { RunRecord } from '../../src/engine/shell/runRecord.ts';
+import type { RunRecord } from '../../src/engine/shell/records/runRecord.ts';
 import { inFullSuite } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';

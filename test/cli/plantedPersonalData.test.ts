@@ -1,10 +1,10 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemPrompt } from '../../src/engine/core/policy.ts';
-import { readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import { systemPrompt } from '../../src/engine/core/domain/policy.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
+import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
-import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/recording.ts';
-import { runFileHash } from '../../src/engine/shell/runFile.ts';
+import { finishedRollouts, openLedger, signingKey } from '../../src/engine/shell/records/ledger.ts';
+import { openSidecar, readSidecar, type SidecarLine } from '../../src/engine/shell/records/recording.ts';
+import { runFileHash } from '../../src/engine/shell/records/runFile.ts';
 import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { signingKey, signingKeyPath } from '../../src/engine/shell/ledger.ts';
-import { keptSecret, redacted, redactedValue, without } from '../../src/engine/shell/secrets.ts';
+import { keptSecret, redacted, redactedValue, without } from '../../src/engine/shell/keys/secrets.ts';
+import { signingKey, signingKeyPath } from '../../src/engine/shell/records/ledger.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalWith } from '../support/terminal.ts';
 

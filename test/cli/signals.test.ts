@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { descendantsOf } from '../../scripts/processTree.ts';
-import { withoutInspector } from '../../src/engine/shell/runtimeFlags.ts';
+import { withoutInspector } from '../../src/engine/shell/processes/runtimeFlags.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { isRunning } from '../support/processes.ts';

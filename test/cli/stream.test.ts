@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunLine } from '../../src/engine/shell/runLine.ts';
+import type { RunLine } from '../../src/engine/shell/records/runLine.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 

@@ -2,8 +2,8 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync,
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import type { Selected } from '../../src/engine/core/coldStart/settle.ts';
-import { readGrades, readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
+import type { Selected } from '../../src/synthesis/settle.ts';
+import { readGrades, readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { modelServer } from '../support/modelServer.ts';
 import type { ModelRequest } from '../support/scriptedModel.ts';
 import { inFullSuite } from '../support/suite.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
+import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { approveDomain } from '../support/approval.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { temporaryFolder } from '../support/temporary.ts';

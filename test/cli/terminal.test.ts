@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { finishedRollouts } from '../../src/engine/shell/ledger.ts';
+import { finishedRollouts } from '../../src/engine/shell/records/ledger.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { shownBy } from '../support/screen.ts';

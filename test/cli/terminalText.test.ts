@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lineText } from '../../src/cli/transcript.ts';
-import { terminalText } from '../../src/engine/core/terminalText.ts';
+import { terminalText } from '../../src/engine/core/text/terminalText.ts';
 
 test.each([
   ['a colour', 'a\u001b[31mb', 'ab'],

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openTrainingChannel } from '../../src/cli/training/trainingChannel.ts';
-import type { RunLine } from '../../src/engine/shell/runLine.ts';
+import type { RunLine } from '../../src/engine/shell/records/runLine.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';

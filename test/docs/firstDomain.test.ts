@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { commandWords } from '../../src/engine/shell/drafting/commandWords.ts';
+import { commandWords } from '../../src/authoring/domains/commandWords.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 

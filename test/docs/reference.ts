@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
 import { loadCommands } from '../../src/cli/commands.ts';
-import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/event.ts';
-import type { Json, JsonObject } from '../../src/engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
-import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
-import { byName, defaultOf, type TrainingKey, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
+import { type TrainingKind, trainingKinds } from '../../src/engine/core/domain/trainingKind.ts';
+import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/events/event.ts';
+import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
+import { jsonSchemas } from '../../src/engine/shell/source/schemas.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/contributions.ts';
+import { byName, defaultOf, type TrainingKey, trainingKeys } from '../../src/training/trainingKeys.ts';
 import trainer from '../../trainer/rehearsal_trainer/keys.json' with { type: 'json' };
 
 type Placed = { readonly command: string; readonly when?: string };

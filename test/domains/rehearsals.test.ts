@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Task } from '../../src/engine/core/task.ts';
-import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
-import { signingKey } from '../../src/engine/shell/ledger.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import type { Task } from '../../src/engine/core/domain/task.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../../src/engine/shell/records/ledger.ts';
+import { runBatch, type TrialResult } from '../../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { inFullSuite, isFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';

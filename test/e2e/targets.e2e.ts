@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sshObstacle } from '../../scripts/ssh.ts';
-import { randomStream } from '../../src/engine/core/random.ts';
+import { randomStream } from '../../src/engine/core/values/random.ts';
 import { linesOf } from '../support/jsonLines.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
 import { newestRun } from './support/runs.ts';

@@ -1,4 +1,4 @@
-import { type Random, randomStream } from '../../src/engine/core/random.ts';
+import { type Random, randomStream } from '../../src/engine/core/values/random.ts';
 import type { ChatFault, Message, Seat } from './chatFaults.ts';
 import { injections } from './injections.ts';
 import type { Plan } from './plan.ts';

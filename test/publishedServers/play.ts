@@ -9,7 +9,7 @@ import { type Copy, npmFolder, obstacleOf, pythonWith } from '../../scripts/benc
 import { ensureBuilt } from '../../scripts/build.ts';
 import { runCommand } from '../../scripts/process.ts';
 import { announce, Failure, runMain, warn } from '../../scripts/terminal.ts';
-import { readRecording } from '../../src/engine/shell/recording.ts';
+import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { markdownTable } from '../support/markdownTable.ts';
 import { temporaryFolder } from '../support/temporary.ts';

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import type { JsonObject } from '../../src/engine/core/json.ts';
+import type { JsonObject } from '../../src/engine/core/values/json.ts';
 
 /** A published MCP server, and a domain of it as an author makes it with docs/mcp-cookbook.md. */
 export type PublishedServer = {

@@ -10,7 +10,7 @@ function npmTest(args: readonly string[]) {
 }
 
 /** One file that runs without a sandbox, and two that need one. */
-const filters = ['test/scripts/testSelection', 'test/engine/shell/lane/laneMarker', 'test/engine/shell/lane/sync'];
+const filters = ['test/scripts/testSelection', 'test/engine/shell/lanes/laneMarker', 'test/engine/shell/lanes/sync'];
 
 // One after the other: the runs write the same reports.
 test.each([

@@ -13,7 +13,7 @@ test('every file that runs once more exists', () => {
 });
 
 test.each([
-  ['unit', 'test/engine/core/rollout.test.ts', false],
+  ['unit', 'test/engine/core/rollout/rollout.test.ts', false],
   ['unit', 'test/cli/dap/scopes.test.ts', false],
   ['unit', 'test/cli/kills.test.ts', true],
   ['unit', 'test/cli/mcp.test.ts', true],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { version } from '../../src/engine/shell/version.ts';
+import { version } from '../../src/engine/shell/files/version.ts';
 
 const found = (file: string, pattern: RegExp) => pattern.exec(readFileSync(inRoot(file), 'utf8'))?.[1];
 

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { RayJobs } from '../../src/cli/targets/rayJobs.ts';
-import { approvalHash, approve } from '../../src/engine/shell/approvals.ts';
-import { boundFetch, longestAnswer } from '../../src/engine/shell/boundFetch.ts';
-import { effectsOfAgent } from '../../src/engine/shell/effects.ts';
-import { startMcpServer } from '../../src/engine/shell/mcp.ts';
-import { openAgentProgram } from '../../src/engine/shell/seats/agentProgram.ts';
-import { complete, throwUnlessServed } from '../../src/engine/shell/seats/openai.ts';
+import { approvalHash, approve } from '../../src/engine/shell/approvals/approvals.ts';
+import { effectsOfAgent } from '../../src/engine/shell/approvals/effects.ts';
+import { boundFetch, longestAnswer } from '../../src/engine/shell/keys/boundFetch.ts';
+import { openAgentProgram } from '../../src/engine/shell/models/agentProgram.ts';
+import { complete, throwUnlessServed } from '../../src/engine/shell/models/openai.ts';
+import { startMcpServer } from '../../src/engine/shell/tools/mcp.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { rehearsal } from '../support/terminal.ts';
 

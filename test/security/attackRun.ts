@@ -19,7 +19,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inRoot } from '../../scripts/repository.ts';
-import { programPath } from '../../src/engine/shell/sandbox.ts';
+import { programPath } from '../../src/engine/shell/processes/sandbox.ts';
 import { hashOf } from '../support/approval.ts';
 import { killIfRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/temporary.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { findSandbox } from '../../src/engine/shell/sandbox.ts';
+import { findSandbox } from '../../src/engine/shell/processes/sandbox.ts';
 import { markdownTable, tableIn, withGenerated } from '../support/markdownTable.ts';
 import { type Mode, type Observed, observe } from './attackRun.ts';
 import { type Attack, attacks } from './attacks.ts';

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../src/engine/core/json.ts';
-import { parsePolicy } from '../../src/engine/core/policy.ts';
-import { LaneReader } from '../../src/engine/shell/lane/laneChannel.ts';
+import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
+import type { Json, JsonObject } from '../../src/engine/core/values/json.ts';
+import { LaneReader } from '../../src/engine/shell/lanes/laneChannel.ts';
 import { compileOutputSchema, compileSchema } from '../../src/engine/shell/load/schemaCompiler.ts';
 
 // Small inputs that would take hours, or exhaust the stack.

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary.ts';
 // A shell, a terminal or an editor may leave files open in the processes that it starts, as `exec 200>>file` does.
 
 const folder = temporaryFolder('rehearsal-descriptors');
-const module = new URL('../../src/engine/shell/sandbox.ts', import.meta.url).href;
+const module = new URL('../../src/engine/shell/processes/sandbox.ts', import.meta.url).href;
 
 /** Prints the paths of every open file. */
 const listing = `const { readdirSync, readlinkSync } = process.getBuiltinModule('node:fs');

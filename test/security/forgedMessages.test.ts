@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeCodeTools } from '../../src/engine/shell/describe.ts';
-import { laneMessageIn } from '../../src/engine/shell/lane/laneMessageSchema.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { laneMessageIn } from '../../src/engine/shell/lanes/laneMessageSchema.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { messagesOfItself, play, say } from './forgeries.ts';

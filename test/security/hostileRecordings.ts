@@ -3,9 +3,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, trunc
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { replaceFile } from '../../src/engine/shell/disk.ts';
-import { lockRun } from '../../src/engine/shell/runLock.ts';
-import { lastWordOf } from '../../src/engine/shell/trainingRun.ts';
+import { replaceFile } from '../../src/engine/shell/files/disk.ts';
+import { lockRun } from '../../src/engine/shell/records/runLock.ts';
+import { lastWordOf } from '../../src/engine/shell/records/trainingRun.ts';
 import { page } from '../../src/extension/views/page.ts';
 import { csvOf } from '../../src/webview/models/csv.ts';
 import { fileOf, linesOf, rechained } from '../support/recordLines.ts';

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { listenDap } from '../../src/cli/dap/server.ts';
-import { jsonOf } from '../../src/engine/core/json.ts';
-import { lendAddress } from '../../src/engine/shell/seats/lentAddress.ts';
+import { jsonOf } from '../../src/engine/core/values/json.ts';
+import { lendAddress } from '../../src/engine/shell/models/lentAddress.ts';
 import { rows } from './dataAttack.ts';
 
 type Asked = {

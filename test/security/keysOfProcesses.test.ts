@@ -2,12 +2,12 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { copyFolder } from '../../src/benchmarks/userCopy.ts';
 import { askTrainer } from '../../src/cli/askTrainer.ts';
 import { preparePython } from '../../src/cli/pythonEnvironment.ts';
 import { openSsh } from '../../src/cli/targets/farSide.ts';
 import { gpusHere } from '../../src/cli/targets/gpus.ts';
-import { withoutKeys } from '../../src/engine/shell/childEnvironment.ts';
-import { copyFolder } from '../../src/engine/shell/import/userCopy.ts';
+import { withoutKeys } from '../../src/engine/shell/processes/childEnvironment.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { askInterpreter } from '../../src/engine/shell/python/interpreter.ts';
-import { findSandbox, programPath, spawnConfined } from '../../src/engine/shell/sandbox.ts';
+import { findSandbox, programPath, spawnConfined } from '../../src/engine/shell/processes/sandbox.ts';
+import { askInterpreter } from '../../src/engine/shell/tools/interpreter.ts';
 
 const path = programPath('python3');
 const asked = path === null ? null : await askInterpreter(path, process.cwd(), process.env);

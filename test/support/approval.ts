@@ -1,7 +1,7 @@
-import { approvalHash, approve } from '../../src/engine/shell/approvals.ts';
-import { effectsOfAgent, effectsOfDomain } from '../../src/engine/shell/effects.ts';
+import { approvalHash, approve } from '../../src/engine/shell/approvals/approvals.ts';
+import { effectsOfAgent, effectsOfDomain } from '../../src/engine/shell/approvals/effects.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
 import { parseAgentFile } from '../../src/engine/shell/load/agentFile.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 
 /** The hash that a command would name for a domain. */
 export function hashOf(folder: string, isConfined?: boolean): string {

@@ -1,4 +1,4 @@
-import type { SpokenMessage } from '../../src/engine/shell/import/conversation.ts';
+import type { SpokenMessage } from '../../src/authoring/conversations/conversation.ts';
 
 /** A conversation as lines: `u`, `s` and `a` say something, `a~` thinks, `a>` calls, `t<` returns to a call. */
 export function shown({ messages }: { readonly messages: readonly SpokenMessage[] }): readonly string[] {

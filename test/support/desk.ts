@@ -1,14 +1,14 @@
-import { draft, hashOf, openDatabase, readView } from '../../src/engine/core/database.ts';
-import { type Domain, domainFileSchema } from '../../src/engine/core/domain.ts';
-import type { RolloutStarted } from '../../src/engine/core/event.ts';
-import type { JsonObject } from '../../src/engine/core/json.ts';
-import { personaSchema } from '../../src/engine/core/persona.ts';
-import { parsePolicy } from '../../src/engine/core/policy.ts';
-import type { Setting } from '../../src/engine/core/rollout.ts';
-import { type Task, taskSchema } from '../../src/engine/core/task.ts';
-import type { Tool } from '../../src/engine/core/tool.ts';
-import { run } from '../../src/engine/shell/driver.ts';
-import type { Ports, Rollout, Step } from '../../src/engine/shell/ports.ts';
+import { type Domain, domainFileSchema } from '../../src/engine/core/domain/domain.ts';
+import { personaSchema } from '../../src/engine/core/domain/persona.ts';
+import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
+import { type Task, taskSchema } from '../../src/engine/core/domain/task.ts';
+import type { Tool } from '../../src/engine/core/domain/tool.ts';
+import type { RolloutStarted } from '../../src/engine/core/events/event.ts';
+import type { Setting } from '../../src/engine/core/rollout/rollout.ts';
+import type { JsonObject } from '../../src/engine/core/values/json.ts';
+import { draft, hashOf, openDatabase, readView } from '../../src/engine/core/world/database.ts';
+import { run } from '../../src/engine/shell/rollout/driver.ts';
+import type { Ports, Rollout, Step } from '../../src/engine/shell/rollout/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 
 const tool = (name: string, effect: 'read' | 'write', properties: JsonObject, more: Partial<Tool> = {}): Tool => ({

@@ -1,16 +1,16 @@
-import { draft, openDatabase, readView } from '../../src/engine/core/database.ts';
-import { type Domain, domainFileSchema, type World } from '../../src/engine/core/domain.ts';
-import type { RolloutEvent, Writes } from '../../src/engine/core/event.ts';
-import type { JsonObject } from '../../src/engine/core/json.ts';
-import { lexiconSchema } from '../../src/engine/core/lexicon.ts';
-import { personaSchema } from '../../src/engine/core/persona.ts';
-import { parsePolicy } from '../../src/engine/core/policy.ts';
-import type { Setting } from '../../src/engine/core/rollout.ts';
-import { type Task, taskSchema } from '../../src/engine/core/task.ts';
-import type { Side, Tool } from '../../src/engine/core/tool.ts';
-import { baseHash } from '../../src/engine/core/world.ts';
-import { run } from '../../src/engine/shell/driver.ts';
-import type { Ports, Step } from '../../src/engine/shell/ports.ts';
+import { lexiconSchema } from '../../src/engine/core/dialogue/lexicon.ts';
+import { type Domain, domainFileSchema, type World } from '../../src/engine/core/domain/domain.ts';
+import { personaSchema } from '../../src/engine/core/domain/persona.ts';
+import { parsePolicy } from '../../src/engine/core/domain/policy.ts';
+import { type Task, taskSchema } from '../../src/engine/core/domain/task.ts';
+import type { Side, Tool } from '../../src/engine/core/domain/tool.ts';
+import type { RolloutEvent, Writes } from '../../src/engine/core/events/event.ts';
+import { baseHash } from '../../src/engine/core/events/world.ts';
+import type { Setting } from '../../src/engine/core/rollout/rollout.ts';
+import type { JsonObject } from '../../src/engine/core/values/json.ts';
+import { draft, openDatabase, readView } from '../../src/engine/core/world/database.ts';
+import { run } from '../../src/engine/shell/rollout/driver.ts';
+import type { Ports, Step } from '../../src/engine/shell/rollout/ports.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 
 const tool = (name: string, owner: Side, effect: Tool['effect'], properties: JsonObject = {}): Tool => ({

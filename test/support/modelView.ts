@@ -1,6 +1,6 @@
-import { personaSchema } from '../../src/engine/core/persona.ts';
-import { taskSchema } from '../../src/engine/core/task.ts';
-import type { ModelView } from '../../src/engine/shell/seats/openai.ts';
+import { personaSchema } from '../../src/engine/core/domain/persona.ts';
+import { taskSchema } from '../../src/engine/core/domain/task.ts';
+import type { ModelView } from '../../src/engine/shell/models/openai.ts';
 
 /** A conversation of three messages, as a model seat sees it. */
 export function modelView(): ModelView {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { HttpServer } from '../../src/engine/core/domain.ts';
-import { startMcpServer } from '../../src/engine/shell/mcp.ts';
-import type { ToolSource } from '../../src/engine/shell/toolSource.ts';
+import type { HttpServer } from '../../src/engine/core/domain/domain.ts';
+import { startMcpServer } from '../../src/engine/shell/tools/mcp.ts';
+import type { ToolSource } from '../../src/engine/shell/tools/toolSource.ts';
 import { listenRawMcp, type Raw, type RawServer } from './rawMcpListener.ts';
 
 export { type Raw, type RawReply, type RawRequest, type RawServer, resultBody, textResult } from './rawMcpListener.ts';

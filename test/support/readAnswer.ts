@@ -1,4 +1,4 @@
-import { type ChatAnswer, readAnswer } from '../../src/engine/shell/seats/chatAnswer.ts';
+import { type ChatAnswer, readAnswer } from '../../src/engine/shell/models/chatAnswer.ts';
 
 /** Reads a chat completion. Throws for anything else. */
 export function answerOf(completion: unknown): ChatAnswer {

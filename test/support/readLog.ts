@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadConversations } from '../../src/engine/shell/import/conversation.ts';
-import type { Source } from '../../src/engine/shell/import/conversationReader.ts';
-import { readConversations } from '../../src/engine/shell/import/readConversations.ts';
+import type { ReadConversations } from '../../src/authoring/conversations/conversation.ts';
+import type { Source } from '../../src/authoring/conversations/conversationReader.ts';
+import { readConversations } from '../../src/authoring/conversations/readConversations.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** Values as JSON lines. */

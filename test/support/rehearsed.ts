@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { RolloutEvent } from '../../src/engine/core/event.ts';
-import { taskIn } from '../../src/engine/core/underPersona.ts';
-import { baseHash } from '../../src/engine/core/world.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import type { SeatSpec } from '../../src/engine/core/domain/seatSpec.ts';
+import { taskIn } from '../../src/engine/core/domain/underPersona.ts';
+import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
+import { baseHash } from '../../src/engine/core/events/world.ts';
+import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
-import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
 import { approveDomain } from './approval.ts';

@@ -1,6 +1,6 @@
-import type { RolloutEvent } from '../../src/engine/core/event.ts';
-import { follow, type Setting } from '../../src/engine/core/rollout.ts';
-import type { RolloutState } from '../../src/engine/core/state.ts';
+import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
+import type { RolloutState } from '../../src/engine/core/events/state.ts';
+import { follow, type Setting } from '../../src/engine/core/rollout/rollout.ts';
 
 /** The state after a recording's events. */
 export function replay(setting: Setting, events: readonly RolloutEvent[]): RolloutState {

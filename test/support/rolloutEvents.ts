@@ -1,4 +1,4 @@
-import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 
 type Call = { readonly name: string; readonly arguments: Record<string, string> };
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { type Random, randomStream } from '../../src/engine/core/random.ts';
-import type { Task } from '../../src/engine/core/task.ts';
-import { type LoadedDomain, loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import type { Task } from '../../src/engine/core/domain/task.ts';
+import { type Random, randomStream } from '../../src/engine/core/values/random.ts';
+import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
 
 const root = join(import.meta.dirname, '../../domains');
 

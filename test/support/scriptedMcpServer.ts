@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/engine/core/json.ts';
+import type { JsonObject } from '../../src/engine/core/values/json.ts';
 import { rawMcpServer, resultBody } from './rawMcpServer.ts';
 
 type Call = { readonly name: string; readonly arguments: JsonObject };

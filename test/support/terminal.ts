@@ -1,6 +1,6 @@
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
-import { Fault, personGone } from '../../src/engine/shell/fault.ts';
+import { Fault, personGone } from '../../src/engine/shell/files/fault.ts';
 
 export type Printed = { readonly code: number; readonly out: string; readonly err: string };
 

@@ -1,8 +1,8 @@
-import type { Domain } from '../../src/engine/core/domain.ts';
-import type { RolloutEvent, RolloutStarted } from '../../src/engine/core/event.ts';
-import { type Message, messagesOf, type ToolCall } from '../../src/engine/core/message.ts';
-import type { UserReply, UserView } from '../../src/engine/core/seat.ts';
-import { personaOf, taskIn } from '../../src/engine/core/underPersona.ts';
+import type { Domain } from '../../src/engine/core/domain/domain.ts';
+import { personaOf, taskIn } from '../../src/engine/core/domain/underPersona.ts';
+import type { RolloutEvent, RolloutStarted } from '../../src/engine/core/events/event.ts';
+import { type Message, messagesOf, type ToolCall } from '../../src/engine/core/events/message.ts';
+import type { UserReply, UserView } from '../../src/engine/core/seats/seat.ts';
 
 /** Each message of the user in a recording, with what its seat saw before it. */
 export function userTurns(

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { randomStream } from '../../src/engine/core/random.ts';
+import { randomStream } from '../../src/engine/core/values/random.ts';
 import { readMetrics } from '../../src/extension/training/metricsFile.ts';
 import { hashOf } from '../support/approval.ts';
 import { commandLine } from '../support/commandLine.ts';

@@ -1,6 +1,6 @@
 """What lies in the folder of a training run; docs/training-protocol.md says what each holds. Torch-free.
 
-src/engine/shell/runFiles.ts names them for the engine; far_side.py and verl's checkpoint.py, which run alone, say
+src/engine/shell/records/runFiles.ts names them for the engine; far_side.py and verl's checkpoint.py, which run alone, say
 theirs themselves.
 """
 

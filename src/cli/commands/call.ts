@@ -1,6 +1,6 @@
-import type { RolloutEvent } from '../../engine/core/event.ts';
-import type { JsonObject } from '../../engine/core/json.ts';
-import { exactJson, rawJson } from '../../engine/core/largeIntegers.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import type { JsonObject } from '../../engine/core/values/json.ts';
+import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
 import { type ScratchResult, ScratchTools } from '../../engine/shell/scratchTools.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';

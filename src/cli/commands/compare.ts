@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
+import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { recordingsCompared } from '../compare/recordings.ts';
 import { openRecords } from '../compare/records.ts';

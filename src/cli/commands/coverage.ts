@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
-import { type ChatCoverage, chatCoverage } from '../../engine/shell/chatCoverage.ts';
-import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { type ChatCoverage, chatCoverage } from '../../authoring/drafts/chatCoverage.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
+import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
 import { type Command, text } from '../command.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
 import { UsageError } from '../io.ts';

@@ -1,4 +1,4 @@
-import { canInspectSafely, startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
+import { canInspectSafely, startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { Fault, messageOf, personGone } from '../../engine/shell/fault.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { Fault, messageOf, personGone } from '../../engine/shell/files/fault.ts';
+import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import { isRecording } from '../../engine/shell/recordingName.ts';
-import { runsOf } from '../../engine/shell/workFolders.ts';
+import { isRecording } from '../../engine/shell/records/recordingName.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
 import type { TerminalOptions, TypedLine } from '../dap/terminalSession.ts';
 import { type Io, UsageError } from '../io.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { boundFetch } from '../../engine/shell/boundFetch.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
-import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
-import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/seats/modelSettings.ts';
-import type { AskedSettings, ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
+import type { AskedSettings, ModelSeat } from '../../engine/core/domain/seatSpec.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import { boundFetch } from '../../engine/shell/keys/boundFetch.ts';
+import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
+import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/models/modelSettings.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
 import { endpointSupport } from '../doctor/endpointSupport.ts';

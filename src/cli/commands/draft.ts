@@ -1,4 +1,4 @@
-import { suggestion } from '../../engine/shell/load/nearest.ts';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Command, type Given, refuseMore, refuseStray } from '../command.ts';
 import { acceptDrafts, listDrafts } from '../drafts/acceptance.ts';
 import { draftFromChats } from '../drafts/fromChats.ts';

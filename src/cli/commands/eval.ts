@@ -1,27 +1,33 @@
 import { availableParallelism } from 'node:os';
-import { counted } from '../../engine/core/counted.ts';
-import { hostedName } from '../../engine/core/domain.ts';
-import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
-import { byRole } from '../../engine/core/measure.ts';
-import { metricsOf, type Prices } from '../../engine/core/metrics.ts';
-import { nameMatches } from '../../engine/core/nameMatches.ts';
-import type { Task } from '../../engine/core/task.ts';
-import { taskIn, underId } from '../../engine/core/underPersona.ts';
-import { expectToGoOn, finalRollouts, runBatch, simulatorsOf, type TrialResult } from '../../engine/shell/batch.ts';
-import { formatDiagnostic, unfitness } from '../../engine/shell/diagnostic.ts';
-import { signingKey } from '../../engine/shell/ledger.ts';
+import { hostedName } from '../../engine/core/domain/domain.ts';
+import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
+import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/evaluation/gate.ts';
+import { byRole } from '../../engine/core/evaluation/measure.ts';
+import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { nameMatches } from '../../engine/core/text/nameMatches.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
+import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { fitnessOf } from '../../engine/shell/load/fitness.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { suggestion } from '../../engine/shell/load/nearest.ts';
-import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
-import { rolloutName } from '../../engine/shell/recordingName.ts';
-import { plannedTrials } from '../../engine/shell/runFile.ts';
-import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
-import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { signingKey } from '../../engine/shell/records/ledger.ts';
+import { rolloutName } from '../../engine/shell/records/recordingName.ts';
+import { plannedTrials } from '../../engine/shell/records/runFile.ts';
+import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
+import {
+  expectToGoOn,
+  finalRollouts,
+  runBatch,
+  simulatorsOf,
+  type TrialResult,
+} from '../../engine/shell/runs/batch.ts';
+import type { Meter } from '../../engine/shell/runs/meter.ts';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { runsOf } from '../../engine/shell/workFolders.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { meterOf, priceOf, priceOption, spentText } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';

@@ -1,8 +1,8 @@
 import { basename, join, resolve } from 'node:path';
-import { planOf, resultOf, type Stage } from '../../engine/core/experiment.ts';
-import { makeRunFolder, replaceFile } from '../../engine/shell/disk.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { workFolders } from '../../engine/shell/workFolders.ts';
+import { planOf, resultOf, type Stage } from '../../engine/core/evaluation/experiment.ts';
+import { makeRunFolder, replaceFile } from '../../engine/shell/files/disk.ts';
+import { workFolders } from '../../engine/shell/files/workFolders.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { type Command, text } from '../command.ts';
 import { readExperiment } from '../experiment/experimentFile.ts';
 import { resultText } from '../experiment/resultText.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { Debuggee } from '../dap/debuggee.ts';
 import { headlineOf } from '../dap/explanation.ts';

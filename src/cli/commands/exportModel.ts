@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';

@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path';
-import { type Benchmark, benchmarks } from '../../engine/core/benchmark.ts';
-import { counted } from '../../engine/core/counted.ts';
-import { importAcebench } from '../../engine/shell/import/acebench.ts';
-import { importBfcl } from '../../engine/shell/import/bfcl.ts';
-import type { ImportOptions, ImportReport } from '../../engine/shell/import/importReport.ts';
-import { importTau1 } from '../../engine/shell/import/tau1.ts';
-import { importTau2 } from '../../engine/shell/import/tau2.ts';
+import { importAcebench } from '../../benchmarks/acebench.ts';
+import { importBfcl } from '../../benchmarks/bfcl.ts';
+import type { ImportOptions, ImportReport } from '../../benchmarks/importReport.ts';
+import { importTau1 } from '../../benchmarks/tau1.ts';
+import { importTau2 } from '../../benchmarks/tau2.ts';
+import { type Benchmark, benchmarks } from '../../engine/core/domain/benchmark.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { approveMade } from '../approveMade.ts';
 import { type Command, refuseMore, refuseStray, text } from '../command.ts';
 import { isConversations } from '../conversations.ts';

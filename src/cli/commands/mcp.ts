@@ -28,7 +28,7 @@ tool ends at once. A TypeScript tool runs to its end, or to its time limit.
       log: (line) => io.err(`${line}\n`),
     });
     try {
-      const { serveMcp } = await import('../../engine/shell/mcpServer.ts');
+      const { serveMcp } = await import('../../engine/shell/tools/mcpServer.ts');
       await serveMcp(tools.shown, { signal: io.signal });
     } finally {
       await tools.close();

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
-import { requireEmpty } from '../../engine/shell/drafting/newFolder.ts';
-import { isDate } from '../../engine/shell/load/checkState.ts';
+import { requireEmpty } from '../../authoring/domains/newFolder.ts';
+import { isDate } from '../../engine/shell/checks/checkState.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { fromLogs } from '../making/fromLogs.ts';

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { userSeatFor } from '../../engine/core/domain.ts';
-import { suggestion } from '../../engine/shell/load/nearest.ts';
+import { userSeatFor } from '../../engine/core/domain/domain.ts';
+import { type SeatSpec, seatName, withModel } from '../../engine/core/domain/seatSpec.ts';
+import { agentRepliesIn, previewPersona } from '../../engine/shell/audit/personaPreview.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
-import { agentRepliesIn, previewPersona } from '../../engine/shell/personaPreview.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
-import { type SeatSpec, seatName, withModel } from '../../engine/shell/seats/seatSpec.ts';
+import { readRecording } from '../../engine/shell/records/recording.ts';
+import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { type Command, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { openDomain, settledModel, taskNamed, wholeNumber } from '../rolloutOptions.ts';

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { metricsOf } from '../../engine/core/metrics.ts';
-import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
-import { plannedTrials } from '../../engine/shell/runFile.ts';
-import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
+import { metricsOf } from '../../engine/core/evaluation/metrics.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { plannedTrials } from '../../engine/shell/records/runFile.ts';
+import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import { type Command, type Given, refuseMore, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { junitText } from '../report/junit.ts';

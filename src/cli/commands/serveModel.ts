@@ -1,4 +1,4 @@
-import { usualDialect } from '../../engine/core/dialect.ts';
+import { usualDialect } from '../../engine/core/domain/dialect.ts';
 import { type Command, text } from '../command.ts';
 import { dialectIn, trainedDialect } from '../dialect.ts';
 import { UsageError } from '../io.ts';

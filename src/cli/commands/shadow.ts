@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { callText } from '../../engine/core/message.ts';
+import { shadow } from '../../authoring/conversations/shadow.ts';
+import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../authoring/conversations/traffic.ts';
+import { type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import {
   type Action,
   type Agreement,
@@ -9,16 +11,14 @@ import {
   type ShadowKind,
   type ShadowTurn,
   shadowDivergence,
-} from '../../engine/core/shadow.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+} from '../../engine/core/evaluation/shadow.ts';
+import { callText } from '../../engine/core/events/message.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
-import { isForkName, isRecording } from '../../engine/shell/recordingName.ts';
+import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
-import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
-import { shadow } from '../../engine/shell/shadow.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../engine/shell/traffic.ts';
 import { askAtTerminal } from '../askAtTerminal.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';

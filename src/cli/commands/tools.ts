@@ -1,9 +1,9 @@
-import { describeSimulated } from '../../engine/core/simulatedTool.ts';
-import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
+import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
+import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
-import { argumentsOf } from '../../engine/shell/load/note.ts';
+import { argumentsOf } from '../../engine/shell/source/note.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { domainFolder } from '../rolloutOptions.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { trainingKinds } from '../../engine/core/trainingKind.ts';
-import { nearest } from '../../engine/shell/load/nearest.ts';
-import { explain, trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { nearest } from '../../engine/shell/source/nearest.ts';
+import { explain, trainingKeys } from '../../training/trainingKeys.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { startTraining } from '../training/startTraining.ts';

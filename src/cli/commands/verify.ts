@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
-import { type PolicyChange, readRunFile } from '../../engine/shell/runFile.ts';
-import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
+import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
+import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/records/verifyRun.ts';
 import { type Command, refuseStray, text } from '../command.ts';
 import { UsageError } from '../io.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { EvaluationPart } from '../../engine/core/trainingKind.ts';
-import { partsPlayed, readEvaluation, trainingConfigIn } from '../../engine/shell/evaluationRecord.ts';
-import type { RunRecord } from '../../engine/shell/runRecord.ts';
+import type { EvaluationPart } from '../../engine/core/domain/trainingKind.ts';
+import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
+import { partsPlayed, readEvaluation, trainingConfigIn } from '../../engine/shell/runs/evaluationRecord.ts';
 import { openRunRecord } from '../commands/report.ts';
 import { type Io, UsageError } from '../io.ts';
 

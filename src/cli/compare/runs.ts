@@ -1,8 +1,18 @@
-import { type Comparison, compareRuns, type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
-import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/decision.ts';
-import { metricsOf, type RunMetrics } from '../../engine/core/metrics.ts';
-import { plannedTrials, type RunFile } from '../../engine/shell/runFile.ts';
-import { eventsOf, type FinishedRollout, type RunRecord, settingsThatDiffer } from '../../engine/shell/runRecord.ts';
+import {
+  type Comparison,
+  compareRuns,
+  type Divergence,
+  firstDivergence,
+} from '../../engine/core/evaluation/comparison.ts';
+import { adviceOn, type ComparisonVerdict, verdictOn } from '../../engine/core/evaluation/decision.ts';
+import { metricsOf, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
+import { plannedTrials, type RunFile } from '../../engine/shell/records/runFile.ts';
+import {
+  eventsOf,
+  type FinishedRollout,
+  type RunRecord,
+  settingsThatDiffer,
+} from '../../engine/shell/records/runRecord.ts';
 import { excerpt } from '../report/text.ts';
 
 /** Most characters of a text that is told of a parting; the recordings have the whole. */

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { missingRewards, scoredTasksOf } from '../../engine/core/metrics.ts';
-import type { Estimate } from '../../engine/core/statistics.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
-import { plannedTrials } from '../../engine/shell/runFile.ts';
-import type { RunRecord } from '../../engine/shell/runRecord.ts';
+import { missingRewards, scoredTasksOf } from '../../engine/core/evaluation/metrics.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
+import type { Estimate } from '../../engine/core/values/statistics.ts';
+import { plannedTrials } from '../../engine/shell/records/runFile.ts';
+import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { excerpt, headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
 import type { ComparedPair, Parting } from './runs.ts';

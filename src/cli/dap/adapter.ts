@@ -9,10 +9,10 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { messageOf } from '../../engine/shell/fault.ts';
-import { canInspectSafely } from '../../engine/shell/lane/laneChild.ts';
-import { isSameToken } from '../../engine/shell/loopback.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import { canInspectSafely } from '../../engine/shell/lanes/laneChild.ts';
 import type { ModelNotice } from '../../engine/shell/outside.ts';
+import { isSameToken } from '../../engine/shell/processes/loopback.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';

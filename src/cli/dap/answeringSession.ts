@@ -1,6 +1,6 @@
 import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../io.ts';
 import type { Then } from './playback.ts';
 

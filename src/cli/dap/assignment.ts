@@ -1,9 +1,9 @@
+import type { Side } from '../../engine/core/domain/tool.ts';
 import { evaluate as evaluateNode, type Scope } from '../../engine/core/expression/evaluate.ts';
+import { parseExpression } from '../../engine/core/expression/expression.ts';
 import type { Expression } from '../../engine/core/expression/syntax.ts';
-import { parseExpression } from '../../engine/core/expression.ts';
-import type { Json, Path } from '../../engine/core/json.ts';
-import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import type { Json, Path } from '../../engine/core/values/json.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { databaseValue } from './databaseRows.ts';
 import type { Edit } from './edit.ts';
 import { evaluate, isRoot, scopeAt } from './expression.ts';

@@ -1,6 +1,6 @@
-import type { Step } from '../../engine/shell/ports.ts';
-import type { InWords } from '../../engine/shell/reasonInWords.ts';
-import type { ReadsAt } from '../../engine/shell/stepNotes.ts';
+import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { ReadsAt } from '../../engine/shell/records/stepNotes.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { exceptionAt } from './exceptionFilters.ts';
 import { violationsAt } from './ruleReasons.ts';
 import { holdsAt, messageAt, type StopCondition } from './stopCondition.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { RolloutStarted } from '../../engine/core/event.ts';
-import { baseTask } from '../../engine/core/underPersona.ts';
-import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { baseTask } from '../../engine/core/domain/underPersona.ts';
+import type { RolloutStarted } from '../../engine/core/events/event.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 
 /** A file of the domain that reads otherwise than when the rollout began, and the first line that does. */
 export type ChangedFile = { readonly file: string; readonly line: number };

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import type { Dialect } from '../../engine/core/dialect.ts';
-import { checkpointScheme } from '../../engine/shell/seats/seatSpec.ts';
+import type { Dialect } from '../../engine/core/domain/dialect.ts';
+import { checkpointScheme } from '../../engine/core/domain/seatSpec.ts';
 import { throwUnlessInterpretersApproved } from '../namedInterpreters.ts';
 import { environmentOf, type ServedModel, servedFor } from '../servedModel.ts';
 import type { Configuration } from './configuration.ts';

@@ -1,10 +1,10 @@
-import { getAt, keysAt } from '../../engine/core/database.ts';
+import type { Offered } from '../../engine/core/domain/tool.ts';
+import { offeredNow } from '../../engine/core/events/message.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
-import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
-import { offeredNow } from '../../engine/core/message.ts';
-import type { Offered } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { sentRequests } from '../../engine/shell/sentRequests.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { getAt, keysAt } from '../../engine/core/world/database.ts';
+import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { commands } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
 import { evaluate, roots } from './expression.ts';

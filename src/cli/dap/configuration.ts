@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { seatSettingsSchema } from '../../engine/core/modelSettings.ts';
-import { pricesSchema } from '../../engine/shell/runFile.ts';
+import { seatSettingsSchema } from '../../engine/core/domain/modelSettings.ts';
+import { pricesSchema } from '../../engine/shell/records/runFile.ts';
 import { UsageError } from '../io.ts';
 
 /** What a launch or attach configuration may say; an editor adds fields of its own, which are ignored. */

@@ -1,6 +1,6 @@
-import type { RolloutEvent } from '../../engine/core/event.ts';
-import type { Json } from '../../engine/core/json.ts';
-import type { GuardNote } from '../../engine/shell/stepNotes.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../transcript.ts';
 import type { Variable } from './rows.ts';
 import { jsonChildren, refusedVariables } from './variables.ts';

@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import { parseTurn } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../io.ts';
 import type { Answer } from './answeringSession.ts';
 import { type Command, help } from './console.ts';

@@ -1,6 +1,6 @@
-import { follow, type Setting } from '../../engine/core/rollout.ts';
-import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import { follow, type Setting } from '../../engine/core/rollout/rollout.ts';
+import type { LaneEvent } from '../../engine/shell/lanes/laneMessage.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Inside, LiveRollout, RolloutClosed } from '../../engine/shell/supervisor.ts';
 
 type Watcher = {

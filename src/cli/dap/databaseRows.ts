@@ -1,7 +1,7 @@
-import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
-import type { Json, Path } from '../../engine/core/json.ts';
-import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
+import type { Json, Path } from '../../engine/core/values/json.ts';
+import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/world/database.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Edit } from './edit.ts';
 import { type Marks, unmarked } from './marks.ts';
 import type { Variable } from './rows.ts';

@@ -1,25 +1,30 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { World } from '../../engine/core/domain.ts';
-import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import type { ModelSettings } from '../../engine/core/modelSettings.ts';
-import type { Reads } from '../../engine/core/reads.ts';
-import type { Setting } from '../../engine/core/rollout.ts';
-import type { Task } from '../../engine/core/task.ts';
-import { baseTask } from '../../engine/core/underPersona.ts';
-import { baseHash } from '../../engine/core/world.ts';
-import { Fault, messageOf } from '../../engine/shell/fault.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { World } from '../../engine/core/domain/domain.ts';
+import type { ModelSettings } from '../../engine/core/domain/modelSettings.ts';
+import { type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import { baseTask } from '../../engine/core/domain/underPersona.ts';
+import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
+import type { Reads } from '../../engine/core/events/reads.ts';
+import { baseHash } from '../../engine/core/events/world.ts';
+import type { Setting } from '../../engine/core/rollout/rollout.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
-import { forkName, originName } from '../../engine/shell/recordingName.ts';
+import {
+  type RecordingProblem,
+  readRecording,
+  type SidecarLine,
+  sidecarPath,
+} from '../../engine/shell/records/recording.ts';
+import { forkName, originName } from '../../engine/shell/records/recordingName.ts';
+import { runIdIn } from '../../engine/shell/records/runFile.ts';
+import { type GuardNote, guardReader, readsReader } from '../../engine/shell/records/stepNotes.ts';
 import { replayed } from '../../engine/shell/replay.ts';
-import { readTimes } from '../../engine/shell/resume.ts';
-import { runIdIn } from '../../engine/shell/runFile.ts';
-import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
+import { readTimes } from '../../engine/shell/runs/resume.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import { type GuardNote, guardReader, readsReader } from '../../engine/shell/stepNotes.ts';
 import type { Inside, RolloutClosed, Supervisor } from '../../engine/shell/supervisor.ts';
 import { Course } from './course.ts';
 import { type Edit, type Edited, edited } from './edit.ts';

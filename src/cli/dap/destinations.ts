@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { callsIn, type ToolCall } from '../../engine/core/message.ts';
+import { callsIn, type ToolCall } from '../../engine/core/events/message.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';
 import type { Debuggee } from './debuggee.ts';
 import { nameOf, placeOf } from './frames.ts';

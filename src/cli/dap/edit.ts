@@ -1,12 +1,12 @@
-import { getAt, type Patch } from '../../engine/core/database.ts';
-import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
-import type { Json, Path } from '../../engine/core/json.ts';
-import { showPath } from '../../engine/core/json.ts';
-import { resumable } from '../../engine/core/rollout.ts';
-import type { Side } from '../../engine/core/tool.ts';
-import { Fault } from '../../engine/shell/fault.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import type { Turn } from '../../engine/shell/seats/typedTurn.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
+import type { EventOf, RolloutEvent } from '../../engine/core/events/event.ts';
+import { resumable } from '../../engine/core/rollout/rollout.ts';
+import type { Json, Path } from '../../engine/core/values/json.ts';
+import { showPath } from '../../engine/core/values/json.ts';
+import { getAt, type Patch } from '../../engine/core/world/database.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import type { Turn } from '../../engine/shell/models/typedTurn.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** What a person changed; each makes a fork. */
 export type Edit =

@@ -1,6 +1,6 @@
-import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 

@@ -1,8 +1,8 @@
-import { endReasonText } from '../../engine/core/displayText.ts';
-import { contentHash } from '../../engine/core/hash.ts';
-import { callsIn, offeredNow } from '../../engine/core/message.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import type { InWords } from '../../engine/shell/reasonInWords.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { callsIn, offeredNow } from '../../engine/core/events/message.ts';
+import { contentHash } from '../../engine/core/values/hash.ts';
+import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { violationsAt } from './ruleReasons.ts';
 
 type Filter = {

@@ -1,12 +1,12 @@
-import { counted } from '../../engine/core/counted.ts';
-import { diffDatabases, readView } from '../../engine/core/database.ts';
-import { endReasonText } from '../../engine/core/displayText.ts';
-import { verdictWord } from '../../engine/core/event.ts';
-import { showPath } from '../../engine/core/json.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { reasonInWords, rewardInWords } from '../../engine/shell/reasonInWords.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { verdictWord } from '../../engine/core/events/event.ts';
+import type { RolloutState } from '../../engine/core/events/state.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { showPath } from '../../engine/core/values/json.ts';
+import { diffDatabases, readView } from '../../engine/core/world/database.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { reasonInWords, rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;

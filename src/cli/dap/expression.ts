@@ -1,11 +1,11 @@
-import { timeZoneOf } from '../../engine/core/calendar.ts';
-import { getAt, readView } from '../../engine/core/database.ts';
 import { evaluate as evaluateNode, type Scope } from '../../engine/core/expression/evaluate.ts';
+import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression/expression.ts';
 import type { Expression } from '../../engine/core/expression/syntax.ts';
-import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression.ts';
-import type { Json } from '../../engine/core/json.ts';
 import { callsOf } from '../../engine/core/rules/calls.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import { timeZoneOf } from '../../engine/core/text/calendar.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { getAt, readView } from '../../engine/core/world/database.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = [

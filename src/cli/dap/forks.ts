@@ -1,6 +1,6 @@
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { type ChangedFile, ChangedFiles, newInDomain } from './changedFiles.ts';

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { isProposal } from '../../engine/core/dialogue.ts';
-import { endReasonText } from '../../engine/core/displayText.ts';
-import { type Failure, verdictWord } from '../../engine/core/event.ts';
-import { callsIn } from '../../engine/core/message.ts';
-import { baseTask } from '../../engine/core/underPersona.ts';
-import type { Location } from '../../engine/shell/diagnostic.ts';
+import { isProposal } from '../../engine/core/dialogue/dialogue.ts';
+import { baseTask } from '../../engine/core/domain/underPersona.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { type Failure, verdictWord } from '../../engine/core/events/event.ts';
+import { callsIn } from '../../engine/core/events/message.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */

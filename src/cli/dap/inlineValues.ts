@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { contentHash } from '../../engine/core/hash.ts';
-import type { Json, JsonObject } from '../../engine/core/json.ts';
-import { callsIn } from '../../engine/core/message.ts';
+import { baseTask } from '../../engine/core/domain/underPersona.ts';
+import { callsIn } from '../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../engine/core/rules/calls.ts';
-import { baseTask } from '../../engine/core/underPersona.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { inWordsOf, rewardInWords } from '../../engine/shell/reasonInWords.ts';
+import { contentHash } from '../../engine/core/values/hash.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { inWordsOf, rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** What stands beside a line (from 1) of a file while the rollout stands at a step. */
 export type InlineValue = { readonly line: number; readonly text: string };

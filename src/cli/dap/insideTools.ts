@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { laneFolder } from '../../engine/shell/lane/laneChild.ts';
-import type { Inspector } from '../../engine/shell/lane/laneProcess.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import { laneFolder } from '../../engine/shell/lanes/laneChild.ts';
+import type { Inspector } from '../../engine/shell/lanes/laneProcess.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 
 /** A session of the client's JavaScript debugger, as the reverse request `startDebugging` asks for it. */

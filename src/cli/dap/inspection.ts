@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import type { Json } from '../../engine/core/json.ts';
-import { callsIn } from '../../engine/core/message.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
+import { callsIn } from '../../engine/core/events/message.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/records/sentRequests.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';
 import { assigned, editable, placeNamed } from './assignment.ts';
 import type { ClientLines } from './breakpointRequests.ts';

@@ -1,5 +1,5 @@
-import { type Database, diffDatabases, getAt } from '../../engine/core/database.ts';
-import type { Json, Path } from '../../engine/core/json.ts';
+import type { Json, Path } from '../../engine/core/values/json.ts';
+import { type Database, diffDatabases, getAt } from '../../engine/core/world/database.ts';
 
 /** What a step changed in one side of the world, for the marks beside values and everything that holds them. */
 export type Marks = {

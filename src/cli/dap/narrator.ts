@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { terminalText } from '../../engine/core/terminalText.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { eventInWords } from '../../engine/shell/reasonInWords.ts';
+import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { eventInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';

@@ -1,10 +1,10 @@
-import type { Json } from '../../engine/core/json.ts';
-import { viewOf } from '../../engine/shell/driver.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/seats/chatRequest.ts';
-import { adapt } from '../../engine/shell/seats/refusedFields.ts';
-import { seatName } from '../../engine/shell/seats/seatSpec.ts';
-import { sentRequests } from '../../engine/shell/sentRequests.ts';
+import { seatName } from '../../engine/core/domain/seatSpec.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/models/chatRequest.ts';
+import { adapt } from '../../engine/shell/models/refusedFields.ts';
+import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
+import { viewOf } from '../../engine/shell/rollout/driver.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Variable } from './rows.ts';
 import { jsonChildren, shortened } from './variables.ts';

@@ -1,4 +1,4 @@
-import { getAt } from '../../engine/core/database.ts';
+import { getAt } from '../../engine/core/world/database.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Edit } from './edit.ts';
 import type { Variable } from './rows.ts';

@@ -1,4 +1,4 @@
-import { parseTurn, turnFor } from '../../engine/shell/seats/typedTurn.ts';
+import { parseTurn, turnFor } from '../../engine/shell/models/typedTurn.ts';
 import { UsageError } from '../io.ts';
 
 type Asked = {

@@ -1,12 +1,12 @@
-import { type AgendaStanding, agendaStanding } from '../../engine/core/agenda.ts';
-import { unserved } from '../../engine/core/agendaProgress.ts';
-import { factsOf } from '../../engine/core/facts.ts';
-import { occasionalBehaviours, type Persona } from '../../engine/core/persona.ts';
-import { scheduleOf } from '../../engine/core/schedule.ts';
-import type { SeatView } from '../../engine/core/seat.ts';
+import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
+import { factsOf } from '../../engine/core/events/facts.ts';
+import { type AgendaStanding, agendaStanding } from '../../engine/core/seats/agenda.ts';
+import { unserved } from '../../engine/core/seats/agendaProgress.ts';
+import { scheduleOf } from '../../engine/core/seats/schedule.ts';
+import type { SeatView } from '../../engine/core/seats/seat.ts';
 import { standingOf } from '../../engine/core/simulator/direction.ts';
-import { viewOf } from '../../engine/shell/driver.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import { viewOf } from '../../engine/shell/rollout/driver.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Variable } from './rows.ts';
 

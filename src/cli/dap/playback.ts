@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Step } from '../../engine/shell/ports.ts';
-import { rewardInWords } from '../../engine/shell/reasonInWords.ts';
+import { rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';

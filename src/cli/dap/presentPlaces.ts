@@ -1,9 +1,9 @@
-import { contentHash } from '../../engine/core/hash.ts';
-import type { Json } from '../../engine/core/json.ts';
-import type { Location } from '../../engine/shell/diagnostic.ts';
-import { type LoadedDomain, readFiles } from '../../engine/shell/load/loadDomain.ts';
+import { contentHash } from '../../engine/core/values/hash.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { type LoadedDomain, readFiles } from '../../engine/shell/domains/loadDomain.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
-import type { Overlay } from '../../engine/shell/load/source.ts';
+import type { Overlay } from '../../engine/shell/source/source.ts';
 import { filesOf, stampOf } from './changedFiles.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { taskIn } from '../../engine/core/underPersona.ts';
-import { receiptOf } from '../../engine/shell/batch.ts';
-import { Fault } from '../../engine/shell/fault.ts';
-import { openLedger, type Receipt, signingKey } from '../../engine/shell/ledger.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { nameOf } from '../../engine/shell/recordingName.ts';
-import { readRunFile } from '../../engine/shell/runFile.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import { openLedger, type Receipt, signingKey } from '../../engine/shell/records/ledger.ts';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
+import { readRunFile } from '../../engine/shell/records/runFile.ts';
+import { receiptOf } from '../../engine/shell/runs/batch.ts';
 import type { RolloutClosed } from '../../engine/shell/supervisor.ts';
 
 /** The receipt of a rollout or fork of a session; null where it was left before its end. */

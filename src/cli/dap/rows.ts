@@ -1,5 +1,5 @@
-import type { Path } from '../../engine/core/json.ts';
-import type { Side } from '../../engine/core/tool.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
+import type { Path } from '../../engine/core/values/json.ts';
 import type { Edit } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */

@@ -1,5 +1,5 @@
-import type { Step } from '../../engine/shell/ports.ts';
-import type { InWords } from '../../engine/shell/reasonInWords.ts';
+import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** A rule that a step decided, with its worst verdict: `rule confirm-before-write violated: ...`. */
 type RuleReason = { readonly rule: string; readonly isViolated: boolean; readonly text: string };

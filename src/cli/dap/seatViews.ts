@@ -1,9 +1,9 @@
-import { messagesOf, offeredNow } from '../../engine/core/message.ts';
-import type { Offered } from '../../engine/core/tool.ts';
-import { viewOf } from '../../engine/shell/driver.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import type { ChatMessage } from '../../engine/shell/seats/chatMessage.ts';
-import { chatOf, userChatOf } from '../../engine/shell/seats/chatRequest.ts';
+import type { Offered } from '../../engine/core/domain/tool.ts';
+import { messagesOf, offeredNow } from '../../engine/core/events/message.ts';
+import type { ChatMessage } from '../../engine/shell/models/chatMessage.ts';
+import { chatOf, userChatOf } from '../../engine/shell/models/chatRequest.ts';
+import { viewOf } from '../../engine/shell/rollout/driver.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Variable, WholeValue } from './rows.ts';
 import { jsonChildren, shortened } from './variables.ts';

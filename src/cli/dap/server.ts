@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { finished } from 'node:stream';
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
 import { RehearsalSession } from './adapter.ts';
 import { limitedMessages } from './messageLimit.ts';
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
-import { warmWhileIdle } from '../../engine/shell/idleWarming.ts';
-import { canInspectSafely, startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { warmWhileIdle } from '../../engine/shell/lanes/idleWarming.ts';
+import { canInspectSafely, startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 
 /**

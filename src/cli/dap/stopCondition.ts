@@ -1,6 +1,6 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { parseExpression } from '../../engine/core/expression.ts';
-import type { Step } from '../../engine/shell/ports.ts';
+import { parseExpression } from '../../engine/core/expression/expression.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { evaluate } from './expression.ts';
 
 /** When a breakpoint counts, and what it does then. Absent parts ask for nothing. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../engine/shell/load/nearest.ts';
+import { didYouMean } from '../../engine/shell/source/nearest.ts';
 import { UsageError } from '../io.ts';
 import { commands as consoleCommands } from './console.ts';
 import type { InProcessClient } from './inProcessClient.ts';

@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { didYouMean } from '../../engine/shell/load/nearest.ts';
+import { didYouMean } from '../../engine/shell/source/nearest.ts';
 import { UsageError } from '../io.ts';
 import { assignmentIn } from './assignment.ts';
 import { expressionOf } from './databaseRows.ts';

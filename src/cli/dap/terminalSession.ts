@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { terminalText } from '../../engine/core/terminalText.ts';
-import { didYouMean } from '../../engine/shell/load/nearest.ts';
+import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { didYouMean } from '../../engine/shell/source/nearest.ts';
 import { type Io, UsageError } from '../io.ts';
 import type { SessionOptions } from './adapter.ts';
 import { InProcessClient } from './inProcessClient.ts';

@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { blanked } from '../../engine/shell/load/scan.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { blanked } from '../../engine/shell/source/scan.ts';
 
 /**
  * Whether a line (from 1) of a file is code that runs inside a call: the body of a tool, or what tools share. The

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { measureOf, modelRoles } from '../../engine/core/measure.ts';
-import { moneyOf } from '../../engine/core/metrics.ts';
-import type { Step } from '../../engine/shell/ports.ts';
-import { readSidecar, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
-import { readRunFile } from '../../engine/shell/runFile.ts';
+import { measureOf, modelRoles } from '../../engine/core/evaluation/measure.ts';
+import { moneyOf } from '../../engine/core/evaluation/metrics.ts';
+import { readSidecar, type SidecarLine, sidecarPath } from '../../engine/shell/records/recording.ts';
+import { readRunFile } from '../../engine/shell/records/runFile.ts';
+import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from './debuggee.ts';
 import type { Variable } from './rows.ts';
 

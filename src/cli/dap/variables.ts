@@ -1,9 +1,9 @@
-import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
-import { callsIn, type Message, type ToolCall } from '../../engine/core/message.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
-import type { InWords } from '../../engine/shell/reasonInWords.ts';
-import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
-import type { GuardNote } from '../../engine/shell/stepNotes.ts';
+import { callsIn, type Message, type ToolCall } from '../../engine/core/events/message.ts';
+import type { RolloutState } from '../../engine/core/events/state.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
+import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import { parseTurn } from '../../engine/shell/models/typedTurn.ts';
+import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import type { Edit } from './edit.ts';
 import { pageSize, rowsOf, type Variable, type WholeValue } from './rows.ts';
 

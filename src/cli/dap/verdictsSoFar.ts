@@ -1,15 +1,15 @@
-import { diffDatabases } from '../../engine/core/database.ts';
-import type { World } from '../../engine/core/domain.ts';
-import { type Verdict, verdictWord } from '../../engine/core/event.ts';
-import type { FieldComparison } from '../../engine/core/fieldComparison.ts';
-import { type Path, showPath } from '../../engine/core/json.ts';
-import { rewardOf } from '../../engine/core/reward.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
-import type { Task, VerifierName } from '../../engine/core/task.ts';
-import type { Side } from '../../engine/core/tool.ts';
+import type { World } from '../../engine/core/domain/domain.ts';
+import type { FieldComparison } from '../../engine/core/domain/fieldComparison.ts';
+import type { Task, VerifierName } from '../../engine/core/domain/task.ts';
+import type { Side } from '../../engine/core/domain/tool.ts';
+import { type Verdict, verdictWord } from '../../engine/core/events/event.ts';
+import type { RolloutState } from '../../engine/core/events/state.ts';
+import { rewardOf } from '../../engine/core/reward/reward.ts';
+import { type Path, showPath } from '../../engine/core/values/json.ts';
 import { stateOutside } from '../../engine/core/verifiers/assertions.ts';
 import { goldLike } from '../../engine/core/verifiers/database.ts';
-import { verdictsOf } from '../../engine/core/verify.ts';
+import { verdictsOf } from '../../engine/core/verifiers/verify.ts';
+import { diffDatabases } from '../../engine/core/world/database.ts';
 import type { Variable } from './rows.ts';
 import { shortened } from './variables.ts';
 

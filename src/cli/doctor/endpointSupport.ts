@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { jsonOf } from '../../engine/core/json.ts';
-import { Fault } from '../../engine/shell/fault.ts';
-import type { ChatAnswer } from '../../engine/shell/seats/chatAnswer.ts';
-import { prepareAttempts } from '../../engine/shell/seats/endpointAttempts.ts';
-import { faultOf } from '../../engine/shell/seats/endpointFaults.ts';
-import { limiterOf } from '../../engine/shell/seats/endpointLimiter.ts';
-import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
-import { structured } from '../../engine/shell/seats/structuredOutput.ts';
+import type { ModelSeat } from '../../engine/core/domain/seatSpec.ts';
+import { jsonOf } from '../../engine/core/values/json.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import type { ChatAnswer } from '../../engine/shell/models/chatAnswer.ts';
+import { prepareAttempts } from '../../engine/shell/models/endpointAttempts.ts';
+import { faultOf } from '../../engine/shell/models/endpointFaults.ts';
+import { limiterOf } from '../../engine/shell/models/endpointLimiter.ts';
+import { structured } from '../../engine/shell/models/structuredOutput.ts';
 import { type Condition, fine, lacking } from './condition.ts';
 
 export type Endpoint = {

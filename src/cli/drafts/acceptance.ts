@@ -1,7 +1,7 @@
+import { acceptDraft } from '../../authoring/drafts/acceptDraft.ts';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
-import { acceptDraft } from '../../engine/shell/drafting/acceptDraft.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { domainFolder } from '../rolloutOptions.ts';

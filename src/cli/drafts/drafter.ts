@@ -1,5 +1,5 @@
-import type { Drafter } from '../../engine/shell/drafting/askedModel.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
+import type { Drafter } from '../../authoring/drafts/askedModel.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Given, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { wholeNumber } from '../rolloutOptions.ts';

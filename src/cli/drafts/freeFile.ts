@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { inside } from '../../engine/shell/load/source.ts';
+import { inside } from '../../engine/shell/source/source.ts';
 import { UsageError } from '../io.ts';
 
 type Kind = 'task' | 'persona';

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { personaIds } from '../../engine/core/persona.ts';
-import { taskIds } from '../../engine/core/task.ts';
-import { type Placed, placeOf } from '../../engine/shell/load/items.ts';
+import { personaIds } from '../../engine/core/domain/persona.ts';
+import { taskIds } from '../../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { type Placed, placeOf } from '../../engine/shell/source/items.ts';
 import { type Io, UsageError } from '../io.ts';
 
 const ids = { task: taskIds, persona: personaIds } as const;

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { draftChats } from '../../engine/shell/drafting/draftChats.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
-import { isForkName, isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
+import { draftChats } from '../../authoring/drafts/draftChats.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { readRecording } from '../../engine/shell/records/recording.ts';
+import { isForkName, isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';

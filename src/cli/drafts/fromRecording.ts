@@ -1,7 +1,7 @@
+import { draftTask } from '../../authoring/drafts/draftTask.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { draftTask } from '../../engine/shell/drafting/draftTask.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
+import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { readRecording } from '../../engine/shell/records/recording.ts';
 import { type Given, refuseStray, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { requireRecording } from '../requireRecording.ts';

@@ -1,5 +1,5 @@
 import type { Gated } from '../../engine/shell/audit/draftGate.ts';
-import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
 
 /** A draft and what keeps it from being accepted, as data. */
 export function gatedRow({ draft, findings, undecided, passes }: Gated): GatedRow {

@@ -1,6 +1,6 @@
+import { drawnPersona, modelPersona } from '../../authoring/drafts/draftPersona.ts';
+import { draftText } from '../../authoring/draftText.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { drawnPersona, modelPersona } from '../../engine/shell/drafting/draftPersona.ts';
-import { draftText } from '../../engine/shell/drafting/draftText.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt } from '../rolloutOptions.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
-import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
+import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
 import type { Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { type GatedRow, gatedRow, gatedText } from './gatedText.ts';

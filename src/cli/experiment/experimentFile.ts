@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
-import { type Experiment, experimentFileSchema, type Stage } from '../../engine/core/experiment.ts';
-import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
-import { type Diagnostic, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
-import { describeIssues } from '../../engine/shell/load/issue.ts';
-import { nearest } from '../../engine/shell/load/nearest.ts';
-import { readSource } from '../../engine/shell/load/source.ts';
-import { type Places, parseYaml } from '../../engine/shell/load/yaml.ts';
-import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { type Experiment, experimentFileSchema, type Stage } from '../../engine/core/evaluation/experiment.ts';
+import { type Diagnostic, formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
+import { describeIssues } from '../../engine/shell/source/issue.ts';
+import { nearest } from '../../engine/shell/source/nearest.ts';
+import { readSource } from '../../engine/shell/source/source.ts';
+import { type Places, parseYaml } from '../../engine/shell/source/yaml.ts';
+import { trainingKeys } from '../../training/trainingKeys.ts';
 import { UsageError } from '../io.ts';
 import { keyIn, wholePaths } from '../training/trainingFile.ts';
 

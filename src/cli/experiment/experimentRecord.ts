@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod';
-import { replaceFile } from '../../engine/shell/disk.ts';
+import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { readKept } from '../keptFile.ts';
 
 const recordSchema = z.strictObject({

@@ -1,5 +1,5 @@
-import type { ExperimentResult } from '../../engine/core/experiment.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
+import type { ExperimentResult } from '../../engine/core/evaluation/experiment.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
 import { estimateText } from '../compare/text.ts';
 
 const percent = (share: number) => (100 * share).toFixed(1);

@@ -1,11 +1,11 @@
 import { basename, relative, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { type ChatsDomain, chatsDomain } from '../../engine/shell/drafting/chatsDomain.ts';
-import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
-import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
-import type { Source } from '../../engine/shell/import/conversationReader.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
-import { workFolders } from '../../engine/shell/workFolders.ts';
+import type { ReadConversations } from '../../authoring/conversations/conversation.ts';
+import type { Source } from '../../authoring/conversations/conversationReader.ts';
+import { type ChatsDomain, chatsDomain } from '../../authoring/domains/chatsDomain.ts';
+import { requireEmpty, writeNew } from '../../authoring/domains/newFolder.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { workFolders } from '../../engine/shell/files/workFolders.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Given, text, texts } from '../command.ts';
 import {
   logFiles,

@@ -1,12 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import type { McpServer } from '../../engine/core/domain.ts';
-import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
-import { throwUnlessApproved } from '../../engine/shell/approvals.ts';
-import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
-import { type FoundReader, findReader } from '../../engine/shell/drafting/findReader.ts';
+import { type FoundReader, findReader } from '../../authoring/domains/findReader.ts';
 import {
   declared,
   draftWrites,
@@ -15,10 +10,15 @@ import {
   judged,
   mcpDomainFiles,
   serverName,
-} from '../../engine/shell/drafting/mcpDomain.ts';
-import { writeWhole } from '../../engine/shell/drafting/newFolder.ts';
-import { describeEffects, type Effects, serverEffects } from '../../engine/shell/effects.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+} from '../../authoring/domains/mcpDomain.ts';
+import { writeWhole } from '../../authoring/domains/newFolder.ts';
+import type { McpServer } from '../../engine/core/domain/domain.ts';
+import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { throwUnlessApproved } from '../../engine/shell/approvals/approvals.ts';
+import { describeEffects, type Effects, serverEffects } from '../../engine/shell/approvals/effects.ts';
+import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { approveMade } from '../approveMade.ts';
 import type { Given } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
@@ -68,7 +68,7 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
 /** Returns the tools of a server that a model can be offered, and prints why each of the others is left out. */
 async function usableTools({ key, server, files, now }: ToMake, where: string, folder: string, io: Io) {
   // The client is loaded only for domains that have servers.
-  const { listMcpTools } = await import('../../engine/shell/mcp.ts');
+  const { listMcpTools } = await import('../../engine/shell/tools/mcp.ts');
   const first = withFiles(server, files, folder);
   const start = { environment: io.environment, now, signal: io.signal };
   const listed = await listMcpTools(key, first.server, first.folder, start).catch((error: unknown) => {
@@ -131,7 +131,7 @@ async function readerOf(
   tools: readonly Judged[],
   io: Io,
 ): Promise<FoundReader | null> {
-  const { startMcpServer } = await import('../../engine/shell/mcp.ts');
+  const { startMcpServer } = await import('../../engine/shell/tools/mcp.ts');
   const { server: started, folder } = withFiles(server, files, tmpdir());
   const reads = tools.filter(({ isWrite }) => !isWrite).map(({ tool }) => tool);
   const start = () => startMcpServer(key, started, folder, { environment: io.environment, now, signal: io.signal });

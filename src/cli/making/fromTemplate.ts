@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { domainTemplates, templateFiles } from '../../engine/shell/drafting/domainTemplate.ts';
-import { writeNew } from '../../engine/shell/drafting/newFolder.ts';
-import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
+import { domainTemplates, templateFiles } from '../../authoring/domains/domainTemplate.ts';
+import { writeNew } from '../../authoring/domains/newFolder.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';

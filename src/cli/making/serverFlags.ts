@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { RefusedFile } from '../../engine/shell/boundedFile.ts';
-import { copiedEntries, copyFiles } from '../../engine/shell/copyFiles.ts';
-import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
-import type { GivenServer } from '../../engine/shell/drafting/mcpDomain.ts';
+import { commandWords } from '../../authoring/domains/commandWords.ts';
+import type { GivenServer } from '../../authoring/domains/mcpDomain.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { RefusedFile } from '../../engine/shell/files/boundedFile.ts';
+import { copiedEntries, copyFiles } from '../../engine/shell/files/copyFiles.ts';
 import { type Given, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 

@@ -1,11 +1,11 @@
-import type { ChangedRows } from '../../engine/core/changedRows.ts';
-import type { Failure, RolloutEvent, Verdict } from '../../engine/core/event.ts';
-import { outcomeOf } from '../../engine/core/outcome.ts';
-import { taskHash } from '../../engine/core/task.ts';
-import { taskIn } from '../../engine/core/underPersona.ts';
+import { taskHash } from '../../engine/core/domain/task.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { outcomeOf } from '../../engine/core/evaluation/outcome.ts';
+import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
+import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';
+import { reasonInWords, sentenceOf } from '../../engine/shell/domains/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { reasonInWords, sentenceOf } from '../../engine/shell/reasonInWords.ts';
-import { eventsOf, type FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { type TranscriptLine, transcriptOf } from '../transcript.ts';
 
 /** A task that failed in some trial, for a reader who has seen neither the task nor the conversation. */

@@ -1,5 +1,5 @@
-import { sum } from '../../engine/core/statistics.ts';
-import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
+import { sum } from '../../engine/core/values/statistics.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
 import { headline } from './text.ts';
 

@@ -1,8 +1,8 @@
-import type { ChangedRows } from '../../engine/core/changedRows.ts';
-import { counted } from '../../engine/core/counted.ts';
-import { passHatTasks, type RunMetrics } from '../../engine/core/metrics.ts';
+import { passHatTasks, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
+import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import type { Speaker } from '../transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { escaped } from './markup.ts';

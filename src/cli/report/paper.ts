@@ -1,7 +1,7 @@
-import { successByTask } from '../../engine/core/metrics.ts';
-import { mean } from '../../engine/core/statistics.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
-import type { RunRecord } from '../../engine/shell/runRecord.ts';
+import { successByTask } from '../../engine/core/evaluation/metrics.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
+import { mean } from '../../engine/core/values/statistics.ts';
+import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { UsageError } from '../io.ts';
 import type { Section } from './sections.ts';
 import { headline } from './text.ts';

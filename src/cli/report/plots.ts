@@ -1,7 +1,7 @@
-import { endReasonText } from '../../engine/core/displayText.ts';
-import { type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
-import { type Estimate, mean } from '../../engine/core/statistics.ts';
-import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { type RunMetrics, shownPassHats } from '../../engine/core/evaluation/metrics.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
+import { type Estimate, mean } from '../../engine/core/values/statistics.ts';
+import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { escaped } from './markup.ts';
 
 /** A plot as inline SVG. Colours come from the page's variables, so that they follow its light or dark scheme. */

@@ -1,9 +1,9 @@
-import { brokenEnds } from '../../engine/core/answerEnd.ts';
-import { brokenEndText, endReasonText, parserQuestion } from '../../engine/core/displayText.ts';
-import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
-import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/metrics.ts';
-import { mean, sum } from '../../engine/core/statistics.ts';
-import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { type ModelRole, modelRoles } from '../../engine/core/evaluation/measure.ts';
+import { type Distribution, type RunMetrics, shownPassHats } from '../../engine/core/evaluation/metrics.ts';
+import { brokenEndText, endReasonText, parserQuestion } from '../../engine/core/events/displayText.ts';
+import { brokenEnds } from '../../engine/core/values/answerEnd.ts';
+import { mean, sum } from '../../engine/core/values/statistics.ts';
+import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 
 /** One table of a report. The terminal prints it, and the page shows it behind its plot. */
 export type Section = {

@@ -1,7 +1,7 @@
-import { maskingText } from '../../engine/core/displayText.ts';
-import { missingRewards, type RunMetrics } from '../../engine/core/metrics.ts';
-import { tableLines } from '../../engine/core/tableText.ts';
-import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
+import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
+import { maskingText } from '../../engine/core/events/displayText.ts';
+import { tableLines } from '../../engine/core/text/tableText.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { adaptedLines, brokenAnswerLines, failureText, sectionsOf } from './sections.ts';
 
 const shownFailures = 20;

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { usualDialect } from '../../engine/core/dialect.ts';
-import { chatLine } from '../../engine/shell/coldStart/chatLine.ts';
-import { type ExportFormat, exportForms, isExportFormat } from '../../engine/shell/coldStart/exportForms.ts';
-import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
-import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
-import { eventsOf } from '../../engine/shell/runRecord.ts';
+import { usualDialect } from '../../engine/core/domain/dialect.ts';
+import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
+import { eventsOf } from '../../engine/shell/records/runRecord.ts';
+import { chatLine } from '../../synthesis/chatLine.ts';
+import { type ExportFormat, exportForms, isExportFormat } from '../../synthesis/exportForms.ts';
+import { readSelection } from '../../synthesis/synthesisFolder.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { openDomainAt } from '../rolloutOptions.ts';

@@ -1,7 +1,7 @@
-import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
-import { gradeSelection } from '../../engine/shell/coldStart/grader.ts';
-import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
+import { gradeSelection } from '../../synthesis/grader.ts';
+import { readSelection } from '../../synthesis/synthesisFolder.ts';
 import type { Given } from '../command.ts';
 import { drafterNamed } from '../drafts/drafter.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';

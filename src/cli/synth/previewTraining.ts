@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Dialect, usualDialect } from '../../engine/core/dialect.ts';
-import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { Fault } from '../../engine/shell/fault.ts';
-import { recordingEnding } from '../../engine/shell/recordingName.ts';
+import { type Dialect, usualDialect } from '../../engine/core/domain/dialect.ts';
+import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Given, text } from '../command.ts';
 import { dialectIn, trainedDialect } from '../dialect.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readSynthesis, type SynthesisFile } from '../../engine/shell/coldStart/synthesisFolder.ts';
+import { readSynthesis, type SynthesisFile } from '../../synthesis/synthesisFolder.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 

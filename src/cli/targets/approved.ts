@@ -1,7 +1,7 @@
-import { approvalHash, approvedEffects, throwUnlessApproved } from '../../engine/shell/approvals.ts';
-import { type Effects, effectsIn, effectsOfAgent } from '../../engine/shell/effects.ts';
+import { approvalHash, approvedEffects, throwUnlessApproved } from '../../engine/shell/approvals/approvals.ts';
+import { type Effects, effectsIn, effectsOfAgent } from '../../engine/shell/approvals/effects.ts';
 import { parseAgentFile } from '../../engine/shell/load/agentFile.ts';
-import { parseLentModel } from '../../engine/shell/seats/parseSeat.ts';
+import { parseLentModel } from '../../engine/shell/models/parseSeat.ts';
 import { domainsOf } from './keys.ts';
 import type { Launch } from './target.ts';
 import { notCopied } from './trees.ts';

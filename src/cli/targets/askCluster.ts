@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fault } from '../../engine/shell/fault.ts';
+import type { Fault } from '../../engine/shell/files/fault.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { type RayJobs, wordsOfJob } from './rayJobs.ts';
 

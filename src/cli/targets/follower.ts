@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pauseAfter, systemClock } from '../../engine/shell/clock.ts';
-import { Fault, messageOf } from '../../engine/shell/fault.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { lockRun } from '../../engine/shell/runLock.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { lastWordOf } from '../../engine/shell/trainingRun.ts';
+import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
+import { pauseAfter, systemClock } from '../../engine/shell/processes/clock.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { lockRun } from '../../engine/shell/records/runLock.ts';
+import { lastWordOf } from '../../engine/shell/records/trainingRun.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import type { Io } from '../io.ts';
 import { isGone } from './runFolder.ts';
 

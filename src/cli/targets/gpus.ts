@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
+import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import type { Launch, Plan } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { variablesIn } from '../../engine/shell/placeholders.ts';
-import { keptSecret } from '../../engine/shell/secrets.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { variablesIn } from '../../engine/shell/keys/placeholders.ts';
+import { keptSecret } from '../../engine/shell/keys/secrets.ts';
 import { hubKeys, trainerEnvironment } from '../pythonEnvironment.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { Fault } from '../../engine/shell/fault.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Io, UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';

@@ -3,7 +3,7 @@ import { createReadStream, lstatSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import type { FarCall } from './farSide.ts';
 import { cutFault, environmentFault } from './targetFaults.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
 
 const needsSchema = z.object({
   /** What the run writes to the disk where its folder is. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { engineCommand } from '../training/engineCommand.ts';

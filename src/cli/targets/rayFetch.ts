@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { replaceFile } from '../../engine/shell/disk.ts';
-import type { Fault } from '../../engine/shell/fault.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { replaceFile } from '../../engine/shell/files/disk.ts';
+import type { Fault } from '../../engine/shell/files/fault.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { askCluster } from './askCluster.ts';

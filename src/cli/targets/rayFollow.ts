@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
-import { replaceFile } from '../../engine/shell/disk.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { replaceFile } from '../../engine/shell/files/disk.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import type { Io } from '../io.ts';
 import { readKept } from '../keptFile.ts';
 import { followElsewhere, passStopOn } from './follower.ts';

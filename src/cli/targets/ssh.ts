@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { byStep } from '../../engine/shell/trainingRun.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { byStep } from '../../engine/shell/records/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
 import type { Interpreter } from '../pythonEnvironment.ts';
 import { engineCommand } from '../training/engineCommand.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import type { Fault } from '../../engine/shell/fault.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { Fault } from '../../engine/shell/files/fault.ts';
 import type { Interpreter } from '../pythonEnvironment.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, openSsh } from './farSide.ts';

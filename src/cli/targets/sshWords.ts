@@ -1,4 +1,4 @@
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
 import type { SshAddress } from './sshAddress.ts';
 
 /** The command that a person would type to reach a target. */

@@ -1,4 +1,4 @@
-import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import type { Io } from '../io.ts';
 import type { Interpreter } from '../pythonEnvironment.ts';
 import type { Needs } from './needs.ts';

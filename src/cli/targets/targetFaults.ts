@@ -1,4 +1,4 @@
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../io.ts';
 import type { Launch } from './target.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import * as z from 'zod';
-import { rememberEffects, throwUnlessApproved } from '../../engine/shell/approvals.ts';
-import { replaceFile } from '../../engine/shell/disk.ts';
-import { type Effects, effectsOfTarget } from '../../engine/shell/effects.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { rememberEffects, throwUnlessApproved } from '../../engine/shell/approvals/approvals.ts';
+import { type Effects, effectsOfTarget } from '../../engine/shell/approvals/effects.ts';
+import { replaceFile } from '../../engine/shell/files/disk.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { UsageError } from '../io.ts';
 import { readKept } from '../keptFile.ts';
 import { interpreterOf } from '../pythonEnvironment.ts';

@@ -10,8 +10,8 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isWithin } from '../../engine/shell/boundedFile.ts';
-import { workFolder } from '../../engine/shell/workFolders.ts';
+import { isWithin } from '../../engine/shell/files/boundedFile.ts';
+import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
 import type { Launch } from './target.ts';

@@ -1,4 +1,4 @@
-import { throwUnlessAllowed } from '../../engine/shell/keyOrigins.ts';
+import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { type Endpoint, endpointSchema } from '../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
 
@@ -11,7 +11,7 @@ export async function throwUnlessUsersServed(
   const isAsked = (key: string) => key !== 'evaluate_user' || config['evaluate_every'] !== 0;
   const found = new Map(endpointsIn(config, isAsked).map((each) => [JSON.stringify(each), each]));
   if (found.size === 0) return;
-  const { throwUnlessServed } = await import('../../engine/shell/seats/openai.ts');
+  const { throwUnlessServed } = await import('../../engine/shell/models/openai.ts');
   for (const { base_url: baseUrl, model, api_key_env: keyName = null } of found.values()) {
     allowed(baseUrl, keyName, environment);
     const key = (keyName !== null && environment[keyName]) || '';

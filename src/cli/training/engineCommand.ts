@@ -1,4 +1,4 @@
-import { withoutInspector } from '../../engine/shell/runtimeFlags.ts';
+import { withoutInspector } from '../../engine/shell/processes/runtimeFlags.ts';
 
 /** How the trainer starts the engine. */
 export function engineCommand(node: string, bundle: string): readonly string[] {

@@ -1,6 +1,6 @@
-import type { Measure } from '../../engine/core/measure.ts';
-import { sum } from '../../engine/core/statistics.ts';
-import type { Task } from '../../engine/core/task.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import type { Measure } from '../../engine/core/evaluation/measure.ts';
+import { sum } from '../../engine/core/values/statistics.ts';
 
 /** A model may call what no tool is named, a new name each time: such calls are counted together. */
 const unknownTool = 'unknown';

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { withoutKeys } from '../../engine/shell/childEnvironment.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { withoutInspector } from '../../engine/shell/runtimeFlags.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
+import { withoutInspector } from '../../engine/shell/processes/runtimeFlags.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { endingOf, type Launch, type Prepared, type Target } from '../targets/target.ts';

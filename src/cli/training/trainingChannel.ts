@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
-import { type DomainFile, userSeatFor } from '../../engine/core/domain.ts';
-import type { EventType } from '../../engine/core/event.ts';
-import { issueText } from '../../engine/core/issueText.ts';
-import { measureOf } from '../../engine/core/measure.ts';
-import { taskIn } from '../../engine/core/underPersona.ts';
-import { resultOf } from '../../engine/shell/batch.ts';
-import { unfitness } from '../../engine/shell/diagnostic.ts';
-import { Fault, messageOf } from '../../engine/shell/fault.ts';
+import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
+import { type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { measureOf } from '../../engine/core/evaluation/measure.ts';
+import type { EventType } from '../../engine/core/events/event.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
+import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { unfitness } from '../../engine/shell/files/diagnostic.ts';
+import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
+import { version } from '../../engine/shell/files/version.ts';
 import { fitnessOf, fitTasks } from '../../engine/shell/load/fitness.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
-import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { resultOf } from '../../engine/shell/runs/batch.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
   type LiveRollout,
@@ -20,7 +21,6 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { version } from '../../engine/shell/version.ts';
 import { leftOutText, settledModel } from '../rolloutOptions.ts';
 import { factsOf } from './rolloutFacts.ts';
 import {

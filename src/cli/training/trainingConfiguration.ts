@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import type { Dialect } from '../../engine/core/dialect.ts';
-import { issueText } from '../../engine/core/issueText.ts';
-import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
-import { profileFor } from '../../engine/core/trainingProfile.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
+import type { Dialect } from '../../engine/core/domain/dialect.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Given, text, texts } from '../command.ts';
 import { trainedDialect } from '../dialect.ts';
 import { type Io, UsageError } from '../io.ts';

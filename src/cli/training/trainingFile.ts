@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isObject, type Json } from '../../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
-import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
-import { readSource } from '../../engine/shell/load/source.ts';
-import { parseYaml } from '../../engine/shell/load/yaml.ts';
-import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { isObject, type Json } from '../../engine/core/values/json.ts';
+import { formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
+import { readSource } from '../../engine/shell/source/source.ts';
+import { parseYaml } from '../../engine/shell/source/yaml.ts';
+import { trainingKeys } from '../../training/trainingKeys.ts';
 import { UsageError } from '../io.ts';
 
 type Values = Readonly<Record<string, Json>>;

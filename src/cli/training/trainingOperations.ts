@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Json } from '../../engine/core/json.ts';
-import type { TrainingKind } from '../../engine/core/trainingKind.ts';
-import { trainingKinds } from '../../engine/core/trainingKind.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { workFolders } from '../../engine/shell/workFolders.ts';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { workFolders } from '../../engine/shell/files/workFolders.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { rememberInterpreters, throwUnlessInterpretersApproved } from '../namedInterpreters.ts';

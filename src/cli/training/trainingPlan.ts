@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { quantile } from '../../engine/core/statistics.ts';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
-import { valueOfLine } from '../../engine/shell/trainingRun.ts';
+import { quantile } from '../../engine/core/values/statistics.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { valueOfLine } from '../../engine/shell/records/trainingRun.ts';
+import { trainingKeys } from '../../training/trainingKeys.ts';
 import type { Io } from '../io.ts';
 import { environmentDownload } from '../pythonEnvironment.ts';
 import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { issueText } from '../../engine/core/issueText.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
 
 /** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
 export const trainingProtocol = 1;

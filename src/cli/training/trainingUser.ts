@@ -1,6 +1,6 @@
-import { type DomainFile, userSeatFor } from '../../engine/core/domain.ts';
-import { parseSeat } from '../../engine/shell/seats/parseSeat.ts';
-import { seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
+import { seatName } from '../../engine/core/domain/seatSpec.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Io, UsageError } from '../io.ts';
 
 /** Who plays the user, as the training protocol names a seat. A key stays in the environment. */

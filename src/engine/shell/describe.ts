@@ -1,11 +1,11 @@
-import type { Tool } from '../core/tool.ts';
-import { throwUnlessApproved } from './approvals.ts';
-import { type EffectDomain, effectsOfDomain, isOfCode } from './effects.ts';
-import { Fault } from './fault.ts';
-import { startLane } from './lane/laneProcess.ts';
-import { completeDomain } from './load/completeDomain.ts';
+import type { Tool } from '../core/domain/tool.ts';
+import { throwUnlessApproved } from './approvals/approvals.ts';
+import { type EffectDomain, effectsOfDomain, isOfCode } from './approvals/effects.ts';
+import { completeDomain } from './domains/completeDomain.ts';
+import { Fault } from './files/fault.ts';
+import { startLane } from './lanes/laneProcess.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
-import { SharedTools, type ToolDomain } from './sharedTools.ts';
+import { SharedTools, type ToolDomain } from './tools/sharedTools.ts';
 
 /** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */
 export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomain> {

@@ -1,13 +1,13 @@
-import type { Domain, HostedEnvironment } from '../core/domain.ts';
-import type { Failure } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Tool } from '../core/tool.ts';
-import type { GoldCache } from './checkedRollout.ts';
-import { Fault } from './fault.ts';
-import type { FromInspector, FromLane } from './lane/laneMessage.ts';
-import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lane/laneProcess.ts';
+import type { Domain, HostedEnvironment } from '../core/domain/domain.ts';
+import type { Tool } from '../core/domain/tool.ts';
+import type { Failure } from '../core/events/event.ts';
+import type { JsonObject } from '../core/values/json.ts';
+import { completeDomain, type LoadedDomain } from './domains/loadDomain.ts';
+import { Fault } from './files/fault.ts';
+import type { GoldCache } from './lanes/checkedRollout.ts';
+import type { FromInspector, FromLane } from './lanes/laneMessage.ts';
+import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lanes/laneProcess.ts';
 import { fitnessOf, unfitFault } from './load/fitness.ts';
-import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
 /** How long a lane may say nothing of its rollouts, in ms, beside the longest time limit of a tool. */
 const longestSilenceMs = 60_000;

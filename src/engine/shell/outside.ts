@@ -1,23 +1,34 @@
-import type { Domain } from '../core/domain.ts';
-import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import type { Tokens } from '../core/measure.ts';
-import type { AgentReply, UserReply } from '../core/seat.ts';
-import type { Tool } from '../core/tool.ts';
-import type { CheckedQuestion } from './checkedRollout.ts';
-import { Fault } from './fault.ts';
-import type { Answer, LaneSeats, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
-import type { RolloutTools } from './rolloutTools.ts';
-import type { AgentSession } from './seats/agentSession.ts';
-import type { OnRetry, Retry } from './seats/endpointAttempts.ts';
-import type { AskLentModel } from './seats/lentModel.ts';
-import type { ModelCall } from './seats/modelCall.ts';
-import { settingsOfDomain, throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from './seats/modelSettings.ts';
-import { parseSeat } from './seats/parseSeat.ts';
-import { type AgentSeat, type AskedSettings, type ModelSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
-import type { AskedSimulator } from './seats/toolSimulator.ts';
-import { parseTurn } from './seats/typedTurn.ts';
-import { keptSecret } from './secrets.ts';
-import type { SideNote } from './sideNote.ts';
+import type { Domain } from '../core/domain/domain.ts';
+import {
+  type AgentSeat,
+  type AskedSettings,
+  type ModelSeat,
+  pureSeats,
+  type SeatSpec,
+} from '../core/domain/seatSpec.ts';
+import type { Tool } from '../core/domain/tool.ts';
+import type { Tokens } from '../core/evaluation/measure.ts';
+import type { JudgeAnswer, JudgeQuestion } from '../core/rollout/judgement.ts';
+import type { AgentReply, UserReply } from '../core/seats/seat.ts';
+import { Fault } from './files/fault.ts';
+import type { SideNote } from './files/sideNote.ts';
+import { keptSecret } from './keys/secrets.ts';
+import type { CheckedQuestion } from './lanes/checkedRollout.ts';
+import type { Answer, LaneSeats, RemoteView, SimulatedAnswer } from './lanes/laneMessage.ts';
+import type { AgentSession } from './models/agentSession.ts';
+import type { OnRetry, Retry } from './models/endpointAttempts.ts';
+import type { AskLentModel } from './models/lentModel.ts';
+import type { ModelCall } from './models/modelCall.ts';
+import {
+  settingsOfDomain,
+  throwUnlessHeadersAllowed,
+  withFilledHeaders,
+  withSettings,
+} from './models/modelSettings.ts';
+import { parseSeat } from './models/parseSeat.ts';
+import type { AskedSimulator } from './models/toolSimulator.ts';
+import { parseTurn } from './models/typedTurn.ts';
+import type { RolloutTools } from './tools/rolloutTools.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -111,7 +122,7 @@ export function outsideOf(
   const outside: Outside = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
-        const { askAgentModel } = await import('./seats/openai.ts');
+        const { askAgentModel } = await import('./models/openai.ts');
         return asked('agent', agent, (key, onRetry, model) =>
           askAgentModel(model, key, withName(view), signal, onRetry),
         );
@@ -121,7 +132,7 @@ export function outsideOf(
     },
     user: async (view, signal, domain) => {
       if (user.type === 'openai') {
-        const { askUserModel } = await import('./seats/simulatedUser.ts');
+        const { askUserModel } = await import('./models/simulatedUser.ts');
         return asked('user', user, (key, onRetry, model) =>
           askUserModel(model, key, { ...view, domain }, signal, onRetry),
         );
@@ -134,13 +145,13 @@ export function outsideOf(
     ...(judge?.type === 'openai'
       ? {
           judge: async (question, signal) => {
-            const { askJudgeModel } = await import('./seats/judge.ts');
+            const { askJudgeModel } = await import('./models/judge.ts');
             return asked('judge', judge, (key, onRetry, model) => askJudgeModel(model, key, question, signal, onRetry));
           },
         }
       : {}),
     simulate: async (model, tool, question, signal) => {
-      const { askToolModel } = await import('./seats/toolSimulator.ts');
+      const { askToolModel } = await import('./models/toolSimulator.ts');
       return asked('tool', withSettings(model, toolSettings), (key, onRetry, filled) =>
         askToolModel(filled, key, tool, question, signal, onRetry),
       );
@@ -164,7 +175,7 @@ function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside, log: (tex
         session = null;
       }
       if (!session) {
-        const { AgentSession } = await import('./seats/agentSession.ts');
+        const { AgentSession } = await import('./models/agentSession.ts');
         session = new AgentSession(agent, ask, log);
       }
       return session.ask(view, signal);

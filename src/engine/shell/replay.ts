@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { openDatabase } from '../core/database.ts';
-import type { Recorded } from '../core/event.ts';
-import { useNativeHash } from '../core/hash.ts';
-import { follow, type Setting, stateHash } from '../core/rollout.ts';
-import type { RolloutState } from '../core/state.ts';
-import { baseHash } from '../core/world.ts';
-import { messageOf } from './fault.ts';
-import type { LoadedDomain } from './load/loadDomain.ts';
-import { remembered } from './load/source.ts';
-import { type RecordingProblem, readRecording } from './recording.ts';
+import type { Recorded } from '../core/events/event.ts';
+import type { RolloutState } from '../core/events/state.ts';
+import { baseHash } from '../core/events/world.ts';
+import { follow, type Setting, stateHash } from '../core/rollout/rollout.ts';
+import { useNativeHash } from '../core/values/hash.ts';
+import { openDatabase } from '../core/world/database.ts';
+import type { LoadedDomain } from './domains/loadDomain.ts';
+import { messageOf } from './files/fault.ts';
+import { type RecordingProblem, readRecording } from './records/recording.ts';
+import { remembered } from './source/source.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };
 

@@ -1,10 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { EventType } from '../core/event.ts';
-import type { ModelRole } from '../core/measure.ts';
-import type { Reads } from '../core/reads.ts';
-import { makeFolder, onDisk } from './disk.ts';
-import type { LaneEvent } from './lane/laneMessage.ts';
+import type { ModelRole } from '../core/evaluation/measure.ts';
+import type { EventType } from '../core/events/event.ts';
+import type { Reads } from '../core/events/reads.ts';
+import { makeFolder, onDisk } from './files/disk.ts';
+import type { SideNote } from './files/sideNote.ts';
+import type { LaneEvent } from './lanes/laneMessage.ts';
+import { isModelCall, joinCalls } from './models/modelCall.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -13,9 +15,7 @@ import {
   type RecordedLine,
   type SidecarLine,
   sidecarPath,
-} from './recording.ts';
-import { isModelCall, joinCalls } from './seats/modelCall.ts';
-import type { SideNote } from './sideNote.ts';
+} from './records/recording.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;

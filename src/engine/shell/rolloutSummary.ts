@@ -1,7 +1,7 @@
-import { patchesOf } from '../core/database.ts';
-import type { Writes } from '../core/event.ts';
-import { measureOf } from '../core/measure.ts';
-import type { ReportCard } from '../core/reportCard.ts';
+import { measureOf } from '../core/evaluation/measure.ts';
+import type { Writes } from '../core/events/event.ts';
+import type { ReportCard } from '../core/events/reportCard.ts';
+import { patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './load/loadedDomain.ts';
 import { replayRecording } from './replay.ts';
 

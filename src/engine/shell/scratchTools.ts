@@ -1,22 +1,22 @@
-import type { RolloutEvent, Writes } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
-import { exactJson, largeIntegerPlaces } from '../core/largeIntegers.ts';
-import { type Attachments, attachmentsOf } from '../core/media.ts';
-import { offeredNow } from '../core/message.ts';
-import { personaSchema } from '../core/persona.ts';
-import { taskSchema } from '../core/task.ts';
-import type { Side, Tool } from '../core/tool.ts';
-import { Fault, messageOf } from './fault.ts';
-import type { RemoteView } from './lane/laneMessage.ts';
+import { personaSchema } from '../core/domain/persona.ts';
+import { taskSchema } from '../core/domain/task.ts';
+import type { Side, Tool } from '../core/domain/tool.ts';
+import type { RolloutEvent, Writes } from '../core/events/event.ts';
+import { offeredNow } from '../core/events/message.ts';
+import type { JsonObject } from '../core/values/json.ts';
+import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
+import { type Attachments, attachmentsOf } from '../core/values/media.ts';
+import type { LoadedDomain } from './domains/loadDomain.ts';
+import { Fault, messageOf } from './files/fault.ts';
+import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
-import type { LoadedDomain } from './load/loadDomain.ts';
-import { nearest } from './load/nearest.ts';
-import type { ShownTools } from './mcpServer.ts';
 import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
+import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
+import { nearest } from './source/nearest.ts';
 import { startOf } from './start.ts';
 import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
-import { unlessAborted } from './unlessAborted.ts';
+import type { ShownTools } from './tools/mcpServer.ts';
 
 /** What a call came to on the scratch database. */
 export type ScratchResult = Attachments & {

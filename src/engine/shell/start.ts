@@ -1,10 +1,10 @@
-import type { Domain } from '../core/domain.ts';
-import { type RolloutStarted, recordingFormat } from '../core/event.ts';
-import { systemPrompt } from '../core/policy.ts';
-import { type Task, taskHash } from '../core/task.ts';
-import { offeredAs, type Side } from '../core/tool.ts';
-import { type SeatSpec, seatName } from './seats/seatSpec.ts';
-import { version } from './version.ts';
+import type { Domain } from '../core/domain/domain.ts';
+import { systemPrompt } from '../core/domain/policy.ts';
+import { type SeatSpec, seatName } from '../core/domain/seatSpec.ts';
+import { type Task, taskHash } from '../core/domain/task.ts';
+import { offeredAs, type Side } from '../core/domain/tool.ts';
+import { type RolloutStarted, recordingFormat } from '../core/events/event.ts';
+import { version } from './files/version.ts';
 
 export type StartOptions = {
   readonly seed: string;

@@ -1,13 +1,15 @@
-import type { Domain } from '../core/domain.ts';
-import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
-import type { Json } from '../core/json.ts';
-import type { ModelRole } from '../core/measure.ts';
-import type { Setting } from '../core/rollout.ts';
-import type { Task } from '../core/task.ts';
-import { outsideSource } from '../core/tool.ts';
-import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './checkedRollout.ts';
-import { isUnverified } from './effectEvents.ts';
-import { cancelled, Fault } from './fault.ts';
+import type { Domain } from '../core/domain/domain.ts';
+import type { Task } from '../core/domain/task.ts';
+import { outsideSource } from '../core/domain/tool.ts';
+import type { ModelRole } from '../core/evaluation/measure.ts';
+import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/events/event.ts';
+import type { Setting } from '../core/rollout/rollout.ts';
+import type { Json } from '../core/values/json.ts';
+import type { LoadedDomain } from './domains/loadDomain.ts';
+import { cancelled, Fault } from './files/fault.ts';
+import type { SideNote } from './files/sideNote.ts';
+import { redacted, redactedPart, redactedValue } from './keys/secrets.ts';
+import { type CheckedQuestion, CheckedRollout, ForgedMessage } from './lanes/checkedRollout.ts';
 import type {
   CallAnswer,
   ClaimedEvent,
@@ -16,19 +18,17 @@ import type {
   PythonAnswer,
   Question,
   SimulatedAnswer,
-} from './lane/laneMessage.ts';
-import type { Inspector } from './lane/laneProcess.ts';
+} from './lanes/laneMessage.ts';
+import type { Inspector } from './lanes/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import { type Fitness, fitnessOf, unfitFault } from './load/fitness.ts';
-import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
-import type { SidecarLine } from './recording.ts';
+import type { SidecarLine } from './records/recording.ts';
 import { settingOf } from './replay.ts';
+import { isUnverified } from './rollout/effectEvents.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
-import { RolloutTools } from './rolloutTools.ts';
-import { redacted, redactedPart, redactedValue } from './secrets.ts';
-import { SharedTools } from './sharedTools.ts';
-import type { SideNote } from './sideNote.ts';
+import { RolloutTools } from './tools/rolloutTools.ts';
+import { SharedTools } from './tools/sharedTools.ts';
 
 export type RolloutRequest = {
   readonly task: Task;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { issueText } from '../../engine/core/issueText.ts';
-import { jsonOf } from '../../engine/core/json.ts';
-import { textOf } from '../../engine/shell/seats/chatAnswer.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
+import { jsonOf } from '../../engine/core/values/json.ts';
+import { textOf } from '../../engine/shell/models/chatAnswer.ts';
 
 /** One message as the editor's language models take it: they know a user and an assistant, and no system prompt. */
 export type EditorMessage = { readonly role: 'user' | 'assistant'; readonly parts: readonly EditorPart[] };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
-import { isLocalRequest, isSameToken } from '../../engine/shell/loopback.ts';
+import { isLocalRequest, isSameToken } from '../../engine/shell/processes/loopback.ts';
 import type { EditorAnswer, EditorMessage } from './editorChat.ts';
 
 /** Names of the environment of the commands that the editor starts; the seats of the engine read them. */

@@ -1,6 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { answerOf, runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { requireWritable } from '../runs/runPlaces.ts';

@@ -1,4 +1,4 @@
-import { makeNewRunFolder } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder } from '../../engine/shell/records/runName.ts';
 
 /** A rollout that the editor's own agent asks for. */
 export type AskedRun = {

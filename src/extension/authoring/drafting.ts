@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { pickEditorModel } from '../assistant/editorModels.ts';
 import type { Context } from '../context.ts';
 import { tell } from '../tell.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
-import { counted } from '../../engine/core/counted.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { pickLogFiles, pickLogKind } from '../chats/pickLogs.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -54,7 +54,7 @@ async function askLogs(): Promise<readonly string[] | undefined> {
 }
 
 async function pickSource({ extension }: Context): Promise<Choice | undefined> {
-  const { domainTemplates } = await import('../../engine/shell/drafting/domainTemplate.ts');
+  const { domainTemplates } = await import('../../authoring/domains/domainTemplate.ts');
   const templates = domainTemplates(join(extension.extensionPath, 'templates')).map(
     ({ name, description }): Choice => ({ label: name, detail: description, from: 'template', template: name }),
   );

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { counted } from '../../engine/core/counted.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { type CommandEnd, runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
-import { counted } from '../../engine/core/counted.ts';
-import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
-import type { ConversationsReport } from '../../engine/shell/import/importConversations.ts';
-import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
+import type { ReadConversations } from '../../authoring/conversations/conversation.ts';
+import type { ConversationsReport } from '../../authoring/conversations/importConversations.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { openRecording } from '../runs/runCommands.ts';

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { counted } from '../../engine/core/counted.ts';
-import type { Intent } from '../../engine/core/intents.ts';
+import type { Intent } from '../../authoring/drafts/intents.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { recordingOf } from '../runs/runCommands.ts';

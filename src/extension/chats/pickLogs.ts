@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { maskingLimits } from '../../engine/core/masking/mark.ts';
+import { maskingLimits } from '../../engine/core/text/maskingMark.ts';
 
 /** What recorded conversations can be in, as the command line names it. */
 const kinds = [

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { agreementText } from '../../engine/core/coldStart/agreement.ts';
-import type { Checked, SpotCheck } from '../../engine/shell/coldStart/spotCheck.ts';
+import { agreementText } from '../../synthesis/agreement.ts';
+import type { Checked, SpotCheck } from '../../synthesis/spotCheck.ts';
 import { activeFile } from '../activeFile.ts';
 import { openRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
@@ -50,7 +50,7 @@ export async function startSpotCheck(target: unknown): Promise<number | undefine
 /** Reads the queue anew, where there is one, and shows how far it is. */
 export async function refreshSpotCheck(): Promise<void> {
   if (folder === undefined) return;
-  const { spotCheckOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const { spotCheckOf } = await import('../../synthesis/spotCheck.ts');
   const size = sampleSizeOf(vscode.workspace.getConfiguration('rehearsal').get('synth.spotCheckSize'));
   const check = spotCheckOf(folder, size, '1');
   nodes = check.queue.map((checked) => ({
@@ -89,7 +89,7 @@ function nodeOf(target: unknown): CheckedNode | undefined {
 export async function decideRollout(target: unknown, decision: 'accept' | 'reject'): Promise<boolean> {
   const node = nodeOf(target);
   if (!node || folder === undefined) return notInSample();
-  const { decide } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const { decide } = await import('../../synthesis/spotCheck.ts');
   decide(folder, node.checked.row.recording, decision);
   await refreshSpotCheck();
   await openNext();
@@ -109,7 +109,7 @@ export async function editByFork(target: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
   const node = nodeOf(target);
   if (!node) return notInSample();
-  const { forksOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const { forksOf } = await import('../../synthesis/spotCheck.ts');
   if (folder !== undefined && forksOf(folder, node.checked.row.recording).length > 0) return takeFork(node, true);
   return debugThenTake(node);
 }
@@ -128,7 +128,7 @@ async function debugThenTake(node: CheckedNode): Promise<boolean> {
 /** @param isAgain whether a person may go on to make another fork */
 async function takeFork(node: CheckedNode, isAgain: boolean): Promise<boolean> {
   if (folder === undefined) return false;
-  const { decide, forksOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const { decide, forksOf } = await import('../../synthesis/spotCheck.ts');
   const { recording } = node.checked.row;
   const forks = forksOf(folder, recording);
   if (forks.length === 0) return false;

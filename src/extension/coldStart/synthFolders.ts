@@ -22,7 +22,7 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
   const foldersIn = async (place: string) =>
     (await readdir(place).catch(() => [])).map((id) => ({ id, folder: join(place, id) }));
   const found = (await Promise.all(workPlaces('synth').map(foldersIn))).flat();
-  const { readSelection, readSynthesis } = await import('../../engine/shell/coldStart/synthesisFolder.ts');
+  const { readSelection, readSynthesis } = await import('../../synthesis/synthesisFolder.ts');
   return found
     .toSorted((one, other) => other.id.localeCompare(one.id))
     .flatMap(({ id, folder }) => {

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Balance } from '../../engine/core/coldStart/balanceReport.ts';
-import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
+import type { Balance } from '../../synthesis/balanceReport.ts';
 import { askNamedModel } from '../authoring/drafting.ts';
 import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';

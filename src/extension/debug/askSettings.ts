@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ModelSettings } from '../../engine/core/modelSettings.ts';
+import type { ModelSettings } from '../../engine/core/domain/modelSettings.ts';
 import type { Context } from '../context.ts';
 
 const settingsKey = 'rehearsal.pickedSettings';

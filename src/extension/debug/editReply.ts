@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../contributions.ts';
 import { chosenFrame, debuggedSession, type Frames } from './stoppedSession.ts';
 import { openWhole, type WholeText } from './valueFiles.ts';

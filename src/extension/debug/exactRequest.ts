@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { chosenFrame, debuggedSession } from './stoppedSession.ts';
 
 type Shown = { readonly name: string; readonly body: string };

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { firstLine, lastLines } from '../../engine/shell/recordingEnds.ts';
-import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/recordingName.ts';
+import { firstLine, lastLines } from '../../engine/shell/records/recordingEnds.ts';
+import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 
 /** One recording among its forks. */
 export type ForkNode = {

@@ -1,6 +1,6 @@
-import { issueText } from '../../engine/core/issueText.ts';
-import { jsonOf } from '../../engine/core/json.ts';
-import { type ModelSettings, modelSettingsSchema } from '../../engine/core/modelSettings.ts';
+import { type ModelSettings, modelSettingsSchema } from '../../engine/core/domain/modelSettings.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
+import { jsonOf } from '../../engine/core/values/json.ts';
 
 /** Headers go only to an endpoint that the same source names, and here a model is picked. */
 const pickedSchema = modelSettingsSchema.omit({ headers: true });

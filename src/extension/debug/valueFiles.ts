@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debuggedSession } from './stoppedSession.ts';
 
 /** The scheme of values that stand in an editor tab. */

@@ -1,9 +1,9 @@
 import type * as vscode from 'vscode';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
-import { partsOf } from '../../engine/shell/load/fileParts.ts';
-import { type ItemKind, parseItems } from '../../engine/shell/load/items.ts';
-import type { Source } from '../../engine/shell/load/source.ts';
-import { parseYaml } from '../../engine/shell/load/yaml.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
+import { partsOf } from '../../engine/shell/source/fileParts.ts';
+import { type ItemKind, parseItems } from '../../engine/shell/source/items.ts';
+import type { Source } from '../../engine/shell/source/source.ts';
+import { parseYaml } from '../../engine/shell/source/yaml.ts';
 import type { FileProblem, Shown } from '../../webview/protocol.ts';
 
 /** An entry of a file, as the engine reads it; null where it can't. */

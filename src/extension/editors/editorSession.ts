@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { TextEdit, TextEdits } from '../../engine/language/textEdit.ts';
-import { yamlEdits } from '../../engine/language/yamlEdit.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { yamlEdits } from '../../language/edits/yamlEdit.ts';
+import type { TextEdit, TextEdits } from '../../language/symbols/textEdit.ts';
 import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../../webview/protocol.ts';
 import { registerForm } from '../activeFile.ts';
 import type { Context } from '../context.ts';

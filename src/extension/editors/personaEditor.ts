@@ -1,7 +1,7 @@
-import { userSeatFor } from '../../engine/core/domain.ts';
-import { type Persona, personaSchema } from '../../engine/core/persona.ts';
+import { userSeatFor } from '../../engine/core/domain/domain.ts';
+import { type Persona, personaSchema } from '../../engine/core/domain/persona.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
 import { simulatorPrompt } from '../../engine/core/simulator/prompt.ts';
-import type { Task } from '../../engine/core/task.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { lastResults } from '../language/lastResult.ts';

@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { type ParsedPolicy, type PolicyBlock, parsePolicy } from '../../engine/core/policy.ts';
-import type { Rule } from '../../engine/core/rule.ts';
+import { type ParsedPolicy, type PolicyBlock, parsePolicy } from '../../engine/core/domain/policy.ts';
+import type { Rule } from '../../engine/core/domain/rule.ts';
+import { tasksThatTry } from '../../engine/shell/checks/checkCoverage.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { placeOf } from '../../engine/shell/source/items.ts';
 import {
   addRuleEdits,
   isHeading,
@@ -10,10 +13,7 @@ import {
   removeRuleEdits,
   ruleEdits,
   ruleTextOf,
-} from '../../engine/language/policyEdit.ts';
-import { tasksThatTry } from '../../engine/shell/load/checkCoverage.ts';
-import { placeOf } from '../../engine/shell/load/items.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+} from '../../language/edits/policyEdit.ts';
 import type { PolicyContent, RuleCard } from '../../webview/protocol.ts';
 import { lastResults } from '../language/lastResult.ts';
 import type { RuleResult } from '../runs/lastResults.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { JsonObject } from '../../engine/core/json.ts';
-import { type Task, taskSchema } from '../../engine/core/task.ts';
+import { type Task, taskSchema } from '../../engine/core/domain/task.ts';
+import type { JsonObject } from '../../engine/core/values/json.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/protocol.ts';
 import { chosenIn } from './documentItems.ts';

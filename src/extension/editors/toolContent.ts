@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../engine/core/json.ts';
-import type { SimulatedTool } from '../../engine/core/simulatedTool.ts';
-import type { Tool } from '../../engine/core/tool.ts';
+import type { SimulatedTool } from '../../engine/core/domain/simulatedTool.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import type { JsonObject } from '../../engine/core/values/json.ts';
 import { argumentProblems } from '../../engine/shell/load/arguments.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FromEditor, ToolContent } from '../../webview/protocol.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { JsonObject } from '../../engine/core/json.ts';
-import { describeSimulated } from '../../engine/core/simulatedTool.ts';
-import type { Tool } from '../../engine/core/tool.ts';
+import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import type { JsonObject } from '../../engine/core/values/json.ts';
 import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';

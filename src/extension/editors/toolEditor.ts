@@ -1,4 +1,4 @@
-import { describeSimulated, type SimulatedTool, simulatedToolSchema } from '../../engine/core/simulatedTool.ts';
+import { describeSimulated, type SimulatedTool, simulatedToolSchema } from '../../engine/core/domain/simulatedTool.ts';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import { chosenIn } from './documentItems.ts';
 import type { FileScene, Scene, VisualEditor } from './editorSession.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Completion } from '../../engine/language/offer.ts';
+import type { Completion } from '../../language/completion/offer.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { positionAt, rangeOf, writtenFiles } from './places.ts';
 

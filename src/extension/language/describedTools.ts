@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Tool } from '../../engine/core/tool.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
 import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 

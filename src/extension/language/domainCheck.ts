@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Tool } from '../../engine/core/tool.ts';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { answerOf, runWithProgress } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
@@ -42,7 +42,7 @@ export async function checkDomain(
   }
   const title = `Rehearsal: ${isAudit ? 'auditing' : 'checking'} ${read.domain.name}`;
   // The command line reads the disk, where a text that is typed meanwhile is not.
-  const { readFiles } = await import('../../engine/shell/load/loadDomain.ts');
+  const { readFiles } = await import('../../engine/shell/domains/loadDomain.ts');
   const stamp = codeStamp(readFiles(folder, { databases: false }));
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 
 const collection = { of: undefined as vscode.DiagnosticCollection | undefined };

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Hover } from '../../engine/language/hover.ts';
+import type { Hover } from '../../language/hover.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { resultWords } from './lastResult.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import * as vscode from 'vscode';
-import type { Tool } from '../../engine/core/tool.ts';
-import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../engine/language/answer.ts';
-import { pageSize } from '../../engine/language/pages.ts';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
+import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../language/answer.ts';
+import { pageSize } from '../../language/symbols/pages.ts';
 import { isBesideDomains } from '../besideDomains.ts';
 import type { Context } from '../context.ts';
 import type { DomainOutline, DomainRow, Grouping, TaskRow } from '../testing/domainRow.ts';

@@ -1,6 +1,6 @@
-import type { Tool } from '../../engine/core/tool.ts';
-import type { AnswerTo, Question, QuestionType } from '../../engine/language/answer.ts';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
+import type { AnswerTo, Question, QuestionType } from '../../language/answer.ts';
 
 import type { DomainOutline, Grouping, TaskRow } from '../testing/domainRow.ts';
 

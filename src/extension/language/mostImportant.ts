@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Diagnostic, startOf } from '../../engine/shell/diagnostic.ts';
+import { type Diagnostic, startOf } from '../../engine/shell/files/diagnostic.ts';
 
 /** Findings that are shown of one domain. VS Code shows as many of one file. */
 export const shownFindings = 1000;

@@ -1,18 +1,12 @@
-import type { Tool } from '../../engine/core/tool.ts';
-import {
-  type AnswerTo,
-  answer,
-  type Question,
-  type QuestionOf,
-  type QuestionType,
-} from '../../engine/language/answer.ts';
-import { mendedTexts, type Texts } from '../../engine/language/fixAll.ts';
-import type { LanguageDomain } from '../../engine/language/languageDomain.ts';
-import { fileLimits, readBoundedText } from '../../engine/shell/boundedFile.ts';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
-import { completeDomain } from '../../engine/shell/load/completeDomain.ts';
-import { checkFiles, readFiles } from '../../engine/shell/load/loadDomain.ts';
+import type { Tool } from '../../engine/core/domain/tool.ts';
+import { completeDomain } from '../../engine/shell/domains/completeDomain.ts';
+import { checkFiles, readFiles } from '../../engine/shell/domains/loadDomain.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../../language/answer.ts';
+import { mendedTexts, type Texts } from '../../language/fixAll.ts';
+import type { LanguageDomain } from '../../language/symbols/languageDomain.ts';
 import { type DomainOutline, domainRow, type Grouping, type TaskRow } from '../testing/domainRow.ts';
 import { codeStamp } from './codeStamp.ts';
 import type { TextChange } from './messages.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { OutlineItem } from '../../engine/language/outline.ts';
+import type { OutlineItem } from '../../language/outline.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { rangeOf, writtenFiles } from './places.ts';
 

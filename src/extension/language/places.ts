@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Position } from '../../engine/language/symbols.ts';
-import type { Location } from '../../engine/shell/diagnostic.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
+import type { Position } from '../../language/symbols/symbols.ts';
 
 /** The place of a cursor, as the engine counts: from 1. */
 export function positionAt({ uri }: vscode.TextDocument, { line, character }: vscode.Position): Position {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Fix } from '../../engine/shell/diagnostic.ts';
+import type { Fix } from '../../engine/shell/files/diagnostic.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { findingOf, findingsOf } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Location } from '../../engine/shell/diagnostic.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import { type RenameEdit, renameCommand } from '../typescriptPlugin/renameRequest.ts';
 import type { LineOffset } from '../typescriptPlugin/server.ts';
 import type { LanguageClient } from './languageClient.ts';

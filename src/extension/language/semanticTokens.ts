@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { NameToken } from '../../engine/language/tokens.ts';
+import type { NameToken } from '../../language/tokens.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { writtenFiles } from './places.ts';
 

@@ -3,7 +3,7 @@
  * waits for it. It runs nothing of a domain.
  */
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { mostImportant } from './mostImportant.ts';
 import { OpenDomain } from './openDomain.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { SymbolKind } from '../../engine/language/roles.ts';
+import type { SymbolKind } from '../../language/symbols/roles.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { locationOf } from './places.ts';

@@ -1,7 +1,7 @@
 import { basename, join, resolve } from 'node:path';
-import { type Receipt, receiptsOfRun } from '../../engine/shell/ledger.ts';
-import { type RuleTally, tallyRules } from '../../engine/shell/ruleTally.ts';
-import { readRunFile } from '../../engine/shell/runFile.ts';
+import { type Receipt, receiptsOfRun } from '../../engine/shell/records/ledger.ts';
+import { type RuleTally, tallyRules } from '../../engine/shell/records/ruleTally.ts';
+import { readRunFile } from '../../engine/shell/records/runFile.ts';
 import { ledgersIn, type RunLedger } from './ledgers.ts';
 
 /** What a task came to in the newest run that has finished one of its trials. */

@@ -1,5 +1,5 @@
-import { counted } from '../../engine/core/counted.ts';
-import { passHatTasks } from '../../engine/core/metrics.ts';
+import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
 /** What a row of the Runs view says, without VS Code's own types. */

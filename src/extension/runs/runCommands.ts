@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { activeFile } from '../activeFile.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';

@@ -1,13 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { eventSchema, type RolloutEvent } from '../../engine/core/event.ts';
-import { passHats, type Scored, successByTask, type TaskSuccess } from '../../engine/core/metrics.ts';
-import { mean } from '../../engine/core/statistics.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
-import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shell/ledger.ts';
-import { lastLines } from '../../engine/shell/recordingEnds.ts';
-import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/recordingName.ts';
-import { type RunFile, readRunFile } from '../../engine/shell/runFile.ts';
+import { passHats, type Scored, successByTask, type TaskSuccess } from '../../engine/core/evaluation/metrics.ts';
+import { eventSchema, type RolloutEvent } from '../../engine/core/events/event.ts';
+import { mean } from '../../engine/core/values/statistics.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shell/records/ledger.ts';
+import { lastLines } from '../../engine/shell/records/recordingEnds.ts';
+import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
+import { type RunFile, readRunFile } from '../../engine/shell/records/runFile.ts';
 
 /** A run as its row says it: what stands in `run.json` and in the ledger. No recording is read for it. */
 export type RunSummary = {

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runPlacesAround, runsIn, workFolder, workFolders, workRootOf } from '../../engine/shell/workFolders.ts';
+import { runPlacesAround, runsIn, workFolder, workFolders, workRootOf } from '../../engine/shell/files/workFolders.ts';
 import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
 
 /** The folder that a person chose for this workspace, for runs whose own folder cannot be written. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { workFolder } from '../../engine/shell/workFolders.ts';
+import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { onDidChangeDomains } from '../domainWatch.ts';
 import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { domainFolderOf } from '../workspaceDomains.ts';
 import { affectedTasks } from './affectedTasks.ts';
 import { chosenTests } from './chosenTests.ts';

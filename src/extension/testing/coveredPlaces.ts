@@ -1,6 +1,6 @@
-import type { Coverage } from '../../engine/core/coverage.ts';
-import type { Rule } from '../../engine/core/rule.ts';
-import type { Location } from '../../engine/shell/diagnostic.ts';
+import type { Rule } from '../../engine/core/domain/rule.ts';
+import type { Coverage } from '../../engine/core/evaluation/coverage.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 
 /** A rule or a tool where it stands, and how often it was exercised. */

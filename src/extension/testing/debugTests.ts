@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debugType } from '../contributions.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';

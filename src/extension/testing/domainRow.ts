@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Diagnostic, Location } from '../../engine/shell/diagnostic.ts';
+import type { Diagnostic, Location } from '../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 
 /** What tasks stand under in the Test Explorer. */

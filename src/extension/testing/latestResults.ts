@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import { TestRunRequest } from 'vscode';
-import type { Outcome } from '../../engine/core/outcome.ts';
+import type { Outcome } from '../../engine/core/evaluation/outcome.ts';
 import { rememberRecording, type TestRecording } from './testRecordings.ts';
 
 /** Names a task, or one of its trials. */

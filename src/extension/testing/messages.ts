@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { Outcome, Pointer } from '../../engine/core/outcome.ts';
-import { terminalText } from '../../engine/core/terminalText.ts';
-import type { Location } from '../../engine/shell/diagnostic.ts';
+import type { Outcome, Pointer } from '../../engine/core/evaluation/outcome.ts';
+import { terminalText } from '../../engine/core/text/terminalText.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 
 /** Marks messages about a rollout, for the menu of a message. */

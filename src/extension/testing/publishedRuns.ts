@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
-import type { Receipt } from '../../engine/shell/ledger.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import type { Receipt } from '../../engine/shell/records/ledger.ts';
 import { runQuietly } from '../commandLine.ts';
 import { ledgersIn, type RunLedger } from '../runs/ledgers.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
@@ -73,7 +73,7 @@ export class PublishedRuns {
   }
 
   async #show(folder: string): Promise<void> {
-    const { isRunLocked } = await import('../../engine/shell/runLock.ts');
+    const { isRunLocked } = await import('../../engine/shell/records/runLock.ts');
     if (isRunLocked(folder) || this.#explorer.debugged.size > 0) return this.#soon(folder);
     this.#waiting.delete(folder);
     try {
@@ -119,7 +119,7 @@ export async function publishRun(
   const { tree, controller, shown, context } = explorer;
   const receipts = await trialsIn(folder);
   if (receipts.length <= (shown.get(folder) ?? 0)) return false;
-  const { readRunFile } = await import('../../engine/shell/runFile.ts');
+  const { readRunFile } = await import('../../engine/shell/records/runFile.ts');
   const file = readRunFile(folder);
   if (typeof file === 'string') return false;
   if (into && !receipts.some(({ task }) => task.id === into.only)) return false;
@@ -153,6 +153,6 @@ export async function publishRun(
 }
 
 async function trialsIn(folder: string): Promise<readonly Receipt[]> {
-  const { receiptsOfRun } = await import('../../engine/shell/ledger.ts');
+  const { receiptsOfRun } = await import('../../engine/shell/records/ledger.ts');
   return (await receiptsOfRun(folder)).trials;
 }

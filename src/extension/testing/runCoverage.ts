@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Coverage, joinedCoverage } from '../../engine/core/coverage.ts';
+import { type Coverage, joinedCoverage } from '../../engine/core/evaluation/coverage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type CoveredPlace, coveredPlaces } from './coveredPlaces.ts';
 

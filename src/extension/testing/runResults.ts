@@ -1,10 +1,10 @@
 import type * as vscode from 'vscode';
 import { TestMessage } from 'vscode';
-import { type Coverage, joinedCoverage } from '../../engine/core/coverage.ts';
-import type { Outcome } from '../../engine/core/outcome.ts';
-import { terminalText } from '../../engine/core/terminalText.ts';
-import { rolloutName } from '../../engine/shell/recordingName.ts';
-import type { RunLine } from '../../engine/shell/runLine.ts';
+import { type Coverage, joinedCoverage } from '../../engine/core/evaluation/coverage.ts';
+import type { Outcome } from '../../engine/core/evaluation/outcome.ts';
+import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { rolloutName } from '../../engine/shell/records/recordingName.ts';
+import type { RunLine } from '../../engine/shell/records/runLine.ts';
 import { type MessagePlaces, messagesOf } from './messages.ts';
 import type { TaskTree } from './taskTree.ts';
 import { trialTally } from './trialTally.ts';

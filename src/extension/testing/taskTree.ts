@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { type Page, pageSize, pagesOf } from '../../engine/language/pages.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import { type Page, pageSize, pagesOf } from '../../language/symbols/pages.ts';
 import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { RunLine } from '../../engine/shell/runLine.ts';
-import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/runName.ts';
+import type { RunLine } from '../../engine/shell/records/runLine.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
 import { answerOf, runCommand } from '../commandLine.ts';
 import { requireWritable } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../engine/core/outcome.ts';
-import { passHat } from '../../engine/core/statistics.ts';
+import type { Outcome } from '../../engine/core/evaluation/outcome.ts';
+import { passHat } from '../../engine/core/values/statistics.ts';
 
 /** How the trials of a task came out together. */
 export type TrialTally = {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { trainingRuns } from './runsOfWorkspace.ts';
 
 /** Trained weights of the workspace, as a row of a list that a person chooses from. */
@@ -12,7 +12,7 @@ export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };
  * @param of the folder of the only run that counts
  */
 export async function checkpointItems(of?: string): Promise<readonly CheckpointItem[]> {
-  const { checkpointsOf } = await import('../../engine/shell/trainingRun.ts');
+  const { checkpointsOf } = await import('../../engine/shell/records/trainingRun.ts');
   const runs = (await trainingRuns()).filter(({ folder }) => of === undefined || folder === of);
   return runs.flatMap(({ id, folder }) =>
     checkpointsOf(folder)

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
-import { profileFor } from '../../engine/core/trainingProfile.ts';
-import { workFolder } from '../../engine/shell/workFolders.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
+import { workFolder } from '../../engine/shell/files/workFolders.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { firstSteps, modelOfSettings } from './learning.ts';
 
@@ -81,8 +81,8 @@ ${profileFor(model) ? `profile: ${profileFor(model)}\n` : ''}${steps === null ? 
 export async function glanceAt(
   file: string,
 ): Promise<{ readonly kind: TrainingKind | undefined; readonly domain: string }> {
-  const { readSource } = await import('../../engine/shell/load/source.ts');
-  const { parseYaml } = await import('../../engine/shell/load/yaml.ts');
+  const { readSource } = await import('../../engine/shell/source/source.ts');
+  const { parseYaml } = await import('../../engine/shell/source/yaml.ts');
   const read = readSource(file, 'training', undefined);
   const value = 'problem' in read ? undefined : parseYaml(read.source, 'training').value;
   const written = isObject(value as Json) ? (value as JsonObject) : {};

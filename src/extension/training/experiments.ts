@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { workFolder, workFolders } from '../../engine/shell/workFolders.ts';
+import { workFolder, workFolders } from '../../engine/shell/files/workFolders.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { activeFile } from '../activeFile.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';

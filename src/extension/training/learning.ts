@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
-import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 
 /** What a model learns by. */
 export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 
 /** The optimizer steps that are offered first: those that the trainer takes on a laptop. */
 export async function firstSteps(kind: LearningKind): Promise<number> {
-  const { trainingKeys } = await import('../../engine/shell/trainingKeys.ts');
+  const { trainingKeys } = await import('../../training/trainingKeys.ts');
   return Number(trainingKeys(kind).find(({ name }) => name === 'steps')?.defaults['cpu']);
 }
 

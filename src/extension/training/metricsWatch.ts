@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { MetricsChange, RunMetrics } from './metricsFile.ts';
 
 /** Ten times a second at most reaches a view; what comes in between is one change. */

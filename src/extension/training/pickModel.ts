@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { TrainingKind } from '../../engine/core/trainingKind.ts';
-import { readBoundedText } from '../../engine/shell/boundedFile.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { checkpointItems } from './checkpoints.ts';
 import { modelOfSettings } from './learning.ts';
 import { trainingRuns } from './runsOfWorkspace.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RunEvent } from '../../engine/shell/trainingRun.ts';
+import type { RunEvent } from '../../engine/shell/records/trainingRun.ts';
 
 const part = z.looseObject({ domain: z.string(), tasks: z.int(), user: z.string() });
 const dataSchema = z.looseObject({

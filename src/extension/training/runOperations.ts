@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { replaceFile } from '../../engine/shell/disk.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { replaceFile } from '../../engine/shell/files/disk.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { mayRun } from '../trust.ts';

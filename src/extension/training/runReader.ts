@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
-import { trainingKinds } from '../../engine/core/trainingKind.ts';
-import { fileLimits, readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { valueOfLine } from '../../engine/shell/trainingRun.ts';
+import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
+import { fileLimits, readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { valueOfLine } from '../../engine/shell/records/trainingRun.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import type { Run } from '../../webview/protocol.ts';
 
 const configSchema = z.looseObject({

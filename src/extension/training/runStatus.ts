@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import type { Lifecycle, RunEvent } from '../../engine/shell/trainingRun.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import type { Lifecycle, RunEvent } from '../../engine/shell/records/trainingRun.ts';
+import { trainerOf } from '../../training/trainerProcess.ts';
 import type { RunStatus } from '../../webview/protocol.ts';
 
 /**

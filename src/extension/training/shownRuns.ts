@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import type { Alarm } from '../../webview/protocol.ts';
 import { runQuietly } from '../commandLine.ts';
 import type { Context } from '../context.ts';

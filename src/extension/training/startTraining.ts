@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import type { TrainingKind } from '../../engine/core/trainingKind.ts';
-import { makeOnce, replaceFile } from '../../engine/shell/disk.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { makeNewRunFolder, runName } from '../../engine/shell/runName.ts';
+import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
+import { makeOnce, replaceFile } from '../../engine/shell/files/disk.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { makeNewRunFolder, runName } from '../../engine/shell/records/runName.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { writableWorkOf } from '../runs/runPlaces.ts';

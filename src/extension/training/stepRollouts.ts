@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
-import { type EvaluationPart, evaluationParts } from '../../engine/core/trainingKind.ts';
-import { readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
-import { parseRecording } from '../../engine/shell/recording.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
-import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
+import { type EvaluationPart, evaluationParts } from '../../engine/core/domain/trainingKind.ts';
+import { readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
+import { parseRecording } from '../../engine/shell/records/recording.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
+import { rolloutOfLine } from '../../engine/shell/records/trainingRun.ts';
 import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
 
 /** Rollouts of a run whose folder is known; the parts of a run that only evaluates stand at step 0. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { fileLimits, readBoundedTextAsync } from '../../engine/shell/boundedFile.ts';
-import { runFiles } from '../../engine/shell/runFiles.ts';
+import { fileLimits, readBoundedTextAsync } from '../../engine/shell/files/boundedFile.ts';
+import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import type { NamedPython } from './learning.ts';
 
 /** A target that the settings name. */

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ComparedWhat, parseToWebview, type ToExtension, type ToWebview } from '../../webview/protocol.ts';
 import { runCommand, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { counted } from '../../engine/core/counted.ts';
-import type { ListedItem } from '../../engine/language/contents.ts';
-import { type Page, pageSize } from '../../engine/language/pages.ts';
+import { counted } from '../../engine/core/text/counted.ts';
+import type { ListedItem } from '../../language/contents.ts';
+import { type Page, pageSize } from '../../language/symbols/pages.ts';
 import type { LanguageClient } from '../language/languageClient.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 

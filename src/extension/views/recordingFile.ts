@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import type { Recorded, RolloutEvent } from '../../engine/core/event.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import type { Recorded, RolloutEvent } from '../../engine/core/events/event.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import type { RecordingProblem } from '../../engine/shell/recording.ts';
+import type { RecordingProblem } from '../../engine/shell/records/recording.ts';
 import type { Note } from '../../webview/protocol.ts';
 import type { Channel } from './panel.ts';
 
@@ -64,14 +64,14 @@ async function wordsFor(
   text: string,
   domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
 ): Promise<InWords> {
-  const { eventInWords, mayHaveExpression } = await import('../../engine/shell/reasonInWords.ts');
+  const { eventInWords, mayHaveExpression } = await import('../../engine/shell/domains/reasonInWords.ts');
   const domain = mayHaveExpression(text) ? await domainOf(uri.fsPath).catch(() => undefined) : undefined;
   return domain ? (event) => eventInWords(domain, event) : (event) => event;
 }
 
 /** The text of a recording. Throws for what is not a regular file, or too large. */
 async function textOf(uri: vscode.Uri): Promise<string> {
-  const { fileLimits, readBoundedTextAsync, tooLarge } = await import('../../engine/shell/boundedFile.ts');
+  const { fileLimits, readBoundedTextAsync, tooLarge } = await import('../../engine/shell/files/boundedFile.ts');
   if (uri.scheme === 'file') return readBoundedTextAsync(uri.fsPath);
   const { size, type } = await vscode.workspace.fs.stat(uri);
   if ((type & vscode.FileType.File) === 0) throw new Error('it is not a regular file');
@@ -98,7 +98,7 @@ async function postBeginning(channel: Channel, opened: Opened, text: string, inW
     end = text.indexOf('\n', end) + 1;
     if (end === 0) return null;
   }
-  const { parseRecording } = await import('../../engine/shell/recording.ts');
+  const { parseRecording } = await import('../../engine/shell/records/recording.ts');
   const { lines } = parseRecording(opened.name, text.slice(0, end));
   if (lines.length < firstEvents) return null;
   channel.post({ type: 'recordingOpened', ...opened, total: text.split('\n').length - 1, problem: null });
@@ -115,7 +115,7 @@ async function postRest(
   known: Posted | null,
   inWords: InWords,
 ): Promise<Posted> {
-  const { parseRecording } = await import('../../engine/shell/recording.ts');
+  const { parseRecording } = await import('../../engine/shell/records/recording.ts');
   const { lines, problems } = parseRecording(opened.name, text);
   const has = known !== null && lines[known.count - 1]?.chain === known.last ? known.count : 0;
   const total = lines.length;
@@ -140,7 +140,7 @@ async function postEvents(channel: Channel, lines: readonly Recorded[], from: nu
 /** What the sidecar beside a recording says, as far as it is whole; null where there is none. */
 async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   if (uri.scheme !== 'file') return null;
-  const { readSidecar, sidecarPath } = await import('../../engine/shell/recording.ts');
+  const { readSidecar, sidecarPath } = await import('../../engine/shell/records/recording.ts');
   const path = sidecarPath(uri.fsPath);
   if (!existsSync(path)) return null;
   return readSidecar(path).lines.map(({ n, ms, usage, retries, mismatch, flaws = [] }) => ({

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Location } from '../../engine/shell/diagnostic.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { PlaceKind } from '../../webview/protocol.ts';
 import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
@@ -41,7 +41,7 @@ async function placeOf(
       // The names of a server's tools are known only to the server: its entry is as near as the files come.
       return locations.tools.get(name) ?? [...locations.mcpServers.values()][0];
     case 'task': {
-      const { baseTask } = await import('../../engine/core/underPersona.ts');
+      const { baseTask } = await import('../../engine/core/domain/underPersona.ts');
       return locations.tasks.get(baseTask(name));
     }
     default:

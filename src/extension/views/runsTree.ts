@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
-import { nameOf } from '../../engine/shell/recordingName.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
+import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import type { Row } from '../runs/rows.ts';
 import type { RunRollout, RunSummary, RunTask } from '../runs/runFolder.ts';
 import { runPlaces } from '../runs/runPlaces.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { PlayedStep, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';

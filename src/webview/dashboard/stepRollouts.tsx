@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { endReasonText } from '../../engine/core/displayText.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { Button, DataGrid, ProgressRing } from '../controls.ts';
 import type { OpenedStep } from '../models/dashboard.ts';
 import type { Rollout } from '../protocol.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Json } from '../../engine/core/json.ts';
+import type { Json } from '../../engine/core/values/json.ts';
 import type { Bridge } from '../bridge.ts';
 import { Button, ProgressRing } from '../controls.ts';
 import { Choice, Refusal } from './fields.tsx';

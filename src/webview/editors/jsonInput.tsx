@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Json } from '../../engine/core/json.ts';
+import type { Json } from '../../engine/core/values/json.ts';
 import { TextInput } from './fields.tsx';
 
 export type JsonInputProps = {

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import type { Writes } from '../../engine/core/event.ts';
-import type { Json } from '../../engine/core/json.ts';
-import type { Persona } from '../../engine/core/persona.ts';
-import type { ReportCard } from '../../engine/core/reportCard.ts';
-import type { Task } from '../../engine/core/task.ts';
+import type { Persona } from '../../engine/core/domain/persona.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import type { Writes } from '../../engine/core/events/event.ts';
+import type { ReportCard } from '../../engine/core/events/reportCard.ts';
+import type { Json } from '../../engine/core/values/json.ts';
 
 /** The engine's JSON can't be changed, and that of zod can. */
 const jsonSchema = z.json() as unknown as z.ZodMiniType<Json, Json>;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
 import { Button } from '../controls.ts';
 import {
   demandsOf,

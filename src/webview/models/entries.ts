@@ -1,5 +1,5 @@
-import type { EventOf, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import type { ToolCall } from '../../engine/core/message.ts';
+import type { EventOf, RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
+import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { Numbered } from '../protocol.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
-import { referredBy } from '../../engine/core/jsonPointer.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
+import { referredBy } from '../../engine/core/values/jsonPointer.ts';
 
 /** A JSON Schema, as far as a form reads it. What a form can't show it shows as JSON. */
 export type Schema = JsonObject;

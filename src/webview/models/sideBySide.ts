@@ -1,4 +1,4 @@
-import { endReasonText } from '../../engine/core/displayText.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
 import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../compared.ts';
 import { duration } from './duration.ts';
 

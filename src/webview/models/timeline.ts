@@ -1,4 +1,4 @@
-import type { RolloutEvent } from '../../engine/core/event.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { Note } from '../protocol.ts';
 import { duration } from './duration.ts';
 import type { Trajectory } from './entries.ts';

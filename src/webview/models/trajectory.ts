@@ -1,7 +1,7 @@
-import { brokenEndText, endReasonText, maskingText } from '../../engine/core/displayText.ts';
-import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
-import type { Media } from '../../engine/core/media.ts';
-import type { ToolCall } from '../../engine/core/message.ts';
+import { brokenEndText, endReasonText, maskingText } from '../../engine/core/events/displayText.ts';
+import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/events/event.ts';
+import type { ToolCall } from '../../engine/core/events/message.ts';
+import type { Media } from '../../engine/core/values/media.ts';
 import type { Numbered } from '../protocol.ts';
 import type { Trajectory } from './entries.ts';
 

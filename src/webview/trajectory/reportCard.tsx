@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { CardItem, LayerName } from '../../engine/core/reportCard.ts';
+import type { CardItem, LayerName } from '../../engine/core/events/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/mark.tsx';

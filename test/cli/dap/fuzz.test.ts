@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import type { Message } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
 import { isFullSuite } from '../../support/suite.ts';

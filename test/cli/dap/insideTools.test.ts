@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, describe, expect, test } from 'vitest';
-import { isAlive } from '../../../src/engine/shell/isAlive.ts';
+import { isAlive } from '../../../src/engine/shell/processes/isAlive.ts';
 import { InspectorClient } from '../../support/inspectorClient.ts';
 import { pidTitled } from '../../support/processes.ts';
 import { inFullSuite, sampled } from '../../support/suite.ts';

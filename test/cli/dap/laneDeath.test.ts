@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
-import { readRecording } from '../../../src/engine/shell/recording.ts';
+import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
+import { readRecording } from '../../../src/engine/shell/records/recording.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { sampled } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

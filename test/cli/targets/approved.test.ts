@@ -4,8 +4,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { approvedThere } from '../../../src/cli/targets/approved.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
-import { approvalFor, approve, approvedEffects } from '../../../src/engine/shell/approvals.ts';
-import { type Effects, effectsIn } from '../../../src/engine/shell/effects.ts';
+import { approvalFor, approve, approvedEffects } from '../../../src/engine/shell/approvals/approvals.ts';
+import { type Effects, effectsIn } from '../../../src/engine/shell/approvals/effects.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openSsh } from '../../../src/cli/targets/farSide.ts';
 import { readAddress } from '../../../src/cli/targets/sshAddress.ts';
-import { keptSecret } from '../../../src/engine/shell/secrets.ts';
+import { keptSecret } from '../../../src/engine/shell/keys/secrets.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

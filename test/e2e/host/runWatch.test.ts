@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runsIn } from '../../../src/engine/shell/workFolders.ts';
+import { runsIn } from '../../../src/engine/shell/files/workFolders.ts';
 import { RunWatch } from '../../../src/extension/runs/runWatch.ts';
 import { eventually, orderDesk } from './desk.ts';
 

@@ -1,5 +1,5 @@
-import { personaSchema } from '../../../src/engine/core/persona.ts';
-import { taskSchema } from '../../../src/engine/core/task.ts';
+import { personaSchema } from '../../../src/engine/core/domain/persona.ts';
+import { taskSchema } from '../../../src/engine/core/domain/task.ts';
 import type { Ran, Shown, ViewId } from '../../../src/webview/protocol.ts';
 import type { Theme } from './themes.ts';
 import { until } from './until.ts';

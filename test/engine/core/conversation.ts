@@ -1,16 +1,16 @@
-import { agendaUser } from '../../../src/engine/core/agenda.ts';
-import { hashOf } from '../../../src/engine/core/database.ts';
-import type { Domain } from '../../../src/engine/core/domain.ts';
-import { goldAgent } from '../../../src/engine/core/gold.ts';
-import { lexiconSchema } from '../../../src/engine/core/lexicon.ts';
-import type { Message } from '../../../src/engine/core/message.ts';
-import { type Persona, personaSchema } from '../../../src/engine/core/persona.ts';
-import { randomStream } from '../../../src/engine/core/random.ts';
-import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seat.ts';
-import type { RolloutState } from '../../../src/engine/core/state.ts';
-import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
-import { run } from '../../../src/engine/shell/driver.ts';
-import type { Ports } from '../../../src/engine/shell/ports.ts';
+import { lexiconSchema } from '../../../src/engine/core/dialogue/lexicon.ts';
+import type { Domain } from '../../../src/engine/core/domain/domain.ts';
+import { type Persona, personaSchema } from '../../../src/engine/core/domain/persona.ts';
+import { type Task, taskSchema } from '../../../src/engine/core/domain/task.ts';
+import type { Message } from '../../../src/engine/core/events/message.ts';
+import type { RolloutState } from '../../../src/engine/core/events/state.ts';
+import { agendaUser } from '../../../src/engine/core/seats/agenda.ts';
+import { goldAgent } from '../../../src/engine/core/seats/gold.ts';
+import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seats/seat.ts';
+import { randomStream } from '../../../src/engine/core/values/random.ts';
+import { hashOf } from '../../../src/engine/core/world/database.ts';
+import { run } from '../../../src/engine/shell/rollout/driver.ts';
+import type { Ports } from '../../../src/engine/shell/rollout/ports.ts';
 import { callTool, domain as desk, type Line, setting, started } from '../../support/desk.ts';
 
 export const personas: readonly Persona[] = (['plain', 'brief', 'chatty', 'formal'] as const).flatMap((style) =>

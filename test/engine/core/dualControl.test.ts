@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { agendaUser } from '../../../src/engine/core/agenda.ts';
-import { draft } from '../../../src/engine/core/database.ts';
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
-import { goldAgent } from '../../../src/engine/core/gold.ts';
-import type { JsonObject } from '../../../src/engine/core/json.ts';
-import { measureOf } from '../../../src/engine/core/measure.ts';
-import type { Message } from '../../../src/engine/core/message.ts';
-import { messagesOf, utterancesOf } from '../../../src/engine/core/message.ts';
-import { follow, resumable, type Setting, stateHash } from '../../../src/engine/core/rollout.ts';
+import { type Task, taskSchema } from '../../../src/engine/core/domain/task.ts';
+import { measureOf } from '../../../src/engine/core/evaluation/measure.ts';
+import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
+import type { Message } from '../../../src/engine/core/events/message.ts';
+import { messagesOf, utterancesOf } from '../../../src/engine/core/events/message.ts';
+import type { RolloutState } from '../../../src/engine/core/events/state.ts';
+import { follow, resumable, type Setting, stateHash } from '../../../src/engine/core/rollout/rollout.ts';
 import { callsOf } from '../../../src/engine/core/rules/calls.ts';
-import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seat.ts';
-import type { RolloutState } from '../../../src/engine/core/state.ts';
-import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
-import type { Ports, Step } from '../../../src/engine/shell/ports.ts';
+import { agendaUser } from '../../../src/engine/core/seats/agenda.ts';
+import { goldAgent } from '../../../src/engine/core/seats/gold.ts';
+import type { AgentReply, SeatView, UserReply } from '../../../src/engine/core/seats/seat.ts';
+import type { JsonObject } from '../../../src/engine/core/values/json.ts';
+import { draft } from '../../../src/engine/core/world/database.ts';
+import type { Ports, Step } from '../../../src/engine/shell/rollout/ports.ts';
 import { domain, lampOf, setting, socketOf, steps, type sync, task, written } from '../../support/lamp.ts';
 
 /** The state after the last of some events. */

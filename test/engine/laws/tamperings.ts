@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openLedger, type Receipt, type SigningKey } from '../../../src/engine/shell/ledger.ts';
+import { openLedger, type Receipt, type SigningKey } from '../../../src/engine/shell/records/ledger.ts';
 import { fileOf, linesOf, rechained, sha } from '../../support/recordLines.ts';
 
 /** What a tampering is done with: a copy of the run, another run of the same key, and two keys. */

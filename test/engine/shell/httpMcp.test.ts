@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpServer } from '../../../src/engine/core/domain.ts';
-import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
+import type { HttpServer } from '../../../src/engine/core/domain/domain.ts';
+import { startMcpServer } from '../../../src/engine/shell/tools/mcp.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { oneOfEachKind } from '../../support/suite.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { inFullSuite, sampled } from '../../support/suite.ts';

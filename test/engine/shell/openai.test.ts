@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { askAgentModel } from '../../../src/engine/shell/seats/openai.ts';
-import { parseSeat } from '../../../src/engine/shell/seats/parseSeat.ts';
-import { seatName } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { seatName } from '../../../src/engine/core/domain/seatSpec.ts';
+import { askAgentModel } from '../../../src/engine/shell/models/openai.ts';
+import { parseSeat } from '../../../src/engine/shell/models/parseSeat.ts';
 import { modelView } from '../../support/modelView.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { programPath } from '../../../src/engine/shell/sandbox.ts';
+import { programPath } from '../../../src/engine/shell/processes/sandbox.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { inFullSuite } from '../../support/suite.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
-import { sidecarPath } from '../../../src/engine/shell/recording.ts';
-import { keptSecret } from '../../../src/engine/shell/secrets.ts';
+import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { keptSecret } from '../../../src/engine/shell/keys/secrets.ts';
+import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import { modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import type { ModelRequest } from '../../support/scriptedModel.ts';

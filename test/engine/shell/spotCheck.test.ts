@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { sampleOf } from '../../../src/engine/core/coldStart/sample.ts';
-import type { Selected } from '../../../src/engine/core/coldStart/settle.ts';
-import { decide, forksOf, spotCheckOf } from '../../../src/engine/shell/coldStart/spotCheck.ts';
-import { addGrade, readDecisions, readSelection } from '../../../src/engine/shell/coldStart/synthesisFolder.ts';
+import { sampleOf } from '../../../src/synthesis/sample.ts';
+import type { Selected } from '../../../src/synthesis/settle.ts';
+import { decide, forksOf, spotCheckOf } from '../../../src/synthesis/spotCheck.ts';
+import { addGrade, readDecisions, readSelection } from '../../../src/synthesis/synthesisFolder.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { baseHash } from '../../../src/engine/core/world.ts';
-import type { LaneEvent } from '../../../src/engine/shell/lane/laneMessage.ts';
-import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { baseHash } from '../../../src/engine/core/events/world.ts';
+import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import type { LaneEvent } from '../../../src/engine/shell/lanes/laneMessage.ts';
 import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type * as vscode from 'vscode';
-import type { Diagnostic } from '../../../src/engine/shell/diagnostic.ts';
+import type { Diagnostic } from '../../../src/engine/shell/files/diagnostic.ts';
 import { draftActions } from '../../../src/extension/authoring/acceptDraft.ts';
 import { openFindings, showRead } from '../../../src/extension/language/findings.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { personaSchema } from '../../../src/engine/core/persona.ts';
+import { personaSchema } from '../../../src/engine/core/domain/persona.ts';
 import { itemsOf } from '../../../src/extension/editors/documentItems.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;

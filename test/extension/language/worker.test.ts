@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
-import type { Question } from '../../../src/engine/language/answer.ts';
-import type { Contents, ListedItem } from '../../../src/engine/language/contents.ts';
-import type { OutlineItem } from '../../../src/engine/language/outline.ts';
-import { readFiles } from '../../../src/engine/shell/load/loadDomain.ts';
+import { readFiles } from '../../../src/engine/shell/domains/loadDomain.ts';
 import { codeStamp } from '../../../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
 import type { DomainOutline } from '../../../src/extension/testing/domainRow.ts';
+import type { Question } from '../../../src/language/answer.ts';
+import type { Contents, ListedItem } from '../../../src/language/contents.ts';
+import type { OutlineItem } from '../../../src/language/outline.ts';
 import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.ts';
 import { inFullSuite } from '../../support/suite.ts';
 

@@ -1,10 +1,10 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { RuleVerdict } from '../../../src/engine/core/rule.ts';
-import { openLedger, type Receipt, signingKey } from '../../../src/engine/shell/ledger.ts';
-import { openRecording } from '../../../src/engine/shell/recording.ts';
-import { writeRunFile } from '../../../src/engine/shell/runFile.ts';
+import type { RuleVerdict } from '../../../src/engine/core/domain/rule.ts';
+import { openLedger, type Receipt, signingKey } from '../../../src/engine/shell/records/ledger.ts';
+import { openRecording } from '../../../src/engine/shell/records/recording.ts';
+import { writeRunFile } from '../../../src/engine/shell/records/runFile.ts';
 import { LastResults } from '../../../src/extension/runs/lastResults.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

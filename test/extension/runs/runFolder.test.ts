@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openLedger, receiptsOfRun, signingKey } from '../../../src/engine/shell/ledger.ts';
+import { openLedger, receiptsOfRun, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
 import {
   readRolloutEnd,

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { writeSynthesis } from '../../../src/engine/shell/coldStart/synthesisFolder.ts';
 import { synthesize } from '../../../src/extension/coldStart/synthesize.ts';
 import { syntheses } from '../../../src/extension/coldStart/synthFolders.ts';
 import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
@@ -11,6 +10,7 @@ import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoi
 import { trainingRuns } from '../../../src/extension/training/runsOfWorkspace.ts';
 import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
 import { evaluateCheckpoint, trainConfigured } from '../../../src/extension/training/startTraining.ts';
+import { writeSynthesis } from '../../../src/synthesis/synthesisFolder.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 /** A person at the editor: what is said to them, and what they answer. */

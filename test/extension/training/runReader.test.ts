@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
-import { openRecording } from '../../../src/engine/shell/recording.ts';
+import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
+import { openRecording } from '../../../src/engine/shell/records/recording.ts';
 import { listRuns, readRun } from '../../../src/extension/training/runReader.ts';
 import {
   type RecordedStep,

@@ -1,5 +1,5 @@
 /** Starts the process of a rollout's worker, and does not end. Neither environment nor command line has the folder. */
-import { startLaneEarly } from '../../../src/engine/shell/lane/laneChild.ts';
+import { startLaneEarly } from '../../../src/engine/shell/lanes/laneChild.ts';
 
 process.once('message', ({ folder, temporary }: { folder: string; temporary: string }) => {
   process.env['TMPDIR'] = temporary;

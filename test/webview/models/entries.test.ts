@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import { callOf } from '../../../src/webview/models/entries.ts';
 import { failed, numbered, trajectoryOf } from './recorded.ts';
 

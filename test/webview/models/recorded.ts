@@ -1,4 +1,4 @@
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import type { RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import { appended, emptyTrajectory, type Trajectory } from '../../../src/webview/models/entries.ts';
 import type { Note, Numbered } from '../../../src/webview/protocol.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Json, JsonObject, Path } from '../../../src/engine/core/json.ts';
+import type { Json, JsonObject, Path } from '../../../src/engine/core/values/json.ts';
 import { argumentProblems } from '../../../src/engine/shell/load/arguments.ts';
 import {
   demandsOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EventOf, RolloutEvent } from '../../../src/engine/core/event.ts';
+import type { EventOf, RolloutEvent } from '../../../src/engine/core/events/event.ts';
 import { headingOf, stepEntry } from '../../../src/webview/models/trajectory.ts';
 
 const started: EventOf<'rolloutStarted'> = {

@@ -1,3 +1,4 @@
+import { plain, type Sentence, sentencesOf, wordsOf } from '../text/text.ts';
 import { isDeclined } from './decline.ts';
 import { handsOver } from './handOff.ts';
 import { kindsAskedIn } from './kind.ts';
@@ -8,7 +9,6 @@ import { isProposalSentence } from './proposal.ts';
 import { isReport } from './report.ts';
 import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
-import { plain, type Sentence, sentencesOf, wordsOf } from './text.ts';
 
 /** What an agent's utterance does. */
 export type AgentActs = {

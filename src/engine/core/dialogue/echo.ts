@@ -1,7 +1,7 @@
+import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { hasAlternative } from './alternative.ts';
 import { answerOf, isDeed } from './consent.ts';
 import { withoutContrast } from './contrast.ts';
-import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 import { isQuestion } from './userQuestion.ts';
 
 /** Words after a preposition that name no detail: "go ahead with it", "thanks for your help". */

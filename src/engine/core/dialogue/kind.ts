@@ -1,5 +1,5 @@
+import type { Sentence } from '../text/text.ts';
 import type { Vocabulary } from './mention.ts';
-import type { Sentence } from './text.ts';
 
 const colour =
   'black|white|red|blue|navy|green|yellow|grey|gray|brown|pink|purple|orange|beige|silver|gold|golden|turquoise|teal|mint|lilac|cream|ivory|violet|khaki|olive|maroon|burgundy|charcoal|brass|copper|oak|walnut|dark|light|striped|plain|natural';

@@ -1,7 +1,7 @@
-import type { Lexicon } from '../lexicon.ts';
-import type { Pattern } from '../linearPattern.ts';
+import { wordsOf } from '../text/text.ts';
+import type { Pattern } from '../values/linearPattern.ts';
+import type { Lexicon } from './lexicon.ts';
 import { phrasePattern } from './phrase.ts';
-import { wordsOf } from './text.ts';
 
 /** Where a text speaks of a fact, in words counted from 0. */
 export type Mention = { readonly fact: string; readonly start: number; readonly end: number };

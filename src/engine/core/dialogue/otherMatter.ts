@@ -1,5 +1,5 @@
+import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { marksChange } from './change.ts';
-import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 
 /** A name with digits, such as the number of an order. */
 const code = /\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{4,}\b/g;

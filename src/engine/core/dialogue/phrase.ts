@@ -1,6 +1,6 @@
-import { linearPattern, type Pattern } from '../linearPattern.ts';
-import { literal } from '../literal.ts';
-import { plain } from './text.ts';
+import { literal } from '../text/literal.ts';
+import { plain } from '../text/text.ts';
+import { linearPattern, type Pattern } from '../values/linearPattern.ts';
 
 /** A pattern of a lexicon's sentence in a plain text: its words in order, `{anything}` for one to eight words. */
 export function phrasePattern(phrase: string): Pattern {

@@ -1,10 +1,10 @@
+import { plain, type Sentence, sentencesOf } from '../text/text.ts';
+import { memo } from '../values/memo.ts';
 import { isConfirmRequest } from './confirmRequest.ts';
 import { isDeed } from './consent.ts';
-import { memo } from './memo.ts';
 import { isMisunderstanding } from './misunderstanding.ts';
 import { isOffer } from './offer.ts';
 import { isSenseless } from './sense.ts';
-import { plain, type Sentence, sentencesOf } from './text.ts';
 import { invitesVerdict } from './verdict.ts';
 
 /** What waits for a go-ahead. */

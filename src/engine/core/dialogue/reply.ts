@@ -1,4 +1,5 @@
-import { literal } from '../literal.ts';
+import { literal } from '../text/literal.ts';
+import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { hasAlternative } from './alternative.ts';
 import { approval, assents, elliptic, nods, thumbs } from './assent.ts';
 import { marksChange } from './change.ts';
@@ -8,7 +9,6 @@ import { departsFrom, echoes, isDeedOf, isTold, ordersOther } from './echo.ts';
 import { beforeAssent } from './opener.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { isDenial } from './refusal.ts';
-import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 import { soundsAgreed } from './tone.ts';
 import { recogniseUser, reported } from './userActs.ts';
 import { isQuestion, isTag, isWeighing } from './userQuestion.ts';

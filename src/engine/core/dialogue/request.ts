@@ -1,6 +1,6 @@
+import { type Sentence, sentencesOf, wordsOf } from '../text/text.ts';
 import { kindsListedIn } from './kind.ts';
 import { type Mention, mentionsIn, type Vocabulary } from './mention.ts';
-import { type Sentence, sentencesOf, wordsOf } from './text.ts';
 
 const giving =
   'provide|give|tell|share|send|enter|specify|state|supply|type|write|let me know|remind|confirm|verify|say|name|choose|select|pick|indicate|clarify|spell|read|repeat|list|mention|describe|forward|pass|quote|post|key|dictate|drop|text|message|submit|include|reply|resend|re-enter|retype|check|look up|find|explain';

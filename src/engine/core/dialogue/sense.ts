@@ -1,4 +1,4 @@
-import { plain } from './text.ts';
+import { plain } from '../text/text.ts';
 
 const toolDebris =
   /<\/?tool|^\s*[[{]["'[{]|"(?:name|arguments)"\s*:|^\s*[a-z]+(?:_[a-z]+)+\s*\(|^\s*\w+\(\s*\w+\s*=|<\||[{}[\]]{3,}/i;

@@ -1,8 +1,8 @@
+import { clausesOf, plain, sentencesOf } from '../text/text.ts';
+import { memo } from '../values/memo.ts';
 import { isChange } from './change.ts';
 import { answerOf } from './consent.ts';
-import { memo } from './memo.ts';
 import { isDenial, opensWithNo } from './refusal.ts';
-import { clausesOf, plain, sentencesOf } from './text.ts';
 import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 
 /** What a user's utterance does. */

@@ -1,6 +1,6 @@
+import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { hasAlternative } from './alternative.ts';
 import { isReport } from './report.ts';
-import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 
 /** What a yes or no is called, and what is said of a matter that is settled. */
 const verdictNouns =

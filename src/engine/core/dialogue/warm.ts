@@ -1,5 +1,5 @@
-import { lexiconSchema } from '../lexicon.ts';
 import { recogniseAgent } from './agentActs.ts';
+import { lexiconSchema } from './lexicon.ts';
 import { vocabularyOf } from './mention.ts';
 import { replyTo } from './reply.ts';
 import { recogniseUser } from './userActs.ts';

@@ -1,9 +1,9 @@
-import { calendarDay, isTimeZone } from '../calendar.ts';
-import { wordsOf } from '../dialogue/text.ts';
-import { isProposal, namesValue } from '../dialogue.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { isLargeInteger } from '../largeIntegers.ts';
-import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from './phrase.ts';
+import { isProposal, namesValue } from '../dialogue/dialogue.ts';
+import { calendarDay, isTimeZone } from '../text/calendar.ts';
+import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from '../text/phrase.ts';
+import { wordsOf } from '../text/text.ts';
+import type { Json, JsonObject } from '../values/json.ts';
+import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../values/json.ts';
 import { evaluate, holds, type Scope } from './evaluate.ts';
 import { arityOf } from './signature.ts';
 import type { Expression } from './syntax.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import { isLargeInteger } from '../largeIntegers.ts';
+import type { Json } from '../values/json.ts';
+import { isLargeInteger } from '../values/largeIntegers.ts';
 import { arityOf, functionNames } from './signature.ts';
 
 export type Operator = 'or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';

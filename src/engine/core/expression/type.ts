@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 
 /**
  * What a value can be, as far as it is known: every kind that it can have is named. A type without a kind is that of

@@ -1,5 +1,5 @@
-import { calendarDay } from '../calendar.ts';
-import type { Json } from '../json.ts';
+import { calendarDay } from '../text/calendar.ts';
+import type { Json } from '../values/json.ts';
 import { arityOf, type FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 import {

@@ -1,6 +1,6 @@
-import { equalJson } from '../expression.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { RuleOf } from '../rule.ts';
+import type { RuleOf } from '../domain/rule.ts';
+import { equalJson } from '../expression/expression.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 import { type Finding, held, type Moment, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 

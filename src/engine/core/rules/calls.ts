@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../json.ts';
-import { callsIn, type Message, type ToolCall } from '../message.ts';
-import type { Side } from '../tool.ts';
+import type { Side } from '../domain/tool.ts';
+import { callsIn, type Message, type ToolCall } from '../events/message.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 
 /** A call with its result, as expressions see it. */
 export type MadeCall = {

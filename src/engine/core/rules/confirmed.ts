@@ -9,11 +9,11 @@ import {
   saysMore,
   withoutContrast,
   withoutOtherMatters,
-} from '../dialogue.ts';
-import { parseExpression, pathsIn } from '../expression.ts';
-import type { Json } from '../json.ts';
-import { type ToolCall, utterancesOf } from '../message.ts';
-import type { RuleOf } from '../rule.ts';
+} from '../dialogue/dialogue.ts';
+import type { RuleOf } from '../domain/rule.ts';
+import { type ToolCall, utterancesOf } from '../events/message.ts';
+import { parseExpression, pathsIn } from '../expression/expression.ts';
+import type { Json } from '../values/json.ts';
 import { excerpt, type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { isReferredTo, nounsFor } from './reference.ts';

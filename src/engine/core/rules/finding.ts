@@ -1,5 +1,5 @@
-import type { ToolCall } from '../message.ts';
-import type { RuleVerdict } from '../rule.ts';
+import type { RuleVerdict } from '../domain/rule.ts';
+import type { ToolCall } from '../events/message.ts';
 
 /** When rules are checked. */
 export type Moment =

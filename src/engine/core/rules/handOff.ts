@@ -1,4 +1,4 @@
-import type { RuleOf } from '../rule.ts';
+import type { RuleOf } from '../domain/rule.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import type { Seen } from './seen.ts';
 

@@ -1,4 +1,4 @@
-import type { RuleOf } from '../rule.ts';
+import type { RuleOf } from '../domain/rule.ts';
 import { type Finding, type Moment, unknown } from './finding.ts';
 import type { Seen } from './seen.ts';
 

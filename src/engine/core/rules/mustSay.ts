@@ -1,6 +1,6 @@
-import { saysPhrase } from '../expression/phrase.ts';
-import { utterancesOf } from '../message.ts';
-import type { RuleOf } from '../rule.ts';
+import type { RuleOf } from '../domain/rule.ts';
+import { utterancesOf } from '../events/message.ts';
+import { saysPhrase } from '../text/phrase.ts';
 import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 

@@ -1,8 +1,8 @@
-import { plain, sentencesOf, wordsOf } from '../dialogue/text.ts';
-import { hasAlternative, namesValue } from '../dialogue.ts';
-import { saysInOrder } from '../expression/phrase.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { Tool } from '../tool.ts';
+import { hasAlternative, namesValue } from '../dialogue/dialogue.ts';
+import type { Tool } from '../domain/tool.ts';
+import { saysInOrder } from '../text/phrase.ts';
+import { plain, sentencesOf, wordsOf } from '../text/text.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 import type { MadeCall } from './calls.ts';
 
 /** Made when it is asked for. */

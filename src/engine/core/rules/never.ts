@@ -1,5 +1,5 @@
-import { saysPhrase } from '../expression/phrase.ts';
-import type { RuleOf } from '../rule.ts';
+import type { RuleOf } from '../domain/rule.ts';
+import { saysPhrase } from '../text/phrase.ts';
 import { excerpt, type Finding, held, type Moment, unknown, violated } from './finding.ts';
 import { binds, type Seen } from './seen.ts';
 

@@ -1,7 +1,7 @@
-import { plain, wordsOf } from '../dialogue/text.ts';
-import { namesValue } from '../dialogue.ts';
-import type { Lexicon } from '../lexicon.ts';
-import { literal } from '../literal.ts';
+import { namesValue } from '../dialogue/dialogue.ts';
+import type { Lexicon } from '../dialogue/lexicon.ts';
+import { literal } from '../text/literal.ts';
+import { plain, wordsOf } from '../text/text.ts';
 import { isSpoken, type Rivals } from './naming.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { readView } from '../database.ts';
-import type { World } from '../domain.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { World } from '../domain/domain.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { readView } from '../world/database.ts';
 
 /** Fields that say what a row is called. */
 export const naming = /(?:^|_)(?:title|name|label|subject|product|model)$/i;

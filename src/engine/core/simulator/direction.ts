@@ -1,9 +1,9 @@
-import type { AgentActs } from '../dialogue.ts';
-import { factsOf, isChangeSaid, recogniserOf, tells } from '../facts.ts';
-import { type Insistence, isTimeToChange, isTimeToInsist } from '../hardBehaviour.ts';
-import type { Cue } from '../schedule.ts';
-import { dueAt, scheduleOf } from '../schedule.ts';
-import type { UserView } from '../seat.ts';
+import type { AgentActs } from '../dialogue/dialogue.ts';
+import { factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
+import { type Insistence, isTimeToChange, isTimeToInsist } from '../seats/hardBehaviour.ts';
+import type { Cue } from '../seats/schedule.ts';
+import { dueAt, scheduleOf } from '../seats/schedule.ts';
+import type { UserView } from '../seats/seat.ts';
 import { turnsOf } from './turns.ts';
 
 /** What a model that plays the user is told to do in its next message, beside answering. */

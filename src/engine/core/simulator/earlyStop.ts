@@ -1,7 +1,7 @@
-import { type AgentActs, isProposal } from '../dialogue.ts';
-import { writesOf } from '../disagreement.ts';
-import { factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../facts.ts';
-import type { UserReply, UserView } from '../seat.ts';
+import { type AgentActs, isProposal } from '../dialogue/dialogue.ts';
+import { factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
+import { writesOf } from '../seats/disagreement.ts';
+import type { UserReply, UserView } from '../seats/seat.ts';
 import { standingOf } from './direction.ts';
 import { turnsOf } from './turns.ts';
 

@@ -1,5 +1,5 @@
-import { brokenEndText } from '../displayText.ts';
-import type { UserReply, UserView } from '../seat.ts';
+import { brokenEndText } from '../events/displayText.ts';
+import type { UserReply, UserView } from '../seats/seat.ts';
 import { earlyStop } from './earlyStop.ts';
 import { inventedGoal } from './inventedGoal.ts';
 import { leakedInstructions } from './leakedInstructions.ts';

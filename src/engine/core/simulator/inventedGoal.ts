@@ -1,10 +1,10 @@
-import { plain } from '../dialogue/text.ts';
-import { namesValue } from '../dialogue.ts';
-import { disagreementWith } from '../disagreement.ts';
-import { factsOf } from '../facts.ts';
-import { messagesOf } from '../message.ts';
-import type { UserView } from '../seat.ts';
-import { factOf } from '../task.ts';
+import { namesValue } from '../dialogue/dialogue.ts';
+import { factOf } from '../domain/task.ts';
+import { factsOf } from '../events/facts.ts';
+import { messagesOf } from '../events/message.ts';
+import { disagreementWith } from '../seats/disagreement.ts';
+import type { UserView } from '../seats/seat.ts';
+import { plain } from '../text/text.ts';
 import { standingOf } from './direction.ts';
 import { excerpt } from './roleFlip.ts';
 import { turnsOf } from './turns.ts';

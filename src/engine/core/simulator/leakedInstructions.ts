@@ -1,6 +1,6 @@
-import { plain, wordsOf } from '../dialogue/text.ts';
-import { containsWords } from '../dialogue/value.ts';
-import type { UserReply, UserView } from '../seat.ts';
+import type { UserReply, UserView } from '../seats/seat.ts';
+import { plain, wordsOf } from '../text/text.ts';
+import { containsWords } from '../text/value.ts';
 import { standingOf } from './direction.ts';
 import { givenTo } from './inventedGoal.ts';
 import { behaviourLines, fixedLines } from './prompt.ts';

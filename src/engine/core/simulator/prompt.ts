@@ -1,9 +1,9 @@
-import { hostedPrompt } from '../domain.ts';
-import { factsOf, recogniserOf } from '../facts.ts';
-import { callsIn, messagesOf, type ToolCall } from '../message.ts';
-import type { OccasionalBehaviour } from '../persona.ts';
-import { type ProvidedMessage, providedBy } from '../providerFields.ts';
-import type { UserView } from '../seat.ts';
+import { hostedPrompt } from '../domain/domain.ts';
+import type { OccasionalBehaviour } from '../domain/persona.ts';
+import { factsOf, recogniserOf } from '../events/facts.ts';
+import { callsIn, messagesOf, type ToolCall } from '../events/message.ts';
+import type { UserView } from '../seats/seat.ts';
+import { type ProvidedMessage, providedBy } from '../values/providerFields.ts';
 import { type Direction, standingOf } from './direction.ts';
 import { silence } from './turns.ts';
 

@@ -1,6 +1,6 @@
-import { wordsOf } from '../dialogue/text.ts';
 import { recogniseUser } from '../dialogue/userActs.ts';
-import type { UserView } from '../seat.ts';
+import type { UserView } from '../seats/seat.ts';
+import { wordsOf } from '../text/text.ts';
 import { turnsOf } from './turns.ts';
 
 /** Whether the user goes in circles: within its text, or by what it said before although the agent has moved on. */

@@ -1,7 +1,7 @@
-import { plain, wordsOf } from '../dialogue/text.ts';
-import { containsWords } from '../dialogue/value.ts';
-import { recogniserOf } from '../facts.ts';
-import type { UserView } from '../seat.ts';
+import { recogniserOf } from '../events/facts.ts';
+import type { UserView } from '../seats/seat.ts';
+import { plain, wordsOf } from '../text/text.ts';
+import { containsWords } from '../text/value.ts';
 import { turnsOf } from './turns.ts';
 
 const things =

@@ -1,5 +1,5 @@
-import { plain } from '../dialogue/text.ts';
-import type { UserReply } from '../seat.ts';
+import type { UserReply } from '../seats/seat.ts';
+import { plain } from '../text/text.ts';
 
 /** What a plan of an answer speaks about, and a person who writes to an agent does not. */
 type Topic = 'itself' | 'agent' | 'instructions' | 'answer' | 'stop';

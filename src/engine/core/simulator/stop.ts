@@ -1,6 +1,6 @@
-import { isConfirmation, isProposal } from '../dialogue.ts';
-import { factsOf, recogniserOf, tells } from '../facts.ts';
-import type { UserReply, UserView } from '../seat.ts';
+import { isConfirmation, isProposal } from '../dialogue/dialogue.ts';
+import { factsOf, recogniserOf, tells } from '../events/facts.ts';
+import type { UserReply, UserView } from '../seats/seat.ts';
 import { standingOf } from './direction.ts';
 import { turnsOf } from './turns.ts';
 

@@ -1,4 +1,4 @@
-import { callsIn, type Message, type Utterance } from '../message.ts';
+import { callsIn, type Message, type Utterance } from '../events/message.ts';
 
 /** Stands for an agent that said nothing, so that the turns of the user's view never lose their order. */
 export const silence = '...';

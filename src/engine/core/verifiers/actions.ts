@@ -1,8 +1,8 @@
-import type { Verdict } from '../event.ts';
-import type { Json, JsonObject } from '../json.ts';
-import { callsIn } from '../message.ts';
-import type { RolloutState } from '../state.ts';
-import type { GoldAction } from '../task.ts';
+import type { GoldAction } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import { callsIn } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
+import type { Json, JsonObject } from '../values/json.ts';
 import { sameValue } from './pythonEquality.ts';
 
 /**

@@ -1,16 +1,23 @@
-import { timeZoneOf } from '../calendar.ts';
-import { counted } from '../counted.ts';
-import { readView } from '../database.ts';
-import type { World } from '../domain.ts';
-import type { Verdict } from '../event.ts';
+import type { World } from '../domain/domain.ts';
+import { exactly, type FieldComparison } from '../domain/fieldComparison.ts';
+import type { Assertion } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import type { RolloutState } from '../events/state.ts';
+import {
+  conditionHolds,
+  equalJson,
+  evaluateExpression,
+  parseExpression,
+  type Scope,
+  scopeOf,
+} from '../expression/expression.ts';
 import { readings } from '../expression/readings.ts';
-import { conditionHolds, equalJson, evaluateExpression, parseExpression, type Scope, scopeOf } from '../expression.ts';
-import { exactly, type FieldComparison } from '../fieldComparison.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
-import type { RolloutState } from '../state.ts';
-import type { Assertion } from '../task.ts';
-import { comparable, firstDifference } from '../volatile.ts';
+import { timeZoneOf } from '../text/calendar.ts';
+import { counted } from '../text/counted.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { readView } from '../world/database.ts';
+import { comparable, firstDifference } from './volatile.ts';
 
 /** Names that an assertion's expression (`that`) can start with. */
 export const assertionNames = ['state', 'db', 'user', 'calls', 'now', 'timeZone'] as const;

@@ -1,7 +1,7 @@
-import type { Verdict } from '../event.ts';
-import { utterancesOf } from '../message.ts';
-import type { RolloutState } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import { utterancesOf } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
 import { saysPhrase } from './spokenPhrase.ts';
 
 type Said = { readonly content: string; readonly step: number };

@@ -1,13 +1,13 @@
-import { createdIdsIn } from '../createdIds.ts';
-import { type Change, type Database, diffDatabases, sameDatabase } from '../database.ts';
-import type { World } from '../domain.ts';
-import type { Deviation, Verdict } from '../event.ts';
-import { alignedDatabase, exactly, type FieldComparison } from '../fieldComparison.ts';
-import { type Json, showPath } from '../json.ts';
-import { callsIn } from '../message.ts';
-import { type Renamed, type Renaming, renamedLike } from '../renaming.ts';
-import type { RolloutState } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { World } from '../domain/domain.ts';
+import { alignedDatabase, exactly, type FieldComparison } from '../domain/fieldComparison.ts';
+import type { Task } from '../domain/task.ts';
+import type { Deviation, Verdict } from '../events/event.ts';
+import { callsIn } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
+import { createdIdsIn } from '../values/createdIds.ts';
+import { type Json, showPath } from '../values/json.ts';
+import { type Change, type Database, diffDatabases, sameDatabase } from '../world/database.ts';
+import { type Renamed, type Renaming, renamedLike } from './renaming.ts';
 
 const sides = ['agent', 'user'] as const;
 

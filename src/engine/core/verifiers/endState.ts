@@ -1,9 +1,9 @@
-import { getAt } from '../database.ts';
-import type { Verdict } from '../event.ts';
-import { isObject, type Json } from '../json.ts';
-import { callsIn, isUnreadable } from '../message.ts';
-import type { RolloutState } from '../state.ts';
-import type { EndState, Task } from '../task.ts';
+import type { EndState, Task } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import { callsIn, isUnreadable } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
+import { isObject, type Json } from '../values/json.ts';
+import { getAt } from '../world/database.ts';
 import { plainJson } from './objectRows.ts';
 import { sameValue } from './pythonEquality.ts';
 

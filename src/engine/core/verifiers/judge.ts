@@ -1,5 +1,5 @@
-import type { Verdict } from '../event.ts';
-import type { RolloutState } from '../state.ts';
+import type { Verdict } from '../events/event.ts';
+import type { RolloutState } from '../events/state.ts';
 
 /** What the judge said of the task's statements. A statement without a clear answer leaves the whole unknown. */
 export function judgeVerdict(statements: readonly string[], { judgements, started }: RolloutState): Verdict {

@@ -1,7 +1,7 @@
-import type { Verdict } from '../event.ts';
-import { callsIn, type Message } from '../message.ts';
-import type { RolloutState } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import { callsIn, type Message } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
 import { endStateVerdicts } from './endState.ts';
 
 type Milestone = NonNullable<Task['milestones']>[number][number];

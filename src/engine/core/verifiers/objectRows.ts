@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
 
 /**
  * A value of an object's rows as Python's `json` writes it and reads it again: keys are texts, tuples are lists. The

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json.ts';
+import { isObject, type Json } from '../values/json.ts';
 
 /** Equality as Python knows it: true is 1. */
 export function sameValue(one: Json | undefined, other: Json | undefined): boolean {

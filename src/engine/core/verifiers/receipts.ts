@@ -1,11 +1,18 @@
-import { timeZoneOf } from '../calendar.ts';
-import { counted } from '../counted.ts';
-import type { Verdict } from '../event.ts';
-import { conditionHolds, equalJson, parseExpression, pathsIn, scopeOf, type Unevaluated } from '../expression.ts';
-import type { Json } from '../json.ts';
+import type { Receipt } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import type { RolloutState } from '../events/state.ts';
+import {
+  conditionHolds,
+  equalJson,
+  parseExpression,
+  pathsIn,
+  scopeOf,
+  type Unevaluated,
+} from '../expression/expression.ts';
 import { callsOf, type MadeCall } from '../rules/calls.ts';
-import type { RolloutState } from '../state.ts';
-import type { Receipt } from '../task.ts';
+import { timeZoneOf } from '../text/calendar.ts';
+import { counted } from '../text/counted.ts';
+import type { Json } from '../values/json.ts';
 
 /** Whether the calls that the task names have succeeded as often as it says. A call that failed gives no receipt. */
 export function receiptsVerdict(receipts: readonly Receipt[], state: RolloutState): Verdict {

@@ -1,5 +1,5 @@
-import { memo } from '../dialogue/memo.ts';
-import { withoutFinalZeros } from '../dialogue/text.ts';
+import { withoutFinalZeros } from '../text/text.ts';
+import { memo } from '../values/memo.ts';
 
 /** A text as its words, once with hyphens between letters taken out ("email") and once as spaces ("e mail"). */
 type Words = { readonly joined: string; readonly split: string };

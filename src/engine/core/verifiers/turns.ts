@@ -1,10 +1,10 @@
-import { diffDatabases, getAt } from '../database.ts';
-import type { World } from '../domain.ts';
-import type { Verdict } from '../event.ts';
-import type { Json } from '../json.ts';
-import { callsIn, isUnreadable, type Message } from '../message.ts';
-import type { RolloutState } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { World } from '../domain/domain.ts';
+import type { Task } from '../domain/task.ts';
+import type { Verdict } from '../events/event.ts';
+import { callsIn, isUnreadable, type Message } from '../events/message.ts';
+import type { RolloutState } from '../events/state.ts';
+import type { Json } from '../values/json.ts';
+import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
 
 /** What a gold action came to, played on an instance of its own. */

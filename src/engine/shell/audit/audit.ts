@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { comparedFields } from '../../core/comparedFields.ts';
-import type { Task } from '../../core/task.ts';
-import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
-import { forEach } from '../forEach.ts';
+import { comparedFields } from '../../core/domain/comparedFields.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { type Diagnostic, type Location, sortDiagnostics } from '../files/diagnostic.ts';
+import { forEach } from '../files/forEach.ts';
 import { accepted, isDraft, withDrafts } from '../load/drafts.ts';
-import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import { type Note, notebook } from '../load/note.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import { type Note, notebook } from '../source/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { noteOrder, playOrder, type Reordered, reorderedGold } from './goldOrder.ts';
 import {

@@ -1,7 +1,7 @@
-import { factOf, type Task } from '../../core/task.ts';
+import { factOf, type Task } from '../../core/domain/task.ts';
 import { saysPhrase } from '../../core/verifiers/spokenPhrase.ts';
-import { type Placed, placeOf } from '../load/items.ts';
-import type { Note } from '../load/note.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import type { Note } from '../source/note.ts';
 import { madeIn, type Replayed } from './goldReplay.ts';
 
 /** Words up to which a text that the user says too is taken for one that matches by accident. */

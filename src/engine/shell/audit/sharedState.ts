@@ -1,15 +1,15 @@
-import type { McpServer } from '../../core/domain.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { Task } from '../../core/task.ts';
-import { isLeftOut, type Tool } from '../../core/tool.ts';
+import type { McpServer } from '../../core/domain/domain.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import { underSource } from '../../core/verifiers/assertions.ts';
-import { comparable } from '../../core/volatile.ts';
-import { Fault } from '../fault.ts';
-import { type Placed, placeOf } from '../load/items.ts';
+import { comparable } from '../../core/verifiers/volatile.ts';
+import { Fault } from '../files/fault.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import type { Note } from '../load/note.ts';
-import { RolloutTools } from '../rolloutTools.ts';
-import { SharedTools } from '../sharedTools.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import type { Note } from '../source/note.ts';
+import { RolloutTools } from '../tools/rolloutTools.ts';
+import { SharedTools } from '../tools/sharedTools.ts';
 
 /** A server in whose state one rollout sees what another one writes, and the task and the call that show it. */
 export type SharedServer = { readonly name: string; readonly task: string; readonly tool: string };

@@ -1,11 +1,11 @@
-import type { RolloutEvent } from '../../core/event.ts';
-import type { AgentReply, UserReply } from '../../core/seat.ts';
-import type { Task } from '../../core/task.ts';
-import { Fault } from '../fault.ts';
+import type { Task } from '../../core/domain/task.ts';
+import type { RolloutEvent } from '../../core/events/event.ts';
+import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
+import { Fault } from '../files/fault.ts';
+import type { SideNote } from '../files/sideNote.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Outside } from '../outside.ts';
 import { baseHashOf } from '../replay.ts';
-import type { SideNote } from '../sideNote.ts';
 import { startOf } from '../start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
 

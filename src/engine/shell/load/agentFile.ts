@@ -1,11 +1,11 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { agentFileSchema } from '../../core/agentFile.ts';
-import { type Diagnostic, formatDiagnostic } from '../diagnostic.ts';
-import type { AgentSeat, ModelSeat } from '../seats/seatSpec.ts';
-import { describeIssues } from './issue.ts';
-import { type Overlay, readSource } from './source.ts';
-import { parseYaml } from './yaml.ts';
+import { agentFileSchema } from '../../core/domain/agentFile.ts';
+import type { AgentSeat, ModelSeat } from '../../core/domain/seatSpec.ts';
+import { type Diagnostic, formatDiagnostic } from '../files/diagnostic.ts';
+import { describeIssues } from '../source/issue.ts';
+import { type Overlay, readSource } from '../source/source.ts';
+import { parseYaml } from '../source/yaml.ts';
 
 /** The model that a text names, or a sentence that says what is wrong with it. */
 type ParseModel = (text: string) => ModelSeat | string;

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv';
-import type { Json, JsonObject } from '../../core/json.ts';
-import { keysOfPointer } from '../../core/jsonPointer.ts';
-import type { Tool } from '../../core/tool.ts';
+import type { Tool } from '../../core/domain/tool.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { keysOfPointer } from '../../core/values/jsonPointer.ts';
+import { didYouMean } from '../source/nearest.ts';
+import { argumentsOf } from '../source/note.ts';
 import { exactErrors, integersIn } from './exactErrors.ts';
-import { didYouMean } from './nearest.ts';
-import { argumentsOf } from './note.ts';
 import { compileSchema } from './schemaCompiler.ts';
 
 export type ArgumentProblem = {

@@ -1,8 +1,8 @@
-import type { PolicyRule } from '../../core/domain.ts';
-import { blocksQuoting, type ParsedPolicy } from '../../core/policy.ts';
-import type { Rule } from '../../core/rule.ts';
-import type { Diagnostic } from '../diagnostic.ts';
-import { type Placed, placeOf } from './items.ts';
+import type { PolicyRule } from '../../core/domain/domain.ts';
+import { blocksQuoting, type ParsedPolicy } from '../../core/domain/policy.ts';
+import type { Rule } from '../../core/domain/rule.ts';
+import type { Diagnostic } from '../files/diagnostic.ts';
+import { type Placed, placeOf } from '../source/items.ts';
 
 /** Binds each machine check to a rule of the policy, by its id or by a quote of its text. */
 export function bindRules(policy: ParsedPolicy, rules: readonly Placed<Rule>[]) {

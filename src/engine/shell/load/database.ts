@@ -1,10 +1,10 @@
 import { type JSONVisitor, type ParseError, parse as parseJsonc, printParseErrorCode, visit } from 'jsonc-parser';
-import type { JsonObject } from '../../core/json.ts';
-import { deepest, isTooDeep } from '../../core/nesting.ts';
-import type { Diagnostic, Location } from '../diagnostic.ts';
-import { messageOf } from '../fault.ts';
-import { unkept, unkeptHint } from './number.ts';
-import { locate, remembered, type Source } from './source.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { deepest, isTooDeep } from '../../core/values/nesting.ts';
+import type { Diagnostic, Location } from '../files/diagnostic.ts';
+import { messageOf } from '../files/fault.ts';
+import { unkept, unkeptHint } from '../source/number.ts';
+import { locate, remembered, type Source } from '../source/source.ts';
 
 export type DatabaseFile = { readonly value: JsonObject | null; readonly problems: readonly Diagnostic[] };
 

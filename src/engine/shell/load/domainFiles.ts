@@ -1,11 +1,11 @@
 import { basename, join, sep } from 'node:path';
-import { type DomainFile, domainFileSchema } from '../../core/domain.ts';
-import type { personaSchema } from '../../core/persona.ts';
-import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedTool.ts';
-import { type Task, taskSchema } from '../../core/task.ts';
-import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
-import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
-import { type FileKind, inside, type Overlay, readSource, type Source } from './source.ts';
+import { type DomainFile, domainFileSchema } from '../../core/domain/domain.ts';
+import type { personaSchema } from '../../core/domain/persona.ts';
+import { type SimulatedTool, simulatedToolSchema } from '../../core/domain/simulatedTool.ts';
+import { type Task, taskSchema } from '../../core/domain/task.ts';
+import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
+import { type Items, type Placed, parseFolder, parseItems } from '../source/items.ts';
+import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
 
 /** What the files of a domain are read with. Findings are added to `diagnostics`. */
 export type Reader = {

@@ -1,7 +1,7 @@
-import type { Persona } from '../../core/persona.ts';
-import type { Task } from '../../core/task.ts';
-import type { Diagnostic, Location } from '../diagnostic.ts';
-import { asOfDraft, type Placed, placeOf } from './items.ts';
+import type { Persona } from '../../core/domain/persona.ts';
+import type { Task } from '../../core/domain/task.ts';
+import type { Diagnostic, Location } from '../files/diagnostic.ts';
+import { asOfDraft, type Placed, placeOf } from '../source/items.ts';
 import type { LoadedDomain, Parts } from './loadedDomain.ts';
 
 type Draftable = { readonly id: string; readonly draft?: boolean | undefined };

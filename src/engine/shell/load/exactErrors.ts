@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import type { Json, JsonObject } from '../../core/json.ts';
-import { keysOfPointer } from '../../core/jsonPointer.ts';
-import { approximated, exactArguments, isLargeInteger, largeTextPlaces } from '../../core/largeIntegers.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { keysOfPointer } from '../../core/values/jsonPointer.ts';
+import { approximated, exactArguments, isLargeInteger, largeTextPlaces } from '../../core/values/largeIntegers.ts';
 import { type CompiledSchema, compileSchema } from './schemaCompiler.ts';
 
 type Compiled = Extract<CompiledSchema, { readonly errorsOf: unknown }>;

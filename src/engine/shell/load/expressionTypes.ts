@@ -1,3 +1,5 @@
+import { factOf, type Task } from '../../core/domain/task.ts';
+import type { Tool } from '../../core/domain/tool.ts';
 import {
   anyKey,
   anyType,
@@ -15,12 +17,10 @@ import {
   withValueAt,
 } from '../../core/expression/type.ts';
 import type { Readable } from '../../core/expression/typeCheck.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { factOf, type Task } from '../../core/task.ts';
-import type { Tool } from '../../core/tool.ts';
-import { type CodeWords, canWrite, codeWords } from './codeWords.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { type CodeWords, canWrite, codeWords } from '../source/codeWords.ts';
+import type { Bases, KnownTools } from '../source/note.ts';
 import type { Parts } from './loadedDomain.ts';
-import type { Bases, KnownTools } from './note.ts';
 import { leavesIn, wordsIn } from './taskWorld.ts';
 
 /** What is known of everything that an expression of a domain can read. */

@@ -1,9 +1,9 @@
-import type { Task } from '../../core/task.ts';
-import { baseTask } from '../../core/underPersona.ts';
-import { type Diagnostic, errorsOf, unfitness } from '../diagnostic.ts';
-import { Fault } from '../fault.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { baseTask } from '../../core/domain/underPersona.ts';
+import { type Diagnostic, errorsOf, unfitness } from '../files/diagnostic.ts';
+import { Fault } from '../files/fault.ts';
+import type { Placed } from '../source/items.ts';
 import { isWithin } from './drafts.ts';
-import type { Placed } from './items.ts';
 import type { LoadedDomain } from './loadedDomain.ts';
 
 /** What the errors of a domain keep from running. */

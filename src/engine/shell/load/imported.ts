@@ -1,6 +1,6 @@
-import type { Task } from '../../core/task.ts';
-import type { Diagnostic, Edit } from '../diagnostic.ts';
-import { type Placed, placeOf } from './items.ts';
+import type { Task } from '../../core/domain/task.ts';
+import type { Diagnostic, Edit } from '../files/diagnostic.ts';
+import { type Placed, placeOf } from '../source/items.ts';
 import type { Parts } from './loadedDomain.ts';
 
 /**

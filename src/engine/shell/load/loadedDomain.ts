@@ -1,15 +1,15 @@
-import type { Domain, DomainFile } from '../../core/domain.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { Persona } from '../../core/persona.ts';
-import type { Phrases } from '../../core/phrases.ts';
-import type { ParsedPolicy } from '../../core/policy.ts';
-import type { Rule } from '../../core/rule.ts';
-import type { SimulatedTool } from '../../core/simulatedTool.ts';
-import type { Task } from '../../core/task.ts';
-import type { Diagnostic, Location } from '../diagnostic.ts';
-import type { Placed } from './items.ts';
-import type { Scan } from './scan.ts';
-import type { Source } from './source.ts';
+import type { Domain, DomainFile } from '../../core/domain/domain.ts';
+import type { Persona } from '../../core/domain/persona.ts';
+import type { Phrases } from '../../core/domain/phrases.ts';
+import type { ParsedPolicy } from '../../core/domain/policy.ts';
+import type { Rule } from '../../core/domain/rule.ts';
+import type { SimulatedTool } from '../../core/domain/simulatedTool.ts';
+import type { Task } from '../../core/domain/task.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import type { Diagnostic, Location } from '../files/diagnostic.ts';
+import type { Placed } from '../source/items.ts';
+import type { Scan } from '../source/scan.ts';
+import type { Source } from '../source/source.ts';
 
 export type TaskLocation = Location & {
   /** Of the elements of these lists of the task, in order; undefined for one that the file does not have any more. */

@@ -1,8 +1,8 @@
-import type { Task } from '../../core/task.ts';
-import { startOf } from '../diagnostic.ts';
-import { type Placed, placeOf } from './items.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { startOf } from '../files/diagnostic.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import { remembered } from '../source/source.ts';
 import type { Locations, Parts, TaskLocation } from './loadedDomain.ts';
-import { remembered } from './source.ts';
 
 /** Tasks of files that have not changed keep their places: with thousands of them, working them out takes seconds. */
 const tasks = new WeakMap<Placed<Task>, TaskLocation>();

@@ -1,7 +1,7 @@
-import type { PolicyProblem } from '../../core/policy.ts';
-import type { Fix } from '../diagnostic.ts';
-import { fixOf } from './edit.ts';
-import type { Source } from './source.ts';
+import type { PolicyProblem } from '../../core/domain/policy.ts';
+import type { Fix } from '../files/diagnostic.ts';
+import { fixOf } from '../source/edit.ts';
+import type { Source } from '../source/source.ts';
 
 /** What mends an id mark: letters, digits and dashes in place of what is no id; a second mark is taken out. */
 export function markFix({ code, line, column, endColumn }: PolicyProblem, { file, text }: Source): Fix | undefined {

@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { default as AjvDraft04Module } from 'ajv-draft-04';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { messageOf } from '../fault.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { messageOf } from '../files/fault.ts';
 import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
 
 /** A JSON Schema that is ready to check values, or the words of the compiler that cannot use it. */

@@ -1,4 +1,4 @@
-import { patternOf, schemaPattern } from '../../core/schemaPattern.ts';
+import { patternOf, schemaPattern } from '../../core/values/schemaPattern.ts';
 
 /** A pattern in a JSON Schema that is not checked, with the keys that lead to it. */
 export type UnsupportedSchemaPattern = {

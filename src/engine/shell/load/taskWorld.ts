@@ -1,8 +1,8 @@
-import { leavesOf } from '../../core/dialogue/value.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { Task } from '../../core/task.ts';
-import type { Bases } from './note.ts';
-import { remembered } from './source.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { leavesOf } from '../../core/text/value.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import type { Bases } from '../source/note.ts';
+import { remembered } from '../source/source.ts';
 
 /** Both databases as a task begins: the base with the task's own state laid over it. */
 export function worldOf(bases: Bases, task: Task): Bases {

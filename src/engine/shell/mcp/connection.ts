@@ -4,8 +4,8 @@ import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.j
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { messageOf } from '../fault.ts';
-import { version } from '../version.ts';
+import { messageOf } from '../files/fault.ts';
+import { version } from '../files/version.ts';
 import {
   Disconnected,
   meaningOf,

@@ -1,6 +1,6 @@
-import type { Location } from '../diagnostic.ts';
-import type { Fault } from '../fault.ts';
-import type { Filled } from '../placeholders.ts';
+import type { Location } from '../files/diagnostic.ts';
+import type { Fault } from '../files/fault.ts';
+import type { Filled } from '../keys/placeholders.ts';
 
 /** Makes the fault of a server from a code and the rest of its message. */
 export type FaultOf = (code: string, what: string) => Fault;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
-import { exactJson, exactText, losesDigits, rawJson } from '../../core/largeIntegers.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
+import { exactJson, exactText, losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { batchOf } from './message.ts';
 import { withMarkedIds } from './numericId.ts';
 

@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { HttpServer } from '../../core/domain.ts';
+import type { HttpServer } from '../../core/domain/domain.ts';
 import type { McpConnection } from './connection.ts';
 import type { Declared } from './declared.ts';
 import { mcpFetch } from './httpFetch.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { JsonObject } from '../../core/json.ts';
-import { withTexts } from '../../core/texts.ts';
-import { copyFiles } from '../copyFiles.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { withTexts } from '../../core/values/texts.ts';
+import { copyFiles } from '../files/copyFiles.ts';
 
 /** The name of the folder of an instance in declarations, calls and results. */
 const placeholder = '${instanceFolder}';

@@ -1,8 +1,8 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/json.ts';
-import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/largeIntegers.ts';
-import { isTooDeep } from '../../core/nesting.ts';
+import { isObject, type Json, type JsonObject, jsonOf, withoutNulls } from '../../core/values/json.ts';
+import { exactText, isExactNumber, losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
+import { isTooDeep } from '../../core/values/nesting.ts';
 import { withMarkedIds } from './numericId.ts';
 
 /** An error as servers write it: the code may be missing, the message may be empty, and null means absent. */

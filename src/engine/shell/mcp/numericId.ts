@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { exactJson, largeIntegerPlaces, rawJson } from '../../core/largeIntegers.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { exactJson, largeIntegerPlaces, rawJson } from '../../core/values/largeIntegers.ts';
 
 // The SDK takes an id that is a text or a safe number. A larger number is a text with a mark until its request is answered.
 

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { largeIntegerPlaces, withDigits } from '../../core/largeIntegers.ts';
-import type { Tool } from '../../core/tool.ts';
+import type { Tool } from '../../core/domain/tool.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { largeIntegerPlaces, withDigits } from '../../core/values/largeIntegers.ts';
+import { redactedPart } from '../keys/secrets.ts';
 import { exactErrors } from '../load/exactErrors.ts';
 import { compileOutputSchema, compileSchema } from '../load/schemaCompiler.ts';
-import { redactedPart } from '../secrets.ts';
 import type { ReadResult } from './result.ts';
 
 /** The longest note on one result. */

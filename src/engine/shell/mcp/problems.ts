@@ -1,10 +1,10 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { type McpServer, type StdioServer, sseBridge } from '../../core/domain.ts';
-import { AnswerTooLong } from '../boundFetch.ts';
-import { messageOf } from '../fault.ts';
-import { withoutPage } from '../htmlPage.ts';
+import { type McpServer, type StdioServer, sseBridge } from '../../core/domain/domain.ts';
+import { messageOf } from '../files/fault.ts';
+import { withoutPage } from '../files/htmlPage.ts';
+import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { Disconnected, isRefused, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
 import { meaningOfStatus } from './httpStatus.ts';
 

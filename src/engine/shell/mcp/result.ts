@@ -1,6 +1,6 @@
-import { finiteText, isObject, type Json, type JsonObject } from '../../core/json.ts';
-import { isExactNumber, rawJson, withDigits } from '../../core/largeIntegers.ts';
-import { type Attachments, type Media, mediaText, type ResourceLine } from '../../core/media.ts';
+import { finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
+import { type Attachments, type Media, mediaText, type ResourceLine } from '../../core/values/media.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
 

@@ -1,6 +1,6 @@
-import { longestLine } from '../boundedLines.ts';
-import { withLastOutput } from '../lastOutput.ts';
-import { redactedPart } from '../secrets.ts';
+import { longestLine } from '../files/boundedLines.ts';
+import { redactedPart } from '../keys/secrets.ts';
+import { withLastOutput } from '../processes/lastOutput.ts';
 import type { StdioEvents } from './stdioTransport.ts';
 
 /** Characters of a key that may be waited for. */

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { StdioServer } from '../../core/domain.ts';
-import { RefusedFile } from '../boundedFile.ts';
-import { childEnvironment } from '../childEnvironment.ts';
-import { messageOf } from '../fault.ts';
-import { inside } from '../load/source.ts';
+import type { StdioServer } from '../../core/domain/domain.ts';
+import { RefusedFile } from '../files/boundedFile.ts';
+import { messageOf } from '../files/fault.ts';
+import { childEnvironment } from '../processes/childEnvironment.ts';
+import { inside } from '../source/source.ts';
 import type { Declared } from './declared.ts';
 import type { InstanceFolder } from './instanceFolder.ts';
 import type { ServerOutput } from './serverOutput.ts';

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { hasExactNumber, losesDigits, rawJson, withDigits } from '../../core/largeIntegers.ts';
-import { linearPattern } from '../../core/linearPattern.ts';
-import { pythonLiteral } from '../../core/pythonLiteral.ts';
-import type { Tool } from '../../core/tool.ts';
+import type { Tool } from '../../core/domain/tool.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { hasExactNumber, losesDigits, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
+import { linearPattern } from '../../core/values/linearPattern.ts';
+import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
 import { type Data, exactDataOf } from './result.ts';
 
 /** Returns what a reader's result is as a state. A text is a list of Python, or rows where the reader has a pattern. */

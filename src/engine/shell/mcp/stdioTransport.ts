@@ -1,10 +1,10 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import { finiteText } from '../../core/json.ts';
-import { longestLine, readLines } from '../boundedLines.ts';
-import { AnswerTooLong } from '../boundFetch.ts';
-import { type ProcessGroup, startGroup } from '../processGroup.ts';
+import { finiteText } from '../../core/values/json.ts';
+import { longestLine, readLines } from '../files/boundedLines.ts';
+import { AnswerTooLong } from '../keys/boundFetch.ts';
+import { type ProcessGroup, startGroup } from '../processes/processGroup.ts';
 import { NotSent } from './errors.ts';
 import { batchOf, isMessage, isUnversioned, readMessage } from './message.ts';
 

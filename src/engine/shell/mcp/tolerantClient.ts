@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import { redacted } from '../secrets.ts';
+import { redacted } from '../keys/secrets.ts';
 import { meaningOf, ServerError } from './errors.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import type { McpServer } from '../../core/domain.ts';
-import { issueText } from '../../core/issueText.ts';
-import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/json.ts';
-import { isAdapted, serverToolName } from '../../core/serverToolName.ts';
-import { declaredLimits, nameOnServer, type Tool } from '../../core/tool.ts';
+import type { McpServer } from '../../core/domain/domain.ts';
+import { isAdapted, serverToolName } from '../../core/domain/serverToolName.ts';
+import { declaredLimits, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { issueText } from '../../core/text/issueText.ts';
+import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/values/json.ts';
 import { isMapOfSchemas, isSchemaData } from '../load/schemaPatterns.ts';
 import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';

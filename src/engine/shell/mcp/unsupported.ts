@@ -1,6 +1,6 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { boundFetch } from '../boundFetch.ts';
+import { boundFetch } from '../keys/boundFetch.ts';
 
 /** Why a request of a server is refused, by its method. */
 const reasons: Readonly<Record<string, string>> = {

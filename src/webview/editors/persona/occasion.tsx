@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { OccasionalBehaviour, Persona } from '../../../engine/core/persona.ts';
+import type { OccasionalBehaviour, Persona } from '../../../engine/core/domain/persona.ts';
 import { Slider, Switch } from '../fields.tsx';
 
 type Occasional = Persona['behaviours'][OccasionalBehaviour];

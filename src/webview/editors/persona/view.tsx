@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Persona } from '../../../engine/core/persona.ts';
+import type { Persona } from '../../../engine/core/domain/persona.ts';
 import type { Bridge } from '../../bridge.ts';
 import { Choice, Slider, Switch, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { GoldAction } from '../../../engine/core/task.ts';
+import type { GoldAction } from '../../../engine/core/domain/task.ts';
 import { Button } from '../../controls.ts';
 import { emptyValue, objectOf } from '../../models/schemaForm.ts';
 import { Choice } from '../fields.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { Json } from '../../../engine/core/json.ts';
-import type { Assertion, Task, VerifierName } from '../../../engine/core/task.ts';
+import type { Assertion, Task, VerifierName } from '../../../engine/core/domain/task.ts';
+import type { Json } from '../../../engine/core/values/json.ts';
 import { Button } from '../../controls.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Fact, Task } from '../../../engine/core/task.ts';
+import type { Fact, Task } from '../../../engine/core/domain/task.ts';
 import { Button } from '../../controls.ts';
 import { pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
 import { Choice, LinesInput, TextInput } from '../fields.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ReportCard } from '../../../engine/core/reportCard.ts';
+import type { ReportCard } from '../../../engine/core/events/reportCard.ts';
 import { Button } from '../../controls.ts';
 import { changesOf } from '../../models/trajectory.ts';
 import { Changes } from '../../parts/changes.tsx';

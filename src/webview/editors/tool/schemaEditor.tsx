@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Json } from '../../../engine/core/json.ts';
+import type { Json } from '../../../engine/core/values/json.ts';
 import { Button } from '../../controls.ts';
 import { objectOf, type Schema } from '../../models/schemaForm.ts';
 import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';

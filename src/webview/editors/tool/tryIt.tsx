@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { JsonObject } from '../../../engine/core/json.ts';
+import type { JsonObject } from '../../../engine/core/values/json.ts';
 import type { Bridge } from '../../bridge.ts';
 import { Button } from '../../controls.ts';
 import { emptyValue, type Misfit, objectOf, withoutValue, withValue } from '../../models/schemaForm.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { recogniser } from '../../../../src/engine/core/dialogue.ts';
-import type { Domain } from '../../../../src/engine/core/domain.ts';
-import { factsOf, tells } from '../../../../src/engine/core/facts.ts';
-import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
+import { recogniser } from '../../../../src/engine/core/dialogue/dialogue.ts';
+import { lexiconSchema } from '../../../../src/engine/core/dialogue/lexicon.ts';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
+import { factsOf, tells } from '../../../../src/engine/core/events/facts.ts';
 import { domain as desk, heardBy, personas, taskWith } from '../conversation.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { recogniser } from '../../../../src/engine/core/dialogue.ts';
-import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
+import { recogniser } from '../../../../src/engine/core/dialogue/dialogue.ts';
+import { lexiconSchema } from '../../../../src/engine/core/dialogue/lexicon.ts';
 
 /** `domain` is the sample domain whose lexicon the utterance is understood with; without it, the sets' own. */
 type Labelled = { text: string; domain?: string } & (

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isConfirmation } from '../../../../src/engine/core/dialogue.ts';
+import { isConfirmation } from '../../../../src/engine/core/dialogue/dialogue.ts';
 
 type Row = { readonly agent: string; readonly yes?: readonly string[]; readonly no?: readonly string[] };
 

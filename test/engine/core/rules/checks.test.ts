@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Domain } from '../../../../src/engine/core/domain.ts';
-import { ruleSchema } from '../../../../src/engine/core/rule.ts';
-import { run } from '../../../../src/engine/shell/driver.ts';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
+import { ruleSchema } from '../../../../src/engine/core/domain/rule.ts';
+import { run } from '../../../../src/engine/shell/rollout/driver.ts';
 import { domain as desk, type Line, played, setting, started, task } from '../../../support/desk.ts';
 import { replay } from '../../../support/replay.ts';
 

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { openDatabase } from '../../../../src/engine/core/database.ts';
-import type { Domain } from '../../../../src/engine/core/domain.ts';
-import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
-import type { Message } from '../../../../src/engine/core/message.ts';
+import { lexiconSchema } from '../../../../src/engine/core/dialogue/lexicon.ts';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
+import type { Message } from '../../../../src/engine/core/events/message.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { confirmed } from '../../../../src/engine/core/rules/confirmed.ts';
 import type { Seen } from '../../../../src/engine/core/rules/seen.ts';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 type Line = { readonly agent: string } | { readonly user: string };
 type Arguments = Readonly<Record<string, string>>;

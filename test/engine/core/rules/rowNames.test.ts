@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../../../src/engine/core/database.ts';
-import type { Domain } from '../../../../src/engine/core/domain.ts';
-import type { Json } from '../../../../src/engine/core/json.ts';
-import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
-import type { Message } from '../../../../src/engine/core/message.ts';
-import { type RuleOf, ruleSchema } from '../../../../src/engine/core/rule.ts';
+import { lexiconSchema } from '../../../../src/engine/core/dialogue/lexicon.ts';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
+import { type RuleOf, ruleSchema } from '../../../../src/engine/core/domain/rule.ts';
+import type { Message } from '../../../../src/engine/core/events/message.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { confirmed } from '../../../../src/engine/core/rules/confirmed.ts';
 import { seenIn } from '../../../../src/engine/core/rules/seen.ts';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
+import type { Json } from '../../../../src/engine/core/values/json.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 /** A library: Ada has two books, and another copy of one of them is lent to Ben. */
 const database = {

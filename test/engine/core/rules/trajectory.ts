@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
-import type { JsonObject } from '../../../../src/engine/core/json.ts';
-import type { ToolCall } from '../../../../src/engine/core/message.ts';
-import type { AgentReply } from '../../../../src/engine/core/seat.ts';
+import type { ToolCall } from '../../../../src/engine/core/events/message.ts';
+import type { AgentReply } from '../../../../src/engine/core/seats/seat.ts';
+import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
+import { hashOf, openDatabase } from '../../../../src/engine/core/world/database.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import type { Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { UserReply } from '../../../../src/engine/core/seat.ts';
+import type { UserReply } from '../../../../src/engine/core/seats/seat.ts';
 import { type FlawCode, flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
 import { type Drawn, viewAfter } from './view.ts';
 

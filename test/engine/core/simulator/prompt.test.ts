@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Message } from '../../../../src/engine/core/message.ts';
+import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { simulatorChat } from '../../../../src/engine/core/simulator/prompt.ts';
 import { runs } from '../../../support/runs.ts';
 import { type Drawn, viewAfter } from './view.ts';

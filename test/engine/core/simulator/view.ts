@@ -1,7 +1,7 @@
-import type { Domain } from '../../../../src/engine/core/domain.ts';
-import type { Message } from '../../../../src/engine/core/message.ts';
-import { type Persona, personaSchema } from '../../../../src/engine/core/persona.ts';
-import type { UserView } from '../../../../src/engine/core/seat.ts';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
+import { type Persona, personaSchema } from '../../../../src/engine/core/domain/persona.ts';
+import type { Message } from '../../../../src/engine/core/events/message.ts';
+import type { UserView } from '../../../../src/engine/core/seats/seat.ts';
 import { started } from '../../../support/desk.ts';
 import { domain, taskWith } from '../conversation.ts';
 

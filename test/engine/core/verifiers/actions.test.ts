@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
-import type { GoldAction } from '../../../../src/engine/core/task.ts';
+import type { GoldAction } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { actionsVerdict } from '../../../../src/engine/core/verifiers/actions.ts';
 
 type Case = readonly [gold: Partial<GoldAction>, made: object | string, held: boolean];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../../src/engine/core/database.ts';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
-import { assertionSchema } from '../../../../src/engine/core/task.ts';
+import { assertionSchema } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { assertionsVerdict } from '../../../../src/engine/core/verifiers/assertions.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 const orders = Object.fromEntries(
   Array.from({ length: 200 }, (_, n) => [

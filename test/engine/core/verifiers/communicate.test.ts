@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
-import { type Task, taskSchema } from '../../../../src/engine/core/task.ts';
+import { type Task, taskSchema } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { communicateVerdict } from '../../../../src/engine/core/verifiers/communicate.ts';
 
 const task = (communicate: readonly string[], communicateBy?: Task['communicateBy']): Task =>

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../../src/engine/core/database.ts';
-import type { World } from '../../../../src/engine/core/domain.ts';
-import { fieldComparisonSchema } from '../../../../src/engine/core/fieldComparison.ts';
-import type { JsonObject } from '../../../../src/engine/core/json.ts';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
-import type { Task } from '../../../../src/engine/core/task.ts';
+import type { World } from '../../../../src/engine/core/domain/domain.ts';
+import { fieldComparisonSchema } from '../../../../src/engine/core/domain/fieldComparison.ts';
+import type { Task } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
+import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { databaseVerdict } from '../../../../src/engine/core/verifiers/database.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 const compare = fieldComparisonSchema.parse({ unordered: ['items'], tolerance: { refund: 0.01 } });
 const worldOf = (agent: JsonObject): World => ({ agent: openDatabase(agent), user: openDatabase({}) });

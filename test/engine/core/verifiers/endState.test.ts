@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '../../../../src/engine/core/database.ts';
-import type { Json } from '../../../../src/engine/core/json.ts';
-import type { RolloutState } from '../../../../src/engine/core/state.ts';
-import { taskSchema } from '../../../../src/engine/core/task.ts';
+import { taskSchema } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
+import type { Json } from '../../../../src/engine/core/values/json.ts';
 import { endStateVerdicts } from '../../../../src/engine/core/verifiers/endState.ts';
 import { plainJson } from '../../../../src/engine/core/verifiers/objectRows.ts';
+import { openDatabase } from '../../../../src/engine/core/world/database.ts';
 
 const call = { id: 'c', name: 'open', arguments: {} };
 const messages = [

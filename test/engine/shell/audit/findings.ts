@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
-import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
-import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
-import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { check } from '../../../../src/engine/shell/domains/check.ts';
+import { applyFixes } from '../../../../src/engine/shell/domains/fixes.ts';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 
 /** How a test checks a folder as `rehearsal check` does. */
 export type Checked = (folder: string) => ReturnType<typeof check>;

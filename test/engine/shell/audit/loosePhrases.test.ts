@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { type Task, taskSchema } from '../../../../src/engine/core/task.ts';
+import { type Task, taskSchema } from '../../../../src/engine/core/domain/task.ts';
 import type { Replayed } from '../../../../src/engine/shell/audit/goldReplay.ts';
 import { noteLoosePhrases } from '../../../../src/engine/shell/audit/loosePhrases.ts';
-import { notebook } from '../../../../src/engine/shell/load/note.ts';
-import type { Places } from '../../../../src/engine/shell/load/yaml.ts';
+import { notebook } from '../../../../src/engine/shell/source/note.ts';
+import type { Places } from '../../../../src/engine/shell/source/yaml.ts';
 
 const user = {
   goal: 'You want to know whether L1 is reserved.',

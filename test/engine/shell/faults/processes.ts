@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { finishedRollouts } from '../../../../src/engine/shell/ledger.ts';
+import { finishedRollouts } from '../../../../src/engine/shell/records/ledger.ts';
 import { killIfRunning } from '../../../support/processes.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 import { until } from '../../../support/until.ts';

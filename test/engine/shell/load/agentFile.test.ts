@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
 import { agentFilesIn } from '../../../../src/engine/shell/load/agentFile.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
-import { parseSeat } from '../../../../src/engine/shell/seats/parseSeat.ts';
+import { parseSeat } from '../../../../src/engine/shell/models/parseSeat.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { desk, type Files, folderOf, load, shown, told } from './domainFolder.ts';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
-import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
-import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
+import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 /** Files by path; null leaves a file of `desk` out. */

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { templateFiles } from '../../../../src/authoring/domains/domainTemplate.ts';
+import { writeNew } from '../../../../src/authoring/domains/newFolder.ts';
+import { acceptDraft } from '../../../../src/authoring/drafts/acceptDraft.ts';
 import { gate } from '../../../../src/engine/shell/audit/draftGate.ts';
-import { acceptDraft } from '../../../../src/engine/shell/drafting/acceptDraft.ts';
-import { templateFiles } from '../../../../src/engine/shell/drafting/domainTemplate.ts';
-import { writeNew } from '../../../../src/engine/shell/drafting/newFolder.ts';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
 import { draftsOf } from '../../../../src/engine/shell/load/drafts.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { smallDomain } from '../../../support/smallDomain.ts';
 import { inFullSuite } from '../../../support/suite.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/engine/core/json.ts';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
+import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { argumentProblems, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
 import { sentArguments } from '../../../../src/engine/shell/load/exactErrors.ts';
 import { unsupportedPatterns } from '../../../../src/engine/shell/load/schemaPatterns.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/engine/core/json.ts';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
-import { exampleArguments } from '../../../../src/engine/shell/drafting/exampleArguments.ts';
+import { exampleArguments } from '../../../../src/authoring/domains/exampleArguments.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
+import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { argumentProblems, schemaProblem } from '../../../../src/engine/shell/load/arguments.ts';
 import { unsupportedPatterns } from '../../../../src/engine/shell/load/schemaPatterns.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { deskTools, type Files, load, shown } from './domainFolder.ts';
 
 const source = (more: string) => `import { defineTools } from 'rehearsal';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
-import { rawJson } from '../../../../src/engine/core/largeIntegers.ts';
-import type { Tool } from '../../../../src/engine/core/tool.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
+import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
+import { rawJson } from '../../../../src/engine/core/values/largeIntegers.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { mismatchOf } from '../../../../src/engine/shell/mcp/outputSchema.ts';
-import { sidecarPath } from '../../../../src/engine/shell/recording.ts';
-import { guardReader } from '../../../../src/engine/shell/stepNotes.ts';
+import { sidecarPath } from '../../../../src/engine/shell/records/recording.ts';
+import { guardReader } from '../../../../src/engine/shell/records/stepNotes.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';

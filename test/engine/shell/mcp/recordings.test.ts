@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
-import { readRecording, sidecarPath } from '../../../../src/engine/shell/recording.ts';
+import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
+import { readRecording, sidecarPath } from '../../../../src/engine/shell/records/recording.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import {

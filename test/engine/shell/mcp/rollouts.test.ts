@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Task } from '../../../../src/engine/core/task.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
-import { RolloutTools } from '../../../../src/engine/shell/rolloutTools.ts';
-import { SharedTools } from '../../../../src/engine/shell/sharedTools.ts';
+import type { Task } from '../../../../src/engine/core/domain/task.ts';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { RolloutTools } from '../../../../src/engine/shell/tools/rolloutTools.ts';
+import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { type RawServer, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpServer } from '../../../../src/engine/core/domain.ts';
-import { isAlive } from '../../../../src/engine/shell/isAlive.ts';
-import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
-import type { ToolSource } from '../../../../src/engine/shell/toolSource.ts';
+import type { HttpServer } from '../../../../src/engine/core/domain/domain.ts';
+import { isAlive } from '../../../../src/engine/shell/processes/isAlive.ts';
+import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
+import type { ToolSource } from '../../../../src/engine/shell/tools/toolSource.ts';
 import {
   connectTo,
   declaredHttp,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
+import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { dataOf, readResult } from '../../../../src/engine/shell/mcp/result.ts';
 
 const pythons: JsonObject = {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { HttpServer } from '../../../../src/engine/core/domain.ts';
-import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import type { HttpServer } from '../../../../src/engine/core/domain/domain.ts';
+import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
 import { declaredHttp, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
 import { type McpScript, scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
 

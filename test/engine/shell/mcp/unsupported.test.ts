@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { startMcpServer } from '../../../../src/engine/shell/mcp.ts';
+import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
 import {
   connectTo,
   declaredHttp,

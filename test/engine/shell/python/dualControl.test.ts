@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runBatch } from '../../../../src/engine/shell/batch.ts';
-import { signingKey } from '../../../../src/engine/shell/ledger.ts';
-import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
-import { readRecording } from '../../../../src/engine/shell/recording.ts';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
+import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
+import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { desk, folderOf } from '../load/domainFolder.ts';
 

@@ -1,0 +1,100 @@
+import type { Offered } from '../../engine/core/domain/tool.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import type { ToolCall } from '../../engine/core/events/message.ts';
+import { withoutThoughts } from '../../engine/core/events/thoughts.ts';
+
+/** What of a file could not be read, or not as it stands there. */
+export type ImportProblem = { readonly file: string; readonly line: number; readonly message: string };
+
+/** A message of a conversation from outside, with its line in the file and its number there, from 1. */
+export type SpokenMessage = { readonly line: number; readonly number: number } & (
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | {
+      readonly role: 'agent';
+      readonly content: string | null;
+      readonly reasoning?: string;
+      readonly calls: readonly ToolCall[];
+    }
+  | { readonly role: 'tool'; readonly callId: string; readonly content: string; readonly isError: boolean }
+);
+
+/** A conversation that was not rehearsed: from a log of chats, or from spans. */
+export type Conversation = {
+  /** As its source calls it; null where it has no name there. */
+  readonly id: string | null;
+  readonly file: string;
+  /** Where it begins. */
+  readonly line: number;
+  /** The task of the domain that it is of, where its source names one. */
+  readonly task?: string | undefined;
+  /** The tools that the agent was shown, where its source has them. */
+  readonly tools?: readonly Offered[] | undefined;
+  readonly messages: readonly SpokenMessage[];
+  /** Messages that are not among them, since they can't be read. */
+  readonly lost: readonly ImportProblem[];
+};
+
+/** What a reader found in files of its format. */
+export type Read = {
+  readonly conversations: readonly Conversation[];
+  readonly problems: readonly ImportProblem[];
+  /** What was left out on purpose, such as calls of a model beside the conversation. */
+  readonly notes: readonly ImportProblem[];
+};
+
+export type ReadConversations = Read & {
+  /** The format that each file was read as. */
+  readonly formats: readonly { readonly file: string; readonly format: string }[];
+};
+
+/** What the agent was told before the conversation; null where its source has no system message. */
+export function systemOf({ messages }: Conversation): string | null {
+  const texts = messages.flatMap((each) => (each.role === 'system' ? [each.content] : []));
+  return texts.length === 0 ? null : texts.join('\n\n');
+}
+
+/** An event, and the number of the message that it comes of. */
+export type PlacedEvent = { readonly event: RolloutEvent; readonly place: number };
+
+/** The events of a conversation. A call that was never answered is called and has no result. */
+export function eventsOf({ messages }: Conversation): readonly PlacedEvent[] {
+  return messages.flatMap((message, index): readonly PlacedEvent[] => {
+    const { number: place } = message;
+    if (message.role === 'user')
+      return [{ place, event: { type: 'userReplied', content: message.content, stop: null } }];
+    if (message.role !== 'agent') return [];
+    const { calls } = message;
+    const spoken = withoutThoughts(message.content ?? '');
+    const content = message.content === null ? null : spoken.content;
+    const reasoning = [message.reasoning, spoken.thoughts].filter(Boolean).join('\n\n');
+    const said = { type: 'agentReplied' as const, content, toolCalls: calls as ToolCall[] };
+    const replied = { ...said, ...(reasoning === '' ? {} : { reasoning }) } as RolloutEvent;
+    return [{ place, event: replied }, ...calls.flatMap((call) => eventsOfCall(call, place, messages.slice(index)))];
+  });
+}
+
+function eventsOfCall(call: ToolCall, place: number, rest: readonly SpokenMessage[]): readonly PlacedEvent[] {
+  const called: PlacedEvent = { place, event: { type: 'toolCalled', call: call as never } };
+  const answer = rest.find((each) => each.role === 'tool' && each.callId === call.id);
+  if (answer?.role !== 'tool') return [called];
+  const { callId, content, isError } = answer;
+  return [called, { place: answer.number, event: { type: 'toolReturned', callId, content, isError } }];
+}
+
+/** Calls without a result and results without a call: what a conversation lacks to be whole. */
+export function gapsIn({ file, messages }: Conversation): readonly ImportProblem[] {
+  const calls = messages.flatMap((each, index) =>
+    each.role === 'agent' ? each.calls.map((call) => ({ ...call, line: each.line, index })) : [],
+  );
+  const results = messages.flatMap((each, index) => (each.role === 'tool' ? [{ ...each, index }] : []));
+  const open = calls.filter(({ id, index }) => !results.some((each) => each.callId === id && each.index > index));
+  const stray = results.filter(({ callId, index }) => !calls.some((each) => each.id === callId && each.index < index));
+  return [
+    ...open.map(({ line, name }) => ({ file, line, message: `the call of ${name} has no result in the log` })),
+    ...stray.map(({ line, number }) => ({
+      file,
+      line,
+      message: `message ${number} is the result of a call that is not in the log; it is left out`,
+    })),
+  ];
+}

@@ -1,0 +1,353 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Domain } from '../../engine/core/domain/domain.ts';
+import { systemPrompt } from '../../engine/core/domain/policy.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import { taskHash } from '../../engine/core/domain/task.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
+import type { ToolCall } from '../../engine/core/events/message.ts';
+import type { RolloutState } from '../../engine/core/events/state.ts';
+import { differenceHash } from '../../engine/core/events/world.ts';
+import { follow, type Setting, stateHash } from '../../engine/core/rollout/rollout.ts';
+import type { MaskingMark } from '../../engine/core/text/maskingMark.ts';
+import type { Json } from '../../engine/core/values/json.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import type { SigningKey } from '../../engine/shell/records/ledger.ts';
+import { openRecording, openSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
+import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
+import type { RunFile } from '../../engine/shell/records/runFile.ts';
+import { baseHashOf, settingOf } from '../../engine/shell/replay.ts';
+import { openRunOf } from '../../engine/shell/runs/batch.ts';
+import { startOf } from '../../engine/shell/start.ts';
+import type { Supervisor } from '../../engine/shell/supervisor.ts';
+import { keptBy, knownFrom } from '../masking/database.ts';
+import type { PersonalKind } from '../masking/kind.ts';
+import { type Masked, type Masker, maskerOf, type Piece, textsIn } from '../masking/masker.ts';
+import { taskIdFor } from '../writtenDomain.ts';
+import {
+  type Conversation,
+  eventsOf,
+  gapsIn,
+  type ImportProblem,
+  type ReadConversations,
+  type SpokenMessage,
+  systemOf,
+} from './conversation.ts';
+import { maskedConversation, piecesOf } from './maskedConversation.ts';
+import type { RecognisedNames } from './recogniser.ts';
+
+export type ConversationsOptions = {
+  readonly from: 'chats' | 'spans';
+  /** The folder of the new run. */
+  readonly folder: string;
+  readonly key: SigningKey;
+  /** What the stand-ins are drawn from; null keeps personal data as it is. */
+  readonly seed: string | null;
+  /** Names that a recogniser found in the texts of the conversations. */
+  readonly recognised?: RecognisedNames | undefined;
+  /** Whether values of the domain's database are masked as well: it is a copy of the real one. */
+  readonly masksDatabase: boolean;
+  readonly signal: AbortSignal;
+  /** Told after each conversation. */
+  readonly onProgress?: (done: number, total: number) => void;
+};
+
+/** What came of an import of conversations. */
+export type ConversationsReport = {
+  readonly folder: string;
+  readonly domain: string;
+  readonly recordings: readonly { readonly recording: string; readonly messages: number; readonly calls: number }[];
+  readonly problems: readonly ImportProblem[];
+  /** System messages that are the domain's policy, those that differ from it, and conversations without one. */
+  readonly system: { readonly same: number; readonly differs: number; readonly none: number };
+  /** Different values that were masked, by kind; null where personal data was kept. */
+  readonly masked: Readonly<Partial<Record<PersonalKind, number>>> | null;
+};
+
+/** Who has both seats of a conversation that was not rehearsed. */
+const recorded = 'recorded';
+const seed = 'imported';
+
+/** A secret of this machine: the same person gets the same stand-in in every import, and nobody else can work it out. */
+export function maskingSeed({ privateKey }: SigningKey): string {
+  const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
+  return createHash('sha256').update('masking').update(secret).digest('hex');
+}
+
+/**
+ * Writes conversations as recordings of a domain, in a run of their own. Nothing is called, verified or rewarded: what
+ * the world was like stands in no log, so the domain's own database stays as it is at each step.
+ */
+export function importConversations(
+  supervisor: Supervisor,
+  { conversations, problems }: ReadConversations,
+  options: ConversationsOptions,
+): ConversationsReport {
+  const { domain, loaded } = supervisor;
+  const { folder } = options;
+  if (existsSync(join(folder, 'run.json')))
+    throw refusal('there', `${folder} holds a run already. Choose another --out`);
+  const [first] = problems;
+  if (conversations.length === 0)
+    throw refusal('empty', first ? `${first.file}:${first.line}: ${first.message}` : 'there is no conversation in it');
+  const pieces = conversations.map(piecesOf);
+  const masker = maskerFor(supervisor, pieces, options);
+  const setting = settingOf({ domain, world: loaded.world });
+  // From here on only what is masked is at hand: no code below can write what a log says.
+  const masked = conversations.map((each, at) => maskedBy(masker?.conversation(pieces[at] ?? []), each));
+  const named = namesOf(domain, masked);
+  const file = runFileFor(supervisor, named, options);
+  const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
+  const run = openRunOf(folder, file, planned, options.key);
+  const system = { same: 0, differs: 0, none: 0 };
+  const recordings: ConversationsReport['recordings'][number][] = [];
+  const unread = masker?.conversation([]);
+  const told = problems.map((each) => ({ ...each, message: unread?.text(each.message) ?? each.message }));
+  for (const each of named) {
+    if (options.signal.aborted) break;
+    const { conversation, id, trial } = each;
+    const start = startFor(supervisor, each, options);
+    system[comparedSystem(domain, each)] += 1;
+    const events = [start, ...conversationEvents(each, domain)];
+    const recording = join(folder, recordingName(rolloutName({ id }, trial)));
+    const written = writeRecording(recording, events, setting, run.id);
+    const { task, policyHash, basis } = start;
+    const difference = differenceHash(setting.world, written.state.world);
+    const end = { reward: null, endReason: written.state.ended?.reason ?? 'userStopped', databaseDiff: difference };
+    const { chain, sidecarChain } = written;
+    const rollout = `${id}.${trial}`;
+    const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
+    run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
+    const calls = events.filter(({ type }) => type === 'toolCalled').length;
+    recordings.push({ recording, messages: conversation.messages.length, calls });
+    told.push(...problemsOf(domain, each));
+    options.onProgress?.(recordings.length, named.length);
+  }
+  run.finish();
+  return { folder, domain: domain.name, recordings, problems: told, system, masked: masker?.counts() ?? null };
+}
+
+function refusal(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code: `import/${code}`, message });
+}
+
+function maskerFor(
+  { domain, loaded }: Supervisor,
+  conversations: readonly (readonly Piece[])[],
+  { seed: own, masksDatabase, recognised }: ConversationsOptions,
+): Masker | null {
+  if (own === null) return null;
+  const databases = [loaded.world.agent, loaded.world.user];
+  const known = masksDatabase ? knownFrom(databases, ownTexts(domain)) : keptBy(databases, ownTexts(domain));
+  const masker = maskerOf({ seed: own, ...known, ...(recognised ? { recognised: recognised.spansIn } : {}) });
+  for (const each of conversations) masker.look(each);
+  return masker;
+}
+
+/** A conversation as it is written, and the path of the file that it is from. */
+type Written = { readonly conversation: Conversation; readonly path: string };
+
+/** What the files of a domain say to its agent: whoever has the domain has it. */
+function ownTexts({ policy, tools, tasks }: Domain): readonly string[] {
+  const told = tools.map(({ name, description, parameters }): Json => ({ name, description, parameters }));
+  return [policy.text.trim(), ...textsIn(told), ...tasks.map(({ id }) => id)];
+}
+
+function maskedBy(masked: Masked | undefined, conversation: Conversation): Written {
+  const { file: path } = conversation;
+  const named = { ...conversation, file: basename(path) };
+  return { conversation: masked ? maskedConversation(named, masked) : named, path };
+}
+
+/** A conversation under the name that its recording gets. */
+type Named = Written & {
+  readonly id: string;
+  readonly trial: number;
+  /** The task of the domain that it is of; null for most. */
+  readonly task: Task | null;
+};
+
+function namesOf(domain: Domain, conversations: readonly Written[]): readonly Named[] {
+  const taken = new Set(domain.tasks.flatMap(({ id }) => [id, id.toLowerCase()]));
+  const trials = new Map<string, number>();
+  return conversations.map((written) => {
+    const { id, line, task: given } = written.conversation;
+    const task = taskIn(domain, given ?? '') ?? null;
+    const trial = task ? (trials.get(task.id) ?? 0) : 0;
+    if (task) trials.set(task.id, trial + 1);
+    return { ...written, id: task?.id ?? taskIdFor(id ?? `chat-${line}`, taken), trial, task };
+  });
+}
+
+/** What of a conversation is not as it should be, with the file in which a person finds it. */
+function problemsOf(domain: Domain, { conversation, path }: Named): readonly ImportProblem[] {
+  const all = [...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation)];
+  return all.map((each) => ({ ...each, file: path }));
+}
+
+function taskProblems(domain: Domain, { file, line, task }: Conversation): readonly ImportProblem[] {
+  if (task === undefined || taskIn(domain, task)) return [];
+  return [{ file, line, message: `the domain has no task "${task}"; the conversation is imported without one` }];
+}
+
+const bare = (text: string) => text.replace(/\s+/g, ' ').trim().toLowerCase();
+
+/** Compares a system message with the policy, and with what the domain makes of it for the agent. */
+function comparedSystem(domain: Domain, { conversation, id, task }: Named): keyof ConversationsReport['system'] {
+  const system = systemOf(conversation);
+  if (system === null) return 'none';
+  const own = [domain.policy.text, systemPrompt(domain, task ?? { ...noTask, id })];
+  return own.some((text) => bare(text) === bare(system)) ? 'same' : 'differs';
+}
+
+function startFor(
+  { domain, loaded }: Supervisor,
+  { conversation, id, trial, task }: Named,
+  options: ConversationsOptions,
+): RolloutStarted {
+  const { messages, tools, file, line } = conversation;
+  const placeholder = { ...noTask, id };
+  const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
+  const started = startOf(domain, baseHashOf(loaded), task ?? placeholder, {
+    seed,
+    trial,
+    basis: 'evaluate',
+    ...seats,
+  });
+  const {
+    callCap: _,
+    callsPerResponse: __,
+    messageCap: ___,
+    closing: ____,
+    greeting: _____,
+    unreadableCalls: ______,
+    ...rest
+  } = started;
+  const greeting = greetingOf(messages);
+  return {
+    ...rest,
+    task: { id, hash: task ? taskHash(task) : '', split: task?.split ?? 'train' },
+    // Nothing that the domain limits is to cut a conversation that went on.
+    turnCap: messages.length + 1,
+    toolErrorCap: messages.length + 1,
+    seats: { agent: recorded, user: recorded },
+    system: systemOf(conversation) ?? systemPrompt(domain, placeholder),
+    ...(greeting === '' ? {} : { greeting }),
+    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
+    imported: { from: options.from, file, line, ...markOf(options) },
+  };
+}
+
+/** Returns how far personal data is masked. */
+function markOf({ seed: standIns, recognised }: ConversationsOptions): MaskingMark {
+  return { masked: standIns !== null, ...(recognised ? { recogniser: recognised.recogniser } : {}) };
+}
+
+const noTask: Task = {
+  id: 'none',
+  split: 'train',
+  persona: '',
+  user: { goal: '', known: {}, unknown: [] },
+  state: [],
+  actions: [],
+  assertions: [],
+  communicate: [],
+  evaluate: ['database'],
+  train: ['database'],
+};
+
+const isGreeting = (message: SpokenMessage) => message.role === 'agent' && message.calls.length === 0;
+
+/** How many messages the agent speaks first with, system messages aside. */
+function greetingEnd(messages: readonly SpokenMessage[]): number {
+  const end = messages.findIndex((each) => each.role !== 'system' && !isGreeting(each));
+  return end < 0 || messages[end]?.role !== 'user' ? 0 : end;
+}
+
+function greetingOf(messages: readonly SpokenMessage[]): string {
+  return messages
+    .slice(0, greetingEnd(messages))
+    .flatMap((each) => (each.role === 'agent' ? [each.content ?? ''] : []))
+    .join('\n\n');
+}
+
+/** What was said and done, with ids of calls that nobody outside knows. */
+function conversationEvents({ conversation }: Named, domain: Domain): readonly RolloutEvent[] {
+  const { messages } = conversation;
+  const ids = new Map<string, string>();
+  const idOf = (id: string) => {
+    const found = ids.get(id) ?? `call_${ids.size}`;
+    ids.set(id, found);
+    return found;
+  };
+  const events = eventsOf({ ...conversation, messages: messages.slice(greetingEnd(messages)) });
+  const said = events.map(({ event }) => withCallIds(event, idOf));
+  const last = said.findLast(({ type }) => type === 'toolCalled');
+  const handsOff = (call: ToolCall) =>
+    domain.tools.some(({ name, handsOff }) => handsOff === true && name === call.name);
+  const isHandedOff = last?.type === 'toolCalled' && handsOff(last.call as ToolCall);
+  const reason = 'a real conversation: it is of no task, so there is nothing to verify it against';
+  return [
+    { type: 'worldPrepared', writes: [] },
+    ...said,
+    { type: 'rolloutEnded', reason: isHandedOff ? 'handedOff' : 'userStopped' },
+    { type: 'rewarded', basis: 'evaluate', reward: null, reason, failedBy: null },
+  ];
+}
+
+function withCallIds(event: RolloutEvent, idOf: (id: string) => string): RolloutEvent {
+  const renamed = <Call extends { readonly id: string }>(call: Call): Call => ({ ...call, id: idOf(call.id) });
+  switch (event.type) {
+    case 'agentReplied':
+      return { ...event, toolCalls: event.toolCalls.map(renamed) };
+    case 'toolCalled':
+      return { ...event, call: renamed(event.call) };
+    case 'toolReturned':
+      return { ...event, callId: idOf(event.callId) };
+    default:
+      return event;
+  }
+}
+
+function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting, run: string | undefined) {
+  const recording = openRecording(path);
+  const sidecar = openSidecar(sidecarPath(path));
+  // What the rules would say needs the world as it was.
+  const told = { ...setting, domain: { ...setting.domain, rules: [] } };
+  const at = new Date().toISOString();
+  let state: RolloutState | null = null;
+  const lines = events.map((event, n) => {
+    state = follow(told, state, event);
+    return { n, event, state: stateHash(state) };
+  });
+  recording.append(...lines);
+  sidecar.append(...lines.map(({ n }) => ({ n, at, ...(n === 0 && run !== undefined ? { run } : {}) })));
+  recording.close();
+  sidecar.close();
+  if (state === null) throw new Error('a recording has events');
+  return { state: state as RolloutState, chain: recording.head(), sidecarChain: sidecar.head() };
+}
+
+function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], options: ConversationsOptions): RunFile {
+  return {
+    domain: domain.name,
+    folder: loaded.folder,
+    seed,
+    trials: 1 + named.reduce((most, { trial }) => Math.max(most, trial), 0),
+    basis: 'evaluate',
+    agent: recorded,
+    user: recorded,
+    tasks: [...new Set(named.map(({ id }) => id))],
+    tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
+      name,
+      effect,
+      generic,
+      handsOff,
+    })),
+    imported: markOf(options),
+    policyHash: domain.policy.hash,
+    publicKey: options.key.publicKey,
+  };
+}

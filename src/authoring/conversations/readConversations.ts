@@ -1,0 +1,155 @@
+import { isObject, type Json } from '../../engine/core/values/json.ts';
+import { nearest } from '../../engine/shell/source/nearest.ts';
+import type { ImportProblem, ReadConversations } from './conversation.ts';
+import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
+import { type LogFile, readLogFile } from './logFile.ts';
+import { anthropicMessages } from './readers/anthropicMessages.ts';
+import { chatGpt } from './readers/chatGpt.ts';
+import { claudeCode } from './readers/claudeCode.ts';
+import { codex } from './readers/codex.ts';
+import { csvRows } from './readers/csvRows.ts';
+import { inspectAi } from './readers/inspectAi.ts';
+import { intercom } from './readers/intercom.ts';
+import { langfuse } from './readers/langfuse.ts';
+import { langSmith } from './readers/langSmith.ts';
+import { openaiChat } from './readers/openaiChat.ts';
+import { openaiResponses } from './readers/openaiResponses.ts';
+import { openTelemetry } from './readers/openTelemetry.ts';
+import { promptCompletion } from './readers/promptCompletion.ts';
+import { shareGpt } from './readers/shareGpt.ts';
+import { slack } from './readers/slack.ts';
+import { tau2Results } from './readers/tau2Results.ts';
+import { vercelUi } from './readers/vercelUi.ts';
+import { verifiers } from './readers/verifiers.ts';
+import { zendesk } from './readers/zendesk.ts';
+
+/** The formats that can be read. Where a file fits several as well, the first one reads it. */
+const readers: readonly ConversationReader[] = [
+  tau2Results,
+  inspectAi,
+  chatGpt,
+  claudeCode,
+  codex,
+  verifiers,
+  promptCompletion,
+  shareGpt,
+  vercelUi,
+  anthropicMessages,
+  openaiResponses,
+  slack,
+  intercom,
+  zendesk,
+  csvRows,
+  openaiChat,
+  langfuse,
+  langSmith,
+  openTelemetry,
+];
+
+/** Returns the names that `--format` takes. */
+export const formatNames = (source: Source): readonly string[] =>
+  readers.filter((each) => each.source === source).map(({ name }) => name);
+
+/** How many values of a file are looked at to find its format. */
+const looked = 200;
+
+/**
+ * Reads the conversations in some files, each by the reader of its format.
+ * @param format the name of the format of all files; without it, their shape decides
+ */
+export function readConversations(files: readonly string[], source: Source, format?: string): ReadConversations {
+  const named = readers.find((each) => each.name === format && each.source === source);
+  const logs = files.map((file) => unwrapped(readLogFile(file)));
+  const chosen = logs.map((log) => ({ log, reader: named ?? readerOf(log) }));
+  const problems = chosen.flatMap(({ log, reader }): readonly ImportProblem[] => [
+    ...log.problems,
+    ...(log.values.length === 0 ? [] : problemsOf(log, reader, source)),
+  ]);
+  const taken = readers.filter((each) => each.source === source);
+  const own = taken.map((reader) => ({ reader, logs: logsOf(chosen, reader) })).filter((each) => each.logs.length > 0);
+  const read = joinedReads(own.map((each) => each.reader.read(each.logs)));
+  const formats = own.flatMap(({ reader, logs: all }) => all.map(({ path }) => ({ file: path, format: reader.label })));
+  return { ...read, problems: [...problems, ...read.problems], formats };
+}
+
+type Chosen = { readonly log: LogFile; readonly reader: ConversationReader | undefined };
+
+function logsOf(chosen: readonly Chosen[], reader: ConversationReader): readonly LogFile[] {
+  return chosen.flatMap((each) => (each.reader === reader && each.log.values.length > 0 ? [each.log] : []));
+}
+
+/** Returns the reader that most of the values of a file fit; undefined where they fit none. */
+function readerOf(log: LogFile): ConversationReader | undefined {
+  const values = log.values.slice(0, looked);
+  const counted = readers.map((reader) => ({
+    reader,
+    count: values.filter(({ value }) => reader.matches(value, log)).length,
+  }));
+  const most = Math.max(...counted.map(({ count }) => count));
+  return most === 0 ? undefined : counted.find(({ count }) => count === most)?.reader;
+}
+
+/** Takes the list out of an object that holds nothing else of the kind, such as `{"data": [...]}`. */
+function unwrapped(log: LogFile): LogFile {
+  const [only, ...others] = log.values;
+  if (!only || others.length > 0 || !isObject(only.value as Json) || readerOf(log)) return log;
+  const lists = Object.values(only.value as object).filter(
+    (each) => Array.isArray(each) && each.length > 0 && each.every((item) => isObject(item as Json)),
+  );
+  const [list] = lists as (readonly unknown[])[];
+  if (!list || lists.length > 1) return log;
+  const inner = { ...log, values: list.map((value) => ({ value, line: only.line })) };
+  return readerOf(inner) ? inner : log;
+}
+
+function problemsOf(log: LogFile, reader: ConversationReader | undefined, source: Source): readonly ImportProblem[] {
+  const line = log.values[0]?.line ?? 1;
+  if (reader?.source === source) return [];
+  if (reader)
+    return [
+      { file: log.path, line, message: `holds ${reader.label}. Import it as ${reader.source}, not as ${source}` },
+    ];
+  return [{ file: log.path, line, message: unknownFormat(log, source) }];
+}
+
+/** Says what was found in a file of no known format, what can be read, and which of it is the nearest. */
+function unknownFormat({ values }: LogFile, source: Source): string {
+  const found = keysIn(values[0]?.value);
+  const known = readers.filter((each) => each.source === source);
+  const close = known
+    .map((reader) => ({ reader, missing: reader.keys.filter((key) => !found.includes(key)) }))
+    .map((each) => ({ ...each, likely: each.missing.filter((key) => nearest(key, found) !== undefined) }))
+    .toSorted((a, b) => score(b) - score(a))
+    .find((each) => score(each) >= 0.4);
+  // The last reader of a source is that of its most general format.
+  const { reader = known.at(-1), missing } = close ?? {};
+  return [
+    `the format is not known: the file has ${described(values[0]?.value, found)}`,
+    `Supported are ${known.map(({ name, label }) => `${label} (${name})`).join(', ')}`,
+    ...(reader
+      ? [`The nearest is ${reader.label}, which has ${(missing?.length ? missing : reader.keys).join(', ')}`]
+      : []),
+    'Name the format with --format',
+  ].join('. ');
+}
+
+type Close = {
+  readonly reader: ConversationReader;
+  readonly missing: readonly string[];
+  readonly likely: readonly string[];
+};
+
+const score = ({ reader, missing, likely }: Close) =>
+  (reader.keys.length - missing.length + likely.length / 2) / Math.max(1, reader.keys.length);
+
+function keysIn(value: unknown): readonly string[] {
+  const object = Array.isArray(value) ? value[0] : value;
+  return isObject(object as Json) ? Object.keys(object as object) : [];
+}
+
+function described(value: unknown, keys: readonly string[]): string {
+  if (keys.length === 0)
+    return Array.isArray(value) ? 'lists' : `values such as ${JSON.stringify(value)?.slice(0, 40)}`;
+  const shown = keys.slice(0, 8).join(', ');
+  return `${Array.isArray(value) ? 'lists of objects' : 'objects'} with ${shown}${keys.length > 8 ? ', …' : ''}`;
+}

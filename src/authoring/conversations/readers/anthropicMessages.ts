@@ -1,0 +1,65 @@
+import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import { conversationIdOf, hasBlocks } from '../messageRows.ts';
+import { toolsIn } from '../offeredTools.ts';
+import { objectOf, textOf } from '../saidMessage.ts';
+import { conversationOf, readMessages } from '../transcript.ts';
+
+/** Reads requests of Anthropic's Messages API, with the answer where a line has it. */
+export const anthropicMessages: ConversationReader = {
+  name: 'anthropic-messages',
+  label: 'Anthropic Messages',
+  source: 'chats',
+  keys: ['system', 'messages', 'content'],
+  matches: (value) => {
+    const { messages, system, tools } = requestIn(value);
+    if (!Array.isArray(messages)) return false;
+    const isSystemApart = system !== undefined && messages.every((each) => objectOf(each)['role'] !== 'system');
+    const isTool = Array.isArray(tools) && tools.some((tool) => 'input_schema' in objectOf(tool));
+    return isSystemApart || isTool || hasBlocks(messages, blocks) || isAnswer(answerIn(value));
+  },
+  read: (logs) =>
+    joinedReads(
+      logs.map(({ path: file, values }) =>
+        readOf(
+          values.map(({ value, line }) => {
+            const request = requestIn(value);
+            const { messages, system, tools, id } = request;
+            const answer = answerIn(value);
+            const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
+            return conversationOf(
+              { file, line, id: conversationIdOf(objectOf(value)) ?? textOf(id), tools: toolsIn(tools) },
+              [
+                ...readMessages(opening, line, 'system'),
+                ...readMessages(
+                  [...(Array.isArray(messages) ? messages : []), ...(isAnswer(answer) ? [answer] : [])],
+                  line,
+                ),
+              ],
+            );
+          }),
+          [],
+        ),
+      ),
+    ),
+};
+
+const blocks = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking']);
+
+function requestIn(value: unknown): JsonObject {
+  const object = objectOf(value);
+  const { request, body, params } = object;
+  const inner = [request, body, params, objectOf(request)['body']].find((each) =>
+    Array.isArray(objectOf(each)['messages']),
+  );
+  return inner === undefined ? object : objectOf(inner);
+}
+
+function answerIn(value: unknown): JsonObject {
+  const { response, output, result } = objectOf(value);
+  const inner = objectOf(response ?? output ?? objectOf(result)['message']);
+  return objectOf(inner['body'] ?? inner);
+}
+
+const isAnswer = ({ type, role, content }: JsonObject): boolean =>
+  type === 'message' && role === 'assistant' && Array.isArray(content as Json);

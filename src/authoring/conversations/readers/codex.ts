@@ -1,0 +1,64 @@
+import { type Json, withoutNulls } from '../../../engine/core/values/json.ts';
+import type { ImportProblem, Read } from '../conversation.ts';
+import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import type { LogFile } from '../logFile.ts';
+import { objectOf, type ReadMessage, textOf } from '../saidMessage.ts';
+import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
+import { readItem } from './openaiResponses.ts';
+
+/** Reads sessions of Codex: items of the Responses API in an envelope, or bare after a first line about the session. */
+export const codex: ConversationReader = {
+  name: 'codex',
+  label: 'Codex session',
+  source: 'chats',
+  keys: ['timestamp', 'type', 'payload'],
+  matches: (value, { values }) => {
+    const { type, payload } = objectOf(value);
+    return lineTypes.has(textOf(type) ?? '') && payload !== undefined ? true : isBareSession(values[0]?.value);
+  },
+  read: (logs) => joinedReads(logs.map(readSession)),
+};
+
+const lineTypes = new Set(['session_meta', 'response_item', 'event_msg', 'turn_context', 'compacted']);
+
+const isBareSession = (first: unknown) => {
+  const { id, timestamp, instructions, type } = objectOf(first);
+  return id !== undefined && timestamp !== undefined && instructions !== undefined && type === undefined;
+};
+
+function readSession({ path: file, values }: LogFile): Read {
+  const notes: ImportProblem[] = [];
+  const lines = values.map(({ value, line }) => ({ value: objectOf(value), line }));
+  const isBare = isBareSession(lines[0]?.value);
+  const meta = isBare
+    ? lines[0]?.value
+    : objectOf(lines.find(({ value }) => value['type'] === 'session_meta')?.value['payload']);
+  const instructions = textOf(objectOf(meta?.['base_instructions'])['text'] ?? meta?.['instructions']);
+  const opening: readonly PlacedRead[] = instructions
+    ? [{ said: [{ role: 'system', content: instructions }], lost: [], line: 1, path: 'instructions' }]
+    : [];
+  const items = lines.flatMap(({ value, line }, index): readonly PlacedRead[] => {
+    const item = isBare ? (index === 0 ? null : value) : value['type'] === 'response_item' ? value['payload'] : null;
+    if (value['type'] === 'compacted') notes.push({ file, line, message: 'the agent compacted its history here' });
+    return item === null || item === undefined || ('record_type' in objectOf(item) && isBare)
+      ? []
+      : [{ ...readSessionItem(item), line, path: `line ${line}` }];
+  });
+  const { line = 1 } = lines[0] ?? {};
+  return readOf(
+    [conversationOf({ file, line, id: textOf(meta?.['id']) }, joinedItems([...opening, ...items]))],
+    [],
+    notes,
+  );
+}
+
+/** What the program itself tells the model in the name of the user. */
+const context = /^\s*(?:<(?:environment_context|user_instructions|permissions|INSTRUCTIONS)|# AGENTS\.md instructions)/;
+
+function readSessionItem(value: Json): ReadMessage {
+  const { said, lost } = readItem(withoutNulls(objectOf(value)));
+  return {
+    lost,
+    said: said.map((each) => (each.role === 'user' && context.test(each.content) ? { ...each, role: 'system' } : each)),
+  };
+}

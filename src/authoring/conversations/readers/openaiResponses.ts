@@ -1,0 +1,94 @@
+import { isObject, type Json } from '../../../engine/core/values/json.ts';
+import type { Conversation } from '../conversation.ts';
+import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import type { PlacedValue } from '../jsonValues.ts';
+import { conversationIdOf } from '../messageRows.ts';
+import { toolsIn } from '../offeredTools.ts';
+import { callOf, listIn, objectOf, type ReadMessage, readMessage, resultText, textOf } from '../saidMessage.ts';
+import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
+
+/** Reads requests and answers of OpenAI's Responses API, and lists of its items. */
+export const openaiResponses: ConversationReader = {
+  name: 'openai-responses',
+  label: 'OpenAI Responses',
+  source: 'chats',
+  keys: ['input', 'output'],
+  matches: (value) => itemsIn(value).some(isItem),
+  read: (logs) =>
+    joinedReads(
+      logs.map(({ path, values }) =>
+        readOf(
+          values.map((each) => responseOf(path, each)),
+          [],
+        ),
+      ),
+    ),
+};
+
+const callTypes = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'mcp_call', 'web_search_call']);
+const resultTypes = new Set(['function_call_output', 'custom_tool_call_output', 'local_shell_call_output']);
+
+/** Returns whether a value is an item of the Responses API, and not a message of another one. */
+function isItem(value: Json): boolean {
+  const { type, content } = objectOf(value);
+  if (callTypes.has(textOf(type) ?? '') || resultTypes.has(textOf(type) ?? '')) return true;
+  if (type !== 'message') return false;
+  return listIn(content).some((part) => /^(input|output)_text$/.test(textOf(objectOf(part)['type']) ?? ''));
+}
+
+/** The items of a request and of the answer to it. Of an answer alone, what was asked is not known. */
+function itemsIn(value: unknown): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  const { input, output, request, response } = objectOf(value);
+  const asked = input ?? objectOf(request)['input'];
+  const answered = output ?? objectOf(response)['output'];
+  if (asked === undefined && answered === undefined) return [];
+  const opening = typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
+  return [...opening, ...(Array.isArray(answered) ? answered : [])];
+}
+
+function responseOf(file: string, { value, line }: PlacedValue): Conversation {
+  const object = objectOf(value);
+  const request = isObject(object['request']) ? object['request'] : object;
+  const { instructions, tools, conversation } = request;
+  const opening = textOf(instructions) ? [{ role: 'system', content: textOf(instructions) ?? '' }] : [];
+  const items = [...opening, ...itemsIn(value)].map((each, index): PlacedRead => {
+    return { ...readItem(each), line, path: `item ${index}` };
+  });
+  const id = conversationIdOf(object) ?? textOf(objectOf(conversation)['id'] ?? conversation) ?? textOf(object['id']);
+  return conversationOf({ file, line, id, tools: toolsIn(tools) }, joinedItems(items));
+}
+
+/** Reads an item: a message, a call, a result or thoughts. */
+export function readItem(value: Json): ReadMessage {
+  const item = objectOf(value);
+  const type = textOf(item['type']) ?? '';
+  if (resultTypes.has(type)) {
+    const content = resultText(item['output'] ?? '');
+    return {
+      said: [
+        { role: 'tool', callId: textOf(item['call_id'] ?? item['id']), content, isError: /^Error: /.test(content) },
+      ],
+      lost: [],
+    };
+  }
+  if (callTypes.has(type)) {
+    const name = textOf(item['name']) ?? type.replace(/_call$/, '');
+    const call = callOf({ ...item, name, arguments: item['arguments'] ?? item['input'] ?? item['action'] ?? {} });
+    const output = item['output'];
+    const result =
+      output === undefined || output === null
+        ? []
+        : [{ role: 'tool' as const, callId: call.id, content: resultText(output), isError: false }];
+    return { said: [{ role: 'agent', content: null, calls: [call] }, ...result], lost: [] };
+  }
+  if (type === 'reasoning') {
+    const texts = [...listIn(item['summary']), ...listIn(item['content'])].map(
+      (part) => textOf(objectOf(part)['text']) ?? '',
+    );
+    const reasoning = texts.filter(Boolean).join('\n');
+    return { said: reasoning === '' ? [] : [{ role: 'agent', content: '', calls: [], reasoning }], lost: [] };
+  }
+  if (type !== '' && type !== 'message') return { said: [], lost: [`an item of type "${type}" is left out`] };
+  return readMessage(value);
+}

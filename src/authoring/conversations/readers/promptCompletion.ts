@@ -1,0 +1,47 @@
+import type { Json } from '../../../engine/core/values/json.ts';
+import type { Conversation } from '../conversation.ts';
+import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
+import type { PlacedValue } from '../jsonValues.ts';
+import { toolsIn } from '../offeredTools.ts';
+import { firstOf, listIn, objectOf, textOf } from '../saidMessage.ts';
+import { conversationOf, readMessages } from '../transcript.ts';
+
+/** Reads `{"prompt", "completion"}`, each a text or a list of messages. */
+export const promptCompletion: ConversationReader = {
+  name: 'prompt-completion',
+  label: 'prompt and completion',
+  source: 'chats',
+  keys: ['prompt', 'completion'],
+  matches: isPair,
+  read: (logs) =>
+    joinedReads(
+      logs.map(({ path, values }) =>
+        readOf(
+          values.map((each) => pairOf(path, each)),
+          [],
+        ),
+      ),
+    ),
+};
+
+/** Returns whether a value has what was asked and what was answered. */
+export function isPair(value: unknown): boolean {
+  const object = objectOf(value);
+  return object['prompt'] !== undefined && object['completion'] !== undefined;
+}
+
+/** Reads a prompt and a completion as one conversation. */
+export function pairOf(file: string, { value, line }: PlacedValue, id?: string): Conversation {
+  const { prompt, completion, task, tools } = objectOf(value);
+  const object = objectOf(value);
+  const own = id ?? textOf(firstOf(object, 'id', 'example_id'));
+  return conversationOf({ file, line, id: own, task: textOf(task), tools: toolsIn(tools ?? object['tool_defs']) }, [
+    ...readMessages(messagesIn(prompt, 'user'), line, 'prompt'),
+    ...readMessages(messagesIn(completion, 'assistant'), line, 'completion'),
+  ]);
+}
+
+function messagesIn(value: Json | undefined, role: string): readonly Json[] {
+  const list = listIn(value).filter((each) => 'role' in objectOf(each));
+  return list.length > 0 ? list : [{ role, content: value ?? null }];
+}

@@ -1,0 +1,392 @@
+import { contentHash } from '../../../engine/core/values/hash.ts';
+import { canonicalJson, isObject, type Json } from '../../../engine/core/values/json.ts';
+import type { Conversation, ImportProblem, Read } from '../conversation.ts';
+import { readOf } from '../conversationReader.ts';
+import { objectOf, type Said } from '../saidMessage.ts';
+import { conversationOf, type PlacedRead } from '../transcript.ts';
+import { byTime } from './otlp.ts';
+import type { Step } from './step.ts';
+
+/** A call of a model with what it tells of the conversation. */
+type Call = {
+  readonly step: Step;
+  readonly system: string;
+  readonly tools: string;
+  /** Messages that the model was asked with, without those of the system. */
+  readonly asked: readonly Said[];
+  readonly said: readonly Said[];
+  readonly agent: Step | undefined;
+};
+
+/** One history of messages, and the calls that it comes of. */
+type Thread = { readonly said: readonly Said[]; readonly calls: readonly Call[] };
+
+/**
+ * Rebuilds conversations from the spans of traces. Spans of one conversation id are one conversation, without an id those
+ * of a trace, of the traces that it links to, and of earlier ones whose whole history it repeats. Of all histories that
+ * the calls of the model have, the longest one is the conversation. Calls that are not on it, such as a title that is
+ * written beside it, the work of an agent inside of a tool or an attempt that was abandoned, are notes.
+ * @param silence says why the spans of a conversation hold no messages
+ */
+export function conversationsIn(steps: readonly Step[], silence: (id: string, steps: readonly Step[]) => string): Read {
+  const tree = treeOf(steps);
+  const conversations: Conversation[] = [];
+  const problems: ImportProblem[] = [];
+  const notes: ImportProblem[] = [];
+  const groups = groupsOf(steps, tree).map((group) => rebuilt(group, tree));
+  for (const { id, steps: sorted, threads } of withHistories(groups, tree)) {
+    const [first] = sorted;
+    if (!first) continue;
+    if (threads === null) {
+      const { file, line } = first;
+      const models = sorted.filter(({ kind }) => kind === 'chat' || kind === 'agent');
+      const hasFailed = models.length > 0 && models.every(({ isError }) => isError);
+      if (hasFailed) notes.push({ file, line, message: `every call of the model in ${id} failed; it is left out` });
+      else problems.push({ file, line, message: silence(id, sorted) });
+      continue;
+    }
+    const { main, others, left } = threads;
+    const shown = [main, ...others];
+    for (const [index, thread] of shown.entries())
+      conversations.push(conversationFrom(index === 0 ? id : `${id}-${index + 1}`, thread, sorted));
+    notes.push(...left);
+  }
+  return readOf(conversations, problems, notes);
+}
+
+type Tree = {
+  readonly parentOf: (step: Step) => Step | undefined;
+  readonly rootAgentOf: (step: Step) => Step | undefined;
+};
+
+const keyIn = (trace: string, id: string) => `${trace}/${id}`;
+
+function treeOf(steps: readonly Step[]): Tree {
+  const byId = new Map(steps.map((each) => [keyIn(each.trace, each.id), each]));
+  const parentOf = ({ trace, parent }: Step) => (parent === '' ? undefined : byId.get(keyIn(trace, parent)));
+  return { parentOf, rootAgentOf: (step) => ancestorsOf(step, parentOf).findLast(({ kind }) => kind === 'agent') };
+}
+
+/** The spans that a span is inside of, the innermost first. */
+function ancestorsOf(step: Step, parentOf: Tree['parentOf']): readonly Step[] {
+  const found: Step[] = [];
+  for (let at = parentOf(step); at && !found.includes(at); at = parentOf(at)) found.push(at);
+  return found;
+}
+
+/** Spans of one conversation in the order of their time; `isNamed` where they name it themselves. */
+type Group = { readonly id: string; readonly steps: readonly Step[]; readonly isNamed: boolean };
+
+function groupsOf(steps: readonly Step[], tree: Tree): readonly Group[] {
+  const named = new Map<string, Set<string>>();
+  const links = new Map<string, string>();
+  for (const { trace, conversation, links: to } of steps) {
+    if (conversation !== undefined) named.set(trace, (named.get(trace) ?? new Set()).add(conversation));
+    for (const other of to) if (other !== trace) links.set(trace, other);
+  }
+  const groupOf = (trace: string): string => {
+    const seen = new Set<string>();
+    for (let at = trace; ; at = links.get(at) ?? '') {
+      const [id, ...others] = named.get(at) ?? [];
+      if (id !== undefined && others.length === 0) return id;
+      seen.add(at);
+      const next = links.get(at);
+      if (next === undefined || seen.has(next)) return at;
+    }
+  };
+  const groups = new Map<string, Step[]>();
+  for (const step of steps) {
+    const own = step.conversation ?? ancestorsOf(step, tree.parentOf).find((each) => each.conversation)?.conversation;
+    const id = own ?? (groupOf(step.trace) || step.id);
+    const group = groups.get(id);
+    if (group) group.push(step);
+    else groups.set(id, [step]);
+  }
+  return [...groups].map(([id, own]) => ({
+    id,
+    steps: own.toSorted(byTime),
+    isNamed: own.some(({ conversation }) => conversation === id),
+  }));
+}
+
+/**
+ * Adds to each group without a name of its own the earlier one whose whole history is the start of its history: a program
+ * that keeps the history itself, and tries again what failed, begins a trace with each turn. A group is added once, so
+ * that of conversations which begin alike one stays for each that does not go on.
+ */
+function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt[] {
+  const left: (Rebuilt | null)[] = [...groups];
+  /** Places of groups in that list by their whole history. */
+  const placesOf = new Map<string, number[]>();
+  const order = groups.flatMap((group, place) => (group.isNamed ? [] : [{ group, place }]));
+  for (const { group, place } of order.toSorted((a, b) => byTime(firstOf(a.group), firstOf(b.group)))) {
+    const histories = prefixesOf(group.threads?.main.said ?? []);
+    const hasEnded = (other: number) => byTime(left[other]?.steps.at(-1) ?? noTime, firstOf(group)) <= 0;
+    const earlier = takeLast(
+      histories.slice(0, -1).map((history) => placesOf.get(history) ?? []),
+      hasEnded,
+    );
+    const begun = earlier === undefined ? null : left[earlier];
+    if (earlier !== undefined && begun) {
+      left[place] = null;
+      left[earlier] = rebuilt({ ...begun, steps: [...begun.steps, ...group.steps] }, tree);
+    }
+    const history = histories.at(-1);
+    if (history === undefined) continue;
+    const places = placesOf.get(history);
+    if (places) places.push(earlier ?? place);
+    else placesOf.set(history, [earlier ?? place]);
+  }
+  return left.filter((group) => group !== null);
+}
+
+/** Takes the last number that fits out of the last list that has one. */
+function takeLast(lists: readonly number[][], fits: (each: number) => boolean): number | undefined {
+  for (const list of lists.toReversed()) {
+    const at = list.findLastIndex(fits);
+    if (at >= 0) return list.splice(at, 1)[0];
+  }
+  return undefined;
+}
+
+const noTime = { time: '' };
+const firstOf = ({ steps }: Pick<Group, 'steps'>) => steps[0] ?? noTime;
+
+/** Hashes of the first message, of the first two, and so on to the whole history. */
+function prefixesOf(said: readonly Said[]): readonly string[] {
+  const found: string[] = [];
+  for (const each of said) found.push(contentHash([found.at(-1) ?? '', keyOf(each)]));
+  return found;
+}
+
+const isSystem = ({ role }: Said) => role === 'system';
+const hasWords = ({ input, output }: Step) => [...input, ...output].some((each) => !isSystem(each));
+
+/** The calls of the model. An agent tells again what its calls told; without calls, its own messages are taken. */
+function callsIn(steps: readonly Step[], tree: Tree): readonly Call[] {
+  const chats = steps.filter((each) => each.kind === 'chat' && hasWords(each));
+  const covered = new Set(chats.flatMap((each) => ancestorsOf(each, tree.parentOf)));
+  const agents = steps.filter((each) => each.kind === 'agent' && hasWords(each) && !covered.has(each));
+  const inner = new Set(agents.flatMap((each) => ancestorsOf(each, tree.parentOf)));
+  const own = chats.length > 0 ? [] : agents.filter((each) => !inner.has(each));
+  const found =
+    chats.length + own.length > 0
+      ? [...chats, ...own]
+      : steps.filter((each) => each.kind === 'other' && hasWords(each));
+  return found.toSorted(byTime).map((step) => ({
+    step,
+    system: step.input.flatMap((each) => (isSystem(each) ? [each.content ?? ''] : [])).join('\n\n'),
+    tools: (step.tools ?? [])
+      .map(({ name }) => name)
+      .toSorted()
+      .join(','),
+    asked: step.input.filter((each) => !isSystem(each)),
+    said: step.output.filter((each) => !isSystem(each)),
+    agent: ancestorsOf(step, tree.parentOf).find(({ kind }) => kind === 'agent'),
+  }));
+}
+
+/** A group with what its calls tell; null where they tell nothing. */
+type Rebuilt = Group & { readonly threads: Threads | null };
+
+function rebuilt(group: Group, tree: Tree): Rebuilt {
+  const calls = callsIn(group.steps, tree);
+  return { ...group, threads: calls.length > 0 ? threadsOf(calls, tree, group.isNamed) : null };
+}
+
+type Threads = { readonly main: Thread; readonly others: readonly Thread[]; readonly left: readonly ImportProblem[] };
+
+function threadsOf(calls: readonly Call[], tree: Tree, isNamed: boolean): Threads {
+  const isBeside = besideOf(calls, tree);
+  const onLine = calls.filter((call) => !isBeside(call));
+  let threads: readonly Thread[] = [];
+  for (const call of onLine.length > 0 ? onLine : calls) threads = withCall(threads, call);
+  const [best = { said: [], calls: [] }, ...rest] = threads.toSorted(
+    (a, b) => b.said.length - a.said.length || rankOf(b, threads) - rankOf(a, threads),
+  );
+  const rootOf = (thread: Thread) => thread.calls[0] && tree.rootAgentOf(thread.calls[0].step);
+  const taken = new Set(best.calls);
+  const others: Thread[] = [];
+  for (const thread of rest) {
+    const isOther =
+      !isNamed &&
+      rootOf(thread) !== undefined &&
+      rootOf(thread) !== rootOf(best) &&
+      thread.calls.every((call) => !taken.has(call));
+    if (!isOther) continue;
+    others.push(thread);
+    for (const call of thread.calls) taken.add(call);
+  }
+  const left = calls.filter((call) => !taken.has(call)).map((call) => leftOut(call, best, isBeside(call), tree));
+  return { main: best, others: others.toSorted((a, b) => byTime(startOf(a), startOf(b))), left };
+}
+
+const startOf = ({ calls: [first] }: Thread) => first?.step ?? noTime;
+
+/** Of histories that are as long, the one without an error, then the one of the first call's agent, then the later one. */
+function rankOf(thread: Thread, threads: readonly Thread[]): number {
+  const last = thread.calls.at(-1);
+  const first = threads[0]?.calls[0];
+  const isSame = last?.system === first?.system && last?.tools === first?.tools;
+  return (last?.step.isError ? 0 : 4 * threads.length) + (isSame ? 2 * threads.length : 0) + threads.indexOf(thread);
+}
+
+/** Calls that the tree puts beside the conversation: inside of a tool, or outside of the agent that the others are in. */
+function besideOf(calls: readonly Call[], tree: Tree): (call: Call) => boolean {
+  const first = calls.find(({ agent, tools }) => agent !== undefined || tools !== '') ?? calls[0];
+  const hasAgents = calls.some(({ agent }) => agent !== undefined);
+  const hasTools = calls.some(({ tools }) => tools !== '');
+  return ({ step, agent, tools, system }) => {
+    if (ancestorsOf(step, tree.parentOf).some(({ kind }) => kind === 'tool')) return true;
+    if (hasAgents && agent === undefined) return true;
+    return hasTools && tools === '' && system !== first?.system;
+  };
+}
+
+function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: Tree): ImportProblem {
+  const { file, line, name, id } = step;
+  const span = `span ${id}${name === '' ? '' : ` (${name})`}`;
+  const tool = ancestorsOf(step, tree.parentOf).find(({ kind }) => kind === 'tool');
+  const isAttempt = !isBeside && asked.length > 0 && overlapOf(main.said, asked) === asked.length;
+  const what = tool
+    ? `a call of the model inside of the tool ${tool.called?.name ?? tool.name}`
+    : isAttempt
+      ? 'an attempt that was abandoned'
+      : 'a call of the model beside the conversation';
+  return { file, line, message: `${span} is ${what}; it is left out` };
+}
+
+/** How many messages two histories have in common from their start. */
+function overlapOf(one: readonly Said[], other: readonly Said[]): number {
+  let count = 0;
+  while (count < Math.min(one.length, other.length) && isSame(one[count], other[count])) count += 1;
+  return count;
+}
+
+const isSame = (one: Said | undefined, other: Said | undefined) =>
+  one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
+
+const keys = new WeakMap<Said, string>();
+
+/** Equal for messages that say the same: a message that is repeated often lacks its ids and reasoning. */
+function keyOf(said: Said): string {
+  const known = keys.get(said);
+  if (known !== undefined) return known;
+  const words = (said.content ?? '').trim();
+  const calls =
+    said.role !== 'agent'
+      ? []
+      : said.calls.map(({ name, arguments: given }) => [
+          name,
+          isObject(given as Json) ? canonicalJson(given as Json) : given,
+        ]);
+  const key = JSON.stringify([said.role, words, calls]);
+  keys.set(said, key);
+  return key;
+}
+
+/** Adds a call to the history that it continues, or begins another history with it. */
+function withCall(threads: readonly Thread[], call: Call): readonly Thread[] {
+  const { asked, said } = call;
+  const replaced = (old: Thread, messages: readonly Said[]) => [
+    ...threads.filter((each) => each !== old),
+    { said: [...messages, ...said], calls: [...old.calls, call] },
+  ];
+  const extended = threads
+    .map((thread) => ({ thread, from: joinOf(thread.said, asked) }))
+    .filter((each): each is { thread: Thread; from: number } => each.from !== null)
+    .toSorted((a, b) => a.from - b.from || b.thread.said.length - a.thread.said.length)[0];
+  if (extended && asked.length > 0) {
+    const { thread, from } = extended;
+    return replaced(thread, [...thread.said, ...asked.slice(thread.said.length - from)]);
+  }
+  const near = threads.toSorted((a, b) => overlapOf(b.said, asked) - overlapOf(a.said, asked))[0];
+  if (near && asked.length > 0 && overlapOf(near.said, asked) > 0) {
+    const shared = near.calls.filter((each) => isWithin(each, asked));
+    return [...threads, { said: [...asked, ...said], calls: [...shared, call] }];
+  }
+  const next = threads.findLast((thread) => follows(thread, call));
+  if (next) return replaced(next, [...next.said, ...asked]);
+  return [...threads, { said: [...asked, ...said], calls: [call] }];
+}
+
+/** Whether all that a call asked and said is at the start of a history. */
+function isWithin(call: Call, history: readonly Said[]): boolean {
+  const all = [...call.asked, ...call.said];
+  return all.length <= history.length && overlapOf(all, history) === all.length;
+}
+
+/**
+ * From which message on a history is the start of what a model was asked with; null where it is not. A window of the
+ * history that slides leaves out its first messages: then at least two are the same.
+ */
+function joinOf(history: readonly Said[], asked: readonly Said[]): number | null {
+  for (let from = 0; from < history.length; from++) {
+    const length = history.length - from;
+    if (length > asked.length || (from > 0 && length < 2)) continue;
+    if (history.slice(from).every((each, index) => isSame(each, asked[index]))) return from;
+  }
+  return null;
+}
+
+/** Whether a call that tells nothing of what came before continues a history. */
+function follows(thread: Thread, { asked, system, tools, agent, step }: Call): boolean {
+  const last = thread.calls.at(-1);
+  if (!last) return false;
+  if (asked.length === 0) return true;
+  if (asked[0]?.role === 'tool') return true;
+  const isSameTrace = last.step.trace === step.trace;
+  if (!isSameTrace) return last.tools === tools && (last.system === system || tools !== '');
+  return last.agent === agent && last.system === system && last.tools === tools && system + tools !== '';
+}
+
+function conversationFrom(id: string, { said, calls }: Thread, steps: readonly Step[]): Conversation {
+  const [first] = calls;
+  const lineOf = new Map(
+    calls.flatMap(({ step }) => [...step.input, ...step.output].map((each) => [each, step.line] as const)),
+  );
+  const { file = '', line = 1 } = first?.step ?? {};
+  const system: readonly Said[] = first?.system ? [{ role: 'system', content: first.system }] : [];
+  const whole = [...system, ...withResults(said, steps)];
+  const placed = whole.map((each, index): PlacedRead => {
+    return { said: [each], lost: [], line: lineOf.get(each) ?? line, path: `message ${index + 1}` };
+  });
+  const tools = calls.findLast(({ step }) => step.tools)?.step.tools;
+  const read = conversationOf({ file, line, id: id === '' ? undefined : id, tools }, placed);
+  const answered = calls.filter(({ step }) => !step.isError);
+  const lost = new Map(answered.flatMap(({ step }) => step.lost.map((what) => [what, step] as const)).toReversed());
+  return {
+    ...read,
+    lost: [
+      ...[...lost].toReversed().map(([what, step]) => ({ file, line: step.line, message: `span ${step.id}: ${what}` })),
+      ...read.lost,
+    ],
+  };
+}
+
+/** Adds results that only the spans of the tools have, each behind its call: by id, by arguments, else by name in order. */
+function withResults(said: readonly Said[], steps: readonly Step[]): readonly Said[] {
+  const told = new Set(said.flatMap((each) => (each.role === 'tool' ? [each.callId] : [])));
+  let executed = steps.flatMap(({ kind, called }) => (kind === 'tool' && called?.result ? [called] : []));
+  const idsTold = new Set(said.flatMap((each) => (each.role === 'agent' ? each.calls.map(({ id }) => id) : [])));
+  return said.flatMap((each, index) => {
+    if (each.role !== 'agent') return [each];
+    const after = said.slice(index + 1);
+    const end = after.findIndex(({ role }) => role !== 'tool');
+    const hasResults = (end < 0 ? after : after.slice(0, end)).length >= each.calls.length;
+    if (hasResults) return [each];
+    const results = each.calls.flatMap(({ id, name, arguments: given }): readonly Said[] => {
+      if (id !== undefined && told.has(id)) return [];
+      const ofName = executed.filter((call) => call.name === name && (call.id === undefined || !idsTold.has(call.id)));
+      const words = Object.values(objectOf(given)).map((value) => JSON.stringify(value));
+      const own =
+        executed.find((call) => id !== undefined && call.id === id) ??
+        ofName.find((call) => words.every((word) => call.given?.includes(word))) ??
+        ofName[0];
+      if (!own?.result) return [];
+      executed = executed.filter((call) => call !== own);
+      return [{ role: 'tool', callId: id, name, ...own.result }];
+    });
+    return [each, ...results];
+  });
+}

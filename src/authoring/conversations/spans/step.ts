@@ -1,0 +1,113 @@
+import type { Offered } from '../../../engine/core/domain/tool.ts';
+import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
+import { readItem } from '../readers/openaiResponses.ts';
+import { listIn, objectOf, readMessage, type Said, textOf } from '../saidMessage.ts';
+
+/** What a span is of a conversation: one call of a model, the work of an agent around it, a call of a tool. */
+export type StepKind = 'chat' | 'agent' | 'tool' | 'other';
+
+/** A span as all tracing formats have it. */
+export type Step = {
+  readonly file: string;
+  readonly line: number;
+  readonly trace: string;
+  readonly id: string;
+  readonly parent: string;
+  /** Traces that it links to. */
+  readonly links: readonly string[];
+  /** Nanoseconds, as text: they are larger than a number can hold. */
+  readonly time: string;
+  readonly name: string;
+  readonly isError: boolean;
+  readonly kind: StepKind;
+  /** The conversation that it is of, where it names one. */
+  readonly conversation?: string | undefined;
+  readonly input: readonly Said[];
+  readonly output: readonly Said[];
+  readonly tools?: readonly Offered[] | undefined;
+  readonly called?: CalledTool | undefined;
+  readonly lost: readonly string[];
+  /** Attributes that hold words which no dialect reads. */
+  readonly unread: readonly string[];
+};
+
+/** A call of a tool as its own span has it. */
+export type CalledTool = {
+  readonly id?: string | undefined;
+  readonly name: string;
+  /** Its arguments as the span tells them, in any notation. */
+  readonly given?: string | undefined;
+  readonly result?: { readonly content: string; readonly isError: boolean } | undefined;
+};
+
+/** Messages that a span holds, and what of them cannot be read. */
+export type Exchange = { readonly said: readonly Said[]; readonly lost: readonly string[] };
+
+/** Joins exchanges in order. */
+export const joined = (...all: readonly Exchange[]): Exchange => ({
+  said: all.flatMap(({ said }) => said),
+  lost: all.flatMap(({ lost }) => lost),
+});
+
+export const nothing: Exchange = { said: [], lost: [] };
+
+/**
+ * Reads the input or the output of a call of a model in any of the forms that tracing formats keep: messages, an object
+ * with messages, an answer with choices or generations, items of the Responses API, or a text.
+ * @param role who says a text without a role
+ */
+export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): Exchange {
+  if (value === undefined || value === null || value === '') return nothing;
+  if (typeof value === 'string') {
+    const list = listIn(value);
+    const isMessages = list.length > 0 && list.some((each) => typeof each === 'object');
+    return isMessages ? exchangeOfAll(list, role) : readMessage({ role, content: value });
+  }
+  return Array.isArray(value) ? exchangeOfAll(value, role) : exchangeOfObject(objectOf(value), role);
+}
+
+function exchangeOfAll(list: readonly Json[], role: 'user' | 'assistant'): Exchange {
+  const isParts = list.length > 0 && list.every(isPartAlone);
+  if (isParts) return readMessage({ role, content: list });
+  return joined(...list.map((each) => (Array.isArray(each) ? exchangeOfAll(each, role) : exchangeIn(each, role))));
+}
+
+/** Returns whether a value is a part of a message, and not a message. */
+function isPartAlone(value: Json): boolean {
+  const { role, type, text, toolUse, toolResult, content } = objectOf(value);
+  if (role !== undefined) return false;
+  if (toolUse !== undefined || toolResult !== undefined) return true;
+  return (
+    text !== undefined ||
+    (['text', 'tool_use', 'tool_result', 'thinking'].includes(textOf(type) ?? '') && content !== null)
+  );
+}
+
+const itemTypes = new Set(['function_call', 'function_call_output', 'reasoning']);
+
+function exchangeOfObject(object: JsonObject, role: 'user' | 'assistant'): Exchange {
+  const { messages, choices, generations, output, system, message, input, prompt } = object;
+  if (itemTypes.has(textOf(object['type']) ?? '')) return readItem(object);
+  if (Array.isArray(messages)) {
+    const opening = textOf(system) === undefined ? [] : [{ role: 'system', content: textOf(system) ?? '' }];
+    return exchangeOfAll([...opening, ...messages], role);
+  }
+  if (Array.isArray(choices)) return exchangeIn(objectOf(choices[0])['message'] ?? objectOf(choices[0])['text'], role);
+  if (Array.isArray(generations)) {
+    const [first] = Array.isArray(generations[0]) ? generations[0] : generations;
+    return exchangeIn(objectOf(first)['message'] ?? objectOf(first)['text'], role);
+  }
+  if (Array.isArray(output)) return exchangeOfAll(output, role);
+  if (typeof message === 'object' && message !== null) return exchangeIn(message, role);
+  const words =
+    object['role'] === undefined && object['content'] === undefined ? (prompt ?? input ?? output) : undefined;
+  if (words !== undefined && words !== null) return exchangeIn(words, role);
+  return readMessage(isNamed(object) ? object : { role, ...object });
+}
+
+/** Returns whether a message names who speaks, in its own way. */
+const isNamed = ({ role, type, kwargs, lc }: JsonObject) =>
+  role !== undefined ||
+  kwargs !== undefined ||
+  lc !== undefined ||
+  /^(?:human|ai|system|tool)$/.test(textOf(type) ?? '');

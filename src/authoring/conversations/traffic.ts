@@ -1,0 +1,101 @@
+import type { Domain } from '../../engine/core/domain/domain.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import type { RolloutEvent, RolloutStarted } from '../../engine/core/events/event.ts';
+import { readRecording } from '../../engine/shell/records/recording.ts';
+import { startOf } from '../../engine/shell/start.ts';
+import { type Conversation, eventsOf, type ImportProblem, type PlacedEvent, systemOf } from './conversation.ts';
+import { readConversations } from './readConversations.ts';
+
+/** A recorded conversation as another agent is shown it, turn by turn. */
+export type Traffic = {
+  readonly name: string;
+  /** The task that was played; null for a conversation that is none's. */
+  readonly task: string | null;
+  /** The task that stands in the rollout's start. */
+  readonly under: Task;
+  readonly events: readonly RolloutEvent[];
+  /** Where an event stands in its source. */
+  readonly placeOf: (n: number) => number;
+  /** Whether the events hold the whole state of the world, so that a read has something to read. */
+  readonly hasState: boolean;
+};
+
+/** What traffic is read for. */
+export type Stage = {
+  readonly domain: Domain;
+  /** Hash of the domain's base database. */
+  readonly database: string;
+};
+
+/** Reads a recording as traffic, or says in a sentence why it can't be one. */
+export function trafficOfRecording(path: string, { domain, database }: Stage): Traffic | string {
+  const { lines, problems } = readRecording(path);
+  const [problem] = problems;
+  if (problem) return `${path}:${problem.line}: ${problem.message}`;
+  const events = lines.map(({ event }) => event);
+  const [started] = events;
+  if (started?.type !== 'rolloutStarted') return `${path}:1: a recording begins with rolloutStarted`;
+  if (started.domain.name !== domain.name)
+    return `${path}:1: was recorded in the domain "${started.domain.name}", and this one is "${domain.name}"`;
+  if (started.database !== database) return `${path}:1: was recorded on another database than the domain's`;
+  const task = taskIn(domain, started.task.id);
+  const [any] = domain.tasks;
+  // Of a real conversation no task is known, nor what its world was like; agents are never shown which task it is.
+  if (started.imported && any)
+    return { name: path, task: task?.id ?? null, under: task ?? any, events, placeOf: (n) => n, hasState: false };
+  if (!task) return `${path}:1: the domain has no task "${started.task.id}" any more`;
+  return { name: path, task: task.id, under: task, events, placeOf: (n) => n, hasState: true };
+}
+
+/**
+ * Reads a file of chats as traffic. A chat that has messages which cannot be read is a sentence with its line, as is
+ * everything else that cannot be read.
+ */
+export function trafficOfChats(path: string, stage: Stage): readonly (Traffic | string)[] {
+  const { conversations, problems } = readConversations([path], 'chats');
+  const sentence = ({ file, line, message }: ImportProblem) => `${file}:${line}: ${message}`;
+  return [...conversations.map((each) => trafficOfChat(each, stage)), ...problems.map(sentence)];
+}
+
+function trafficOfChat(conversation: Conversation, { domain, database }: Stage): Traffic | string {
+  const { file, line, task, messages, tools, lost } = conversation;
+  const at = `${file}:${line}`;
+  const [problem] = lost;
+  // An agent that is shown less than the recorded one was is not compared with it.
+  if (problem) return `${file}:${problem.line}: ${problem.message}`;
+  const id = conversation.id ?? at;
+  const named = taskIn(domain, task ?? '');
+  if (task !== undefined && !named) return `${at}: the domain has no task "${task}"`;
+  // A start names a task; models and agents are never shown which.
+  const under = named ?? domain.tasks[0];
+  if (!under) return `${at}: the domain has no task to lay the conversation over`;
+  const system = systemOf(conversation);
+  const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
+  const started = startOf(domain, database, under, { seed: id, trial: 0, basis: 'evaluate', ...seats });
+  const begun: RolloutStarted = {
+    ...started,
+    turnCap: messages.length + 1,
+    toolErrorCap: messages.length + 1,
+    seats: { agent: 'recorded', user: 'recorded' },
+    ...(system === null ? {} : { system }),
+    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
+  };
+  const placed = answered(eventsOf(conversation));
+  return {
+    name: id,
+    task: named?.id ?? null,
+    under,
+    events: [begun, { type: 'worldPrepared', writes: [] }, ...placed.map(({ event }) => event)],
+    placeOf: (n) => placed[n - 2]?.place ?? 0,
+    hasState: false,
+  };
+}
+
+/** The events before the first call that was never answered: no model takes a conversation with one. */
+function answered(placed: readonly PlacedEvent[]): readonly PlacedEvent[] {
+  const open = placed.findIndex(
+    ({ event }, index) => event.type === 'toolCalled' && placed[index + 1]?.event.type !== 'toolReturned',
+  );
+  return open < 0 ? placed : placed.slice(0, open);
+}

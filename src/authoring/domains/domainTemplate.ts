@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { yamlScalar } from '../../engine/shell/source/edit.ts';
+import type { Files } from './newFolder.ts';
+
+/** A domain that ships with the engine, to begin with. */
+export type DomainTemplate = { readonly name: string; readonly description: string };
+
+/** What a person says of a new domain; what is left out stays as the template has it. */
+export type DomainHead = { readonly name?: string; readonly now?: string };
+
+/** What most people begin with comes first. */
+const order = ['support-desk', 'dual-control', 'mcp', 'empty'];
+const placeOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+
+/**
+ * The templates that ship, with what their `domain.yaml` says of them.
+ * @param root the folder of all templates
+ */
+export function domainTemplates(root: string): readonly DomainTemplate[] {
+  return readdirSync(root)
+    .filter((name) => statSync(join(root, name)).isDirectory())
+    .toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+    .map((name) => {
+      const text = readFileSync(join(root, name, 'domain.yaml'), 'utf8');
+      return { name, description: /^description: (.*)$/m.exec(text)?.[1] ?? '' };
+    });
+}
+
+/** The files of a template under the name and at the date that a person wants. */
+export function templateFiles(root: string, template: string, head: DomainHead): Files {
+  const folder = join(root, template);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .map((name) => name.split(sep).join('/'))
+    .toSorted();
+  return Object.fromEntries(
+    names.map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      return [name, name === 'domain.yaml' ? headed(text, head) : text];
+    }),
+  );
+}
+
+function headed(text: string, { name, now }: DomainHead): string {
+  const named = name === undefined ? text : text.replace(/^name: .*$/m, () => `name: ${yamlScalar(name)}`);
+  return now === undefined ? named : named.replace(/^now: "[^"]*"/m, () => `now: ${JSON.stringify(now)}`);
+}

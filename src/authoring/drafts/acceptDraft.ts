@@ -1,0 +1,23 @@
+import { edited } from '../../engine/shell/domains/fixes.ts';
+import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
+import type { Edit, Location } from '../../engine/shell/files/diagnostic.ts';
+import { onDisk, replaceFile } from '../../engine/shell/files/disk.ts';
+import type { Draft } from '../../engine/shell/load/drafts.ts';
+
+/** Takes the mark of a draft out of its file: from then on it counts. Everything else stays as it is. */
+export function acceptDraft({ placed }: Draft): void {
+  const { file, path, places } = placed;
+  const mark = [...path, 'draft'];
+  const text = readBoundedText(file, fileLimits.data);
+  const lines = text.split('\n');
+  const edit = unmarking(lines, places.key(mark), places.value(mark));
+  onDisk(file, () => replaceFile(file, edited(text, [edit])));
+}
+
+/** The line goes where nothing else stands on it; else the value says that it is none. */
+function unmarking(lines: readonly string[], key: Location, value: Location): Edit {
+  const line = lines[value.line - 1] ?? '';
+  const isAlone = key.line === value.line && /^\s*["']?draft["']?\s*:\s*true\s*(?:#.*)?$/.test(line.replace(/\r$/, ''));
+  if (!isAlone) return { ...value, text: 'false' };
+  return { ...value, column: 1, endLine: value.line + 1, endColumn: 1, text: '' };
+}

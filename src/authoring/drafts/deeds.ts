@@ -1,0 +1,182 @@
+import { isConfirmation, type Recogniser } from '../../engine/core/dialogue/dialogue.ts';
+import type { Domain } from '../../engine/core/domain/domain.ts';
+import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
+import type { Utterance } from '../../engine/core/events/message.ts';
+import { wordsOf } from '../../engine/core/text/text.ts';
+import { type KnownValues, type Parameter, parametersOf, repeatedRun } from './values.ts';
+
+/** A call that the agent speaks of, as far as its words tell. */
+export type Deed = {
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, string>>;
+  /** Required arguments of which the conversation says nothing. */
+  readonly missing: readonly string[];
+  /** Place of the utterance that proposes or reports it. */
+  readonly at: number;
+};
+
+/** What came of a proposal: a deed is done, the user wanted another, or nothing came of it. */
+export type Proposed = Deed & { readonly outcome: 'done' | 'changed' | 'left' };
+
+/** What the agent proposed and did in a conversation of words alone, in order. */
+export function proposedIn(
+  spoken: readonly Utterance[],
+  domain: Domain,
+  recogniser: Recogniser,
+  values: KnownValues,
+): readonly Proposed[] {
+  const found: Proposed[] = [];
+  for (const [at, { role, content }] of spoken.entries()) {
+    if (role !== 'agent') continue;
+    const acts = recogniser.agent(content);
+    const answer = spoken[at + 1]?.content ?? '';
+    if (acts.proposes) {
+      const deed = deedIn(spoken, at, domain, values);
+      if (!deed) continue;
+      const isAgreed = answer !== '' && isConfirmation(answer, content);
+      const isRefused = spoken[at + 2] ? recogniser.agent(spoken[at + 2]?.content ?? '').refuses : false;
+      const isChanged = !isAgreed && isOtherwise(deed, spoken, at + 1, values);
+      found.push({ ...deed, outcome: isAgreed && !isRefused ? 'done' : isChanged ? 'changed' : 'left' });
+    } else if (acts.reportsDone) {
+      const deed = deedIn(spoken, at, domain, values);
+      const last = found.at(-1);
+      const isTold = last?.outcome === 'done' && last.at >= at - 2;
+      if (
+        deed &&
+        deed.missing.length === 0 &&
+        !isTold &&
+        !found.some((each) => isSame(each, deed) && each.outcome === 'done')
+      )
+        found.push({ ...deed, outcome: 'done' });
+    }
+  }
+  return found;
+}
+
+function isSame(one: Deed, other: Deed): boolean {
+  return one.tool === other.tool && JSON.stringify(one.arguments) === JSON.stringify(other.arguments);
+}
+
+/** Whether an answer names another value for something that was proposed. */
+function isOtherwise(
+  { tool, arguments: given }: Deed,
+  spoken: readonly Utterance[],
+  at: number,
+  values: KnownValues,
+): boolean {
+  const answer = spoken[at]?.content ?? '';
+  return parametersOf(tool).some((parameter) => {
+    const said = values.named(parameter, answer);
+    return said.length > 0 && !said.includes(given[parameter.name] ?? '');
+  });
+}
+
+const common = new Set(
+  'shall i you the to in on is it that this with for from and of a an can do will be your want would like me should done right not go ahead reason'.split(
+    ' ',
+  ),
+);
+
+type Read = { readonly deed: Deed; readonly score: number };
+
+/** The write call that an utterance speaks of: by the domain's own sentences, by the tool's words, by the values named. */
+function deedIn(spoken: readonly Utterance[], at: number, domain: Domain, values: KnownValues): Deed | null {
+  const tools = domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent' && !tool.generic);
+  const read = tools.map((tool) => readAs(tool, spoken, at, domain, values)).filter(({ score }) => score > 0);
+  const [best, second] = read.sort((one, other) => other.score - one.score);
+  return best && best.score > (second?.score ?? 0) ? best.deed : null;
+}
+
+function readAs(tool: Tool, spoken: readonly Utterance[], at: number, domain: Domain, values: KnownValues): Read {
+  const text = spoken[at]?.content ?? '';
+  const { propose = [], done = [] } = domain.lexicon.tools[tool.name] ?? {};
+  const slots = [...propose, ...done].map((template) => slotsIn(template, text)).find((each) => each !== null) ?? null;
+  const parameters = parametersOf(tool);
+  const found: Record<string, string> = {};
+  const missing: string[] = [];
+  let namedHere = 0;
+  const known = parameters.flatMap((parameter) => values.named(parameter, text));
+  for (const parameter of parameters) {
+    const value = valueIn(parameter, slots, spoken, at, values, known);
+    if (value === null) {
+      if (parameter.isRequired) missing.push(parameter.name);
+      continue;
+    }
+    if (!parameter.isRequired && !text.toLowerCase().includes(value.toLowerCase())) continue;
+    if (text.toLowerCase().includes(value.toLowerCase())) namedHere += 1;
+    found[parameter.name] = value;
+  }
+  const said = new Set(wordsOf(text).map(stem));
+  const [verb = ''] = wordsOf(tool.name.replaceAll('_', ' '));
+  const isVerb = said.has(stem(verb));
+  const own = spokenWords(domain).get(tool.name) ?? new Map<string, number>();
+  const words = [...own].reduce((sum, [word, weight]) => sum + (said.has(word) ? weight : 0), 0);
+  const fit = parameters.length === 0 ? 0 : namedHere / parameters.length;
+  const speaks = slots !== null || isVerb || words > 0;
+  const score = speaks ? (slots ? 10 : 0) + (isVerb ? 3 : 0) + words + fit * 2 - missing.length : 0;
+  return { deed: { tool, arguments: found, missing, at }, score };
+}
+
+const vocabularies = new WeakMap<Domain, ReadonlyMap<string, ReadonlyMap<string, number>>>();
+
+/** The words of each write tool's name and description; the more tools have a word, the less it says. */
+function spokenWords(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const known = vocabularies.get(domain);
+  if (known) return known;
+  const writes = domain.tools.filter((tool) => isWrite(tool) && tool.owner === 'agent' && !tool.generic);
+  const words = writes.map(({ name, description }) => {
+    const all = wordsOf(`${name.replaceAll('_', ' ')} ${description}`).filter((word) => !common.has(word));
+    return [name, new Set(all.map(stem))] as const;
+  });
+  const weightOf = (word: string) => 1 / words.filter(([, own]) => own.has(word)).length;
+  const made = new Map(words.map(([name, own]) => [name, new Map([...own].map((word) => [word, weightOf(word)]))]));
+  vocabularies.set(domain, made);
+  return made;
+}
+
+/** The first letters of a word, which its forms share: cancel, cancelled, cancelling. */
+function stem(word: string): string {
+  const bare = word.replace(/(?:ing|ed|ation|ment)$/, '');
+  return bare.length >= 4 ? bare.slice(0, 6).replace(/(.)\1$/, '$1') : word;
+}
+
+/** The values of a template's slots where a text holds it: `Shall I cancel {order_id}?` */
+function slotsIn(template: string, text: string): Readonly<Record<string, string>> | null {
+  const names: string[] = [];
+  const sentence = template.replace(/[.!?]+$/, '').replace(/[\\^$.*+?()[\]|]/g, '\\$&');
+  const pattern = sentence.replace(/\{([\w.\\]+)\}/g, (_, name: string) => {
+    names.push(name);
+    return '(.+?)';
+  });
+  const match = new RegExp(`${pattern}(?=[.!?]|$)`, 'i').exec(text);
+  if (!match) return null;
+  return Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
+}
+
+function valueIn(
+  parameter: Parameter,
+  slots: Readonly<Record<string, string>> | null,
+  spoken: readonly Utterance[],
+  at: number,
+  values: KnownValues,
+  named: readonly string[],
+): string | null {
+  const text = spoken[at]?.content ?? '';
+  const slot = slots?.[parameter.name];
+  if (slot !== undefined) return values.named(parameter, slot)[0] ?? slot;
+  const here = values.named(parameter, text);
+  if (here.length > 0) return here.at(-1) ?? null;
+  const before = spoken.slice(0, at).reverse();
+  for (const { role, content } of before) {
+    const named = role === 'user' ? values.named(parameter, content) : [];
+    if (named.length > 0) return named.at(-1) ?? null;
+  }
+  if (parameter.choices || parameter.type !== 'string' || !values.isFree(parameter)) return null;
+  // What the database does not know is what the agent says again of the user's words, beside what it names otherwise.
+  const rest = named.reduce((left, value) => left.replaceAll(value, '|'), text);
+  const pieces = rest.split('|');
+  const runs = before.flatMap(({ role, content }) =>
+    role === 'user' ? pieces.flatMap((piece) => repeatedRun(content, piece) ?? []) : [],
+  );
+  return runs.filter((run) => /\d/.test(run)).sort((one, other) => other.length - one.length)[0] ?? null;
+}

@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import type { Persona } from '../../engine/core/domain/persona.ts';
+import { personaSchema } from '../../engine/core/domain/persona.ts';
+import { taskSchema } from '../../engine/core/domain/task.ts';
+import { undecided } from '../../engine/shell/audit/goldReplay.ts';
+import { openStage } from '../../engine/shell/audit/stage.ts';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import { forEach } from '../../engine/shell/files/forEach.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { inside } from '../../engine/shell/source/source.ts';
+import { draftText } from '../draftText.ts';
+import { taskIdFor } from '../writtenDomain.ts';
+import type { Drafter } from './askedModel.ts';
+import { openDesk } from './desk.ts';
+import { eventsOfDomain } from './domainEvents.ts';
+import { type ConversationDraft, draftFromConversation, writtenPersona } from './fromConversation.ts';
+import { LookUps } from './lookUps.ts';
+import { differencesFrom } from './reproduction.ts';
+
+type RecordedDraft = ConversationDraft & { readonly recording: string };
+
+export type ChatDrafts = {
+  readonly drafts: readonly RecordedDraft[];
+  /** Texts of new files of the domain, by their paths. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Ids of the tasks and personas in them. */
+  readonly ids: readonly string[];
+};
+
+export type DraftOptions = {
+  /** Name of the file of the tasks, without its suffix. */
+  readonly name: string;
+  /** A model for what conversations do not tell by themselves; null asks none. */
+  readonly drafter: Drafter | null;
+  /** Whether personas may be drafted that the domain does not have. */
+  readonly newPersonas: boolean;
+  /** The id of the task, where there is one conversation; else it is that of the recording. */
+  readonly id?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, total: number, what: string) => void;
+};
+
+/** Nobody plays it: look-ups are called in a rollout of their own. */
+const lookUp = 'look-up';
+const probe = taskSchema.parse({ id: lookUp, persona: lookUp, user: { goal: 'Look something up.' } });
+const nobody = personaSchema.parse({ id: lookUp, description: 'Looks something up.' });
+
+/** Drafts a task from each recording of a conversation, and a persona where the domain has nobody who behaves so. */
+export async function draftChats(
+  loaded: LoadedDomain,
+  recordings: readonly string[],
+  { name, id: wanted, drafter, newPersonas, signal, onProgress }: DraftOptions,
+): Promise<ChatDrafts> {
+  const staged = { ...loaded, domain: { ...loaded.domain, personas: [...loaded.domain.personas, nobody] } };
+  const stage = await openStage(staged, signal, [probe]);
+  const taken = new Set(loaded.parts.tasks.map(({ value }) => value.id));
+  const drafted: RecordedDraft[] = [];
+  try {
+    const { personas } = loaded.domain;
+    const domain = { ...stage.supervisor.domain, personas };
+    const desk = openDesk({ ...loaded, domain }, new LookUps(stage, probe), newPersonas);
+    for (const recording of recordings) {
+      if (signal.aborted) break;
+      const { events, id } = conversationAt(recording, loaded);
+      const draft = await draftFromConversation(events, taskIdFor(wanted ?? id, taken), desk, drafter);
+      drafted.push({ ...draft, recording });
+      onProgress?.(drafted.length, recordings.length, 'drafted');
+    }
+  } finally {
+    await stage.close();
+  }
+  const drafts = await compared(loaded, drafted, signal);
+  const personas = new Map(drafts.flatMap(({ persona }) => (persona ? [[persona.id, persona] as const] : [])));
+  return {
+    drafts,
+    files: filesOf(loaded, name, drafts, [...personas.values()]),
+    ids: [...drafts.map(({ task }) => task.id), ...personas.keys()],
+  };
+}
+
+const rolloutsAtOnce = 16;
+
+/** The same drafts; what a rollout of one does otherwise than its conversation is left to do. */
+async function compared(
+  loaded: LoadedDomain,
+  drafts: readonly RecordedDraft[],
+  signal: AbortSignal,
+): Promise<readonly RecordedDraft[]> {
+  const read = drafts.map((draft) => ({ draft, task: taskSchema.safeParse(draft.task).data }));
+  const tasks = read.flatMap(({ task }) => task ?? []);
+  const personas = [...loaded.domain.personas, ...drafts.flatMap(({ persona }) => persona ?? [])];
+  const stage = await openStage({ ...loaded, domain: { ...loaded.domain, personas } }, signal, tasks);
+  const todosOf = new Map<RecordedDraft, readonly string[]>();
+  const compare = async ({ draft, task }: (typeof read)[number]): Promise<void> => {
+    if (!task || draft.todos.length > 0) return;
+    const closed = await stage.play({ task, agent: 'gold' });
+    if (undecided(closed) !== null) return;
+    const { events } = conversationAt(draft.recording, loaded);
+    const played = closed.arrived.map(({ event }) => event);
+    todosOf.set(draft, differencesFrom(events, played));
+  };
+  try {
+    await forEach(read, rolloutsAtOnce, compare, signal);
+  } finally {
+    await stage.close();
+  }
+  return drafts.map((draft) => {
+    const todos = todosOf.get(draft) ?? [];
+    if (todos.length === 0) return draft;
+    const description = [draft.task.description, ...todos.map((todo) => `TODO: ${todo}.`)].join(' ');
+    return { ...draft, task: { ...draft.task, description }, todos };
+  });
+}
+
+/** The events of a recording of this domain, and what a task of it may be called. */
+function conversationAt(recording: string, loaded: LoadedDomain) {
+  const { started, events } = eventsOfDomain(recording, loaded);
+  return { events, id: started.imported ? started.task.id : `${started.task.id}-drafted` };
+}
+
+function filesOf(
+  { folder, file }: LoadedDomain,
+  name: string,
+  drafts: ChatDrafts['drafts'],
+  personas: readonly Persona[],
+): ReadonlyMap<string, string> {
+  const place = (key: 'tasks' | 'personas') => {
+    const found = inside(folder, file[key]);
+    if (found !== null) return found;
+    const message = `the folder of ${key}, ${file[key]}, lies outside of the domain`;
+    throw new Fault({ who: 'environment', code: 'draft/outside', message });
+  };
+  const note = ['Drafted from real conversations: read each, correct it, and accept it.'];
+  const tasks = draftText(
+    drafts.map(({ task }) => task),
+    note,
+  );
+  return new Map([
+    ...(drafts.length > 0 ? [[join(place('tasks'), `${name}.task.yaml`), tasks] as const] : []),
+    ...personas.map(
+      (each) => [join(place('personas'), `${each.id}.persona.yaml`), draftText([writtenPersona(each)], note)] as const,
+    ),
+  ]);
+}

@@ -1,0 +1,340 @@
+import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
+import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
+import { readsAsError } from '../../engine/core/events/errorText.ts';
+import type { RolloutEvent } from '../../engine/core/events/event.ts';
+import type { Utterance } from '../../engine/core/events/message.ts';
+import type { Instructed } from '../../engine/core/seats/ownTools.ts';
+import { leavesOf } from '../../engine/core/text/value.ts';
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import type { Drafter } from './askedModel.ts';
+import { type Proposed, proposedIn } from './deeds.ts';
+import type { Desk } from './desk.ts';
+import { Preparation, type Told, typedAs } from './lookUps.ts';
+import { modelActions } from './modelActions.ts';
+import { type MadeCall, madeCalls } from './neededCalls.ts';
+import { doneByUser, ownWordsIn, type UserState, userStateIn } from './userSide.ts';
+import { type KnownValues, parametersOf } from './values.ts';
+
+export type Action = { readonly tool: string; readonly by?: 'user'; readonly arguments: JsonObject };
+
+export type Change = {
+  readonly when: 'proposed' | 'done';
+  readonly say: string;
+  readonly known: Readonly<Record<string, string>>;
+};
+
+/** The gold actions of a draft, and what is said of them. */
+export type Actions = {
+  readonly actions: readonly Action[];
+  /** What the words tell of the user's own side. */
+  readonly state: readonly UserState[];
+  readonly communicate: readonly string[];
+  readonly change: (Change & { readonly before: Readonly<Record<string, string>> }) | null;
+  readonly todos: readonly string[];
+};
+
+/** The calls of the domain's own tools that succeeded, by what their results say where nothing marks an error. */
+export function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[]): readonly MadeCall[] {
+  return madeCalls(events).filter(({ tool: name, by, isError, content }) => {
+    const tool = tools.find((each) => each.name === name);
+    return by === 'agent' && !isError && !readsAsError(content) && tool && (!tool.generic || tool.handsOff);
+  });
+}
+
+/** The calls of a log, without those that a later one replaced because the user changed its mind. */
+export function fromCalls(
+  calls: readonly MadeCall[],
+  spoken: readonly Utterance[],
+  { loaded, recogniser, values }: Desk,
+): Actions {
+  const { domain } = loaded;
+  const placed = calls.map((call) => ({ call, place: { role: 'agent', step: call.n, content: '' } as Utterance }));
+  const timeline = [...spoken, ...placed.map(({ place }) => place)].toSorted((one, other) => one.step - other.step);
+  const done = new Map(
+    placed.flatMap(({ call, place }): readonly (readonly [MadeCall, Proposed])[] => {
+      const tool = domain.tools.find(({ name }) => name === call.tool);
+      if (!tool || !isWrite(tool)) return [];
+      const given = Object.entries(call.arguments).map(([name, value]) => [name, String(value)]);
+      const deed = { tool, arguments: Object.fromEntries(given), missing: [], at: timeline.indexOf(place) };
+      return [[call, { ...deed, outcome: 'done' }]];
+    }),
+  );
+  // The calls themselves say what was done.
+  const open = proposedIn(spoken, domain, recogniser, values).flatMap((each): readonly Proposed[] => {
+    const said = spoken[each.at];
+    return said && each.outcome !== 'done' ? [{ ...each, at: timeline.indexOf(said) }] : [];
+  });
+  const proposed = [...open, ...done.values()].toSorted((one, other) => one.at - other.at);
+  const { deeds, change } = settled(proposed, timeline, values);
+  const kept = calls.filter((call) => {
+    const deed = done.get(call);
+    return deed === undefined || deeds.includes(deed);
+  });
+  return { actions: kept.map(({ tool, arguments: given }) => ({ tool, arguments: given })), ...nothingElse, change };
+}
+
+const nothingElse = { state: [], communicate: [], todos: [] };
+
+/** The calls that the agent proposed and reported in words, with the look-ups that the rules want before them. */
+export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
+  const { loaded, lookUps, values } = desk;
+  const { domain, world } = loaded;
+  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken, values);
+  const atHome = doneByUser(spoken, domain);
+  const ownWords = ownWordsIn(spoken, atHome);
+  const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
+  const plan = new Preparation(lookUps, told);
+  // What one deed lacks, the look-ups of who asks may bring.
+  const isLacking = deeds.some(({ missing }) => missing.length > 0);
+  const todos = isLacking ? [...(await lookedUp(plan, spoken, told, desk))] : [];
+  todos.push(...(await planDeeds(deeds, atHome, spoken, plan, isTold)));
+  if (deeds.length === 0) todos.push(...(await planWithoutDeeds(plan, spoken, told, desk)));
+  const communicate = deeds.length === 0 ? toldFrom(plan, spoken) : [];
+  if (communicate.length === 0 && !hasWrite(plan, domain.tools))
+    todos.push(
+      'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
+    );
+  if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
+    todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
+  const actions = actionsOf(plan.planned, domain.tools);
+  return {
+    actions,
+    state: userStateIn(atHome, actions, domain, world),
+    communicate,
+    change,
+    todos,
+  };
+}
+
+/** Plans the deeds, and between them what the user did, in the order in which they happened. Says what is missing. */
+async function planDeeds(
+  deeds: readonly Proposed[],
+  atHome: readonly Instructed[],
+  spoken: readonly Utterance[],
+  plan: Preparation,
+  isTold: (value: string) => boolean,
+): Promise<readonly string[]> {
+  const todos: string[] = [];
+  let reached = -1;
+  const planAtHome = (to: number) => {
+    for (const { tool, arguments: given, step } of atHome)
+      if (step > reached && step <= to) plan.planned.push({ tool, arguments: given, result: null });
+    reached = to;
+  };
+  for (const deed of deeds) {
+    planAtHome(spoken[deed.at]?.step ?? reached);
+    todos.push(...(await planDeed(deed, plan, isTold)));
+  }
+  planAtHome(Number.POSITIVE_INFINITY);
+  return todos;
+}
+
+/** Plans a deed, behind the look-ups that bring what the user did not tell. Says what is missing. */
+async function planDeed(
+  { tool, arguments: said, missing: unsaid }: Proposed,
+  plan: Preparation,
+  isTold: (value: string) => boolean,
+): Promise<readonly string[]> {
+  const parameters = parametersOf(tool);
+  const brought = unsaid.flatMap((name) => {
+    const value = plan.found(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const given: Readonly<Record<string, string>> = { ...said, ...Object.fromEntries(brought) };
+  const missing = unsaid.filter((name) => given[name] === undefined);
+  if (missing.length > 0) return [`the conversation does not tell the ${missing.join(' and the ')} of ${tool.name}`];
+  for (const { name, choices } of parameters) {
+    const value = given[name];
+    const isFree = value === undefined || choices !== null || isTold(value) || plan.brings(value);
+    if (!isFree) await plan.reach(value);
+  }
+  const typed = Object.entries(given).map(([name, value]) => [name, typedBy(parameters, name, value)] as const);
+  return plan.plan(tool, Object.fromEntries(typed));
+}
+
+/** Where nothing was done: the call that hands over, or the look-ups of what the user asked. Says what is missing. */
+async function planWithoutDeeds(
+  plan: Preparation,
+  spoken: readonly Utterance[],
+  told: Told,
+  desk: Desk,
+): Promise<readonly string[]> {
+  const handOff = desk.loaded.domain.tools.find(({ handsOff, owner }) => handsOff && owner === 'agent');
+  const isHandedOff = spoken.some(({ role, content }) => role === 'agent' && desk.recogniser.agent(content).handsOff);
+  return isHandedOff && handOff ? handOver(handOff, plan, spoken, told, desk) : lookedUp(plan, spoken, told, desk);
+}
+
+function hasWrite({ planned }: Preparation, tools: readonly Tool[]): boolean {
+  return planned.some(({ tool }) => tools.some(({ name, effect }) => name === tool && effect === 'write'));
+}
+
+/** The same with the calls that a model reads of the words; where it gives none, what is missing stays so. */
+export async function askedOf(
+  drafter: Drafter,
+  spoken: readonly Utterance[],
+  read: Actions,
+  desk: Desk,
+): Promise<Actions> {
+  const known = { begun: read.actions, missing: read.todos };
+  const asked = await modelActions(spoken, known, desk.loaded.domain, drafter);
+  if ('problem' in asked) return { ...read, todos: [...read.todos, `the model wrote no calls: ${asked.problem}`] };
+  return {
+    ...read,
+    actions: actionsOf(asked.actions, desk.loaded.domain.tools),
+    communicate: asked.communicate,
+    todos: [],
+  };
+}
+
+/** Gold actions of calls, which say whose those are that the user makes. */
+function actionsOf(calls: readonly Pick<Action, 'tool' | 'arguments'>[], tools: readonly Tool[]): readonly Action[] {
+  return calls.map(({ tool, arguments: given }) => {
+    const isUsers = tools.some(({ name, owner }) => name === tool && owner === 'user');
+    return { tool, ...(isUsers ? { by: 'user' } : {}), arguments: given };
+  });
+}
+
+function typedBy(parameters: ReturnType<typeof parametersOf>, name: string, value: string): Json {
+  const parameter = parameters.find((each) => each.name === name);
+  return parameter ? typedAs(parameter, value) : value;
+}
+
+/** The deeds that stand in the end. One that was done anew with other values was a change of mind. */
+function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], known: KnownValues) {
+  const deeds: Proposed[] = [];
+  let change: Actions['change'] = null;
+  for (const [index, each] of proposed.entries()) {
+    if (each.outcome !== 'done') continue;
+    const former = proposed
+      .slice(0, index)
+      .findLast((other) => other.tool === each.tool && other.outcome !== 'left' && isAlike(other, each));
+    const values = former ? differing(former, each) : null;
+    const say = former
+      ? spoken
+          .slice(former.at + 1, each.at)
+          .findLast(({ role, content }) => role === 'user' && namesAny(content, values ?? {}))?.content
+      : undefined;
+    if (former && values && say !== undefined && isReplaced(former, values, say)) {
+      const before = Object.fromEntries(Object.keys(values).map((name) => [name, former.arguments[name] ?? '']));
+      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, known: values, before };
+      if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
+    }
+    deeds.push(each);
+    change ??= changedBefore(each, spoken, known);
+  }
+  return { deeds, change };
+}
+
+const changesMind =
+  /\b(?:actually|instead|rather|changed my mind|on second thought|after all|make (?:it|that)|no|not|wait|sorry|hold on|scratch that)\b/i;
+const addsMore = /\b(?:as well|also|too|another|besides|in addition|next)\b/i;
+
+/** Whether a deed with other values replaces one that was done, rather than being done for something else, too. */
+function isReplaced(former: Proposed, values: Readonly<Record<string, string>>, say: string): boolean {
+  if (Object.keys(values).length === 0) return false;
+  if (former.outcome !== 'done') return true;
+  const [object] = parametersOf(former.tool);
+  const isOfSame = object !== undefined && values[object.name] === undefined;
+  return !addsMore.test(say) && (isOfSame || changesMind.test(say));
+}
+
+/** A change of mind before anything was proposed: the user named one value, and then another in its place. */
+function changedBefore(deed: Proposed, spoken: readonly Utterance[], known: KnownValues): Actions['change'] {
+  const users = spoken.slice(0, deed.at).flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  for (const parameter of parametersOf(deed.tool)) {
+    const { name } = parameter;
+    const wanted = deed.arguments[name];
+    const first = wanted === undefined ? -1 : users.findIndex((text) => namesValue(text, wanted));
+    const say = users[first];
+    if (wanted === undefined || first < 1 || say === undefined || !changesMind.test(say) || addsMore.test(say))
+      continue;
+    const former = users
+      .slice(0, first)
+      .flatMap((text) => known.named(parameter, text))
+      .at(-1);
+    if (former === undefined || Object.values(deed.arguments).includes(former)) continue;
+    return { when: 'proposed', say, known: { [name]: wanted }, before: { [name]: former } };
+  }
+  return null;
+}
+
+/** Whether two calls are about the same thing: most of what they are given is equal, and something is not. */
+function isAlike(one: Proposed, other: Proposed): boolean {
+  const names = Object.keys(other.arguments);
+  const equal = names.filter((name) => one.arguments[name] === other.arguments[name]).length;
+  return equal > 0 && equal < names.length;
+}
+
+function differing(former: Proposed, later: Proposed): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(later.arguments).filter(([name, value]) => former.arguments[name] !== value),
+  );
+}
+
+function namesAny(text: string, values: Readonly<Record<string, string>>): boolean {
+  return Object.values(values).some((value) => namesValue(text, value));
+}
+
+async function handOver(
+  tool: Tool,
+  plan: Preparation,
+  spoken: readonly Utterance[],
+  told: Told,
+  desk: Desk,
+): Promise<readonly string[]> {
+  const lacking = await lookedUp(plan, spoken, told, desk);
+  const [first] = spoken.filter(({ role }) => role === 'user');
+  const given = parametersOf(tool).flatMap((parameter): readonly (readonly [string, Json])[] => {
+    const { name, isRequired, choices } = parameter;
+    const value = plan.found(name) ?? told(parameter);
+    if (value !== undefined) return [[name, value]];
+    if (!isRequired) return [];
+    return [[name, choices?.[0] ?? `The customer wrote: ${first?.content ?? ''}`]];
+  });
+  return [...lacking, ...(await plan.plan(tool, Object.fromEntries(given)))];
+}
+
+/** Look-ups of what the user named: of several values, with the one whose result the agent told. */
+async function lookedUp(
+  plan: Preparation,
+  spoken: readonly Utterance[],
+  told: Told,
+  { loaded, lookUps }: Desk,
+): Promise<readonly string[]> {
+  const lacking: string[] = [];
+  const said = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content.toLowerCase()] : []));
+  const isSaid = (leaf: string) => leaf.length >= 2 && said.some((text) => text.includes(leaf.toLowerCase()));
+  for (const tool of loaded.domain.tools) {
+    if (tool.effect !== 'read' || tool.owner !== 'agent' || tool.generic) continue;
+    const parameters = parametersOf(tool).filter(({ isRequired }) => isRequired);
+    const isTold = parameters.length > 0 && parameters.every((parameter) => told(parameter) !== undefined);
+    if (!isTold || plan.planned.some((each) => each.tool === tool.name)) continue;
+    const [only] = parameters;
+    const choices = only && parameters.length === 1 ? [...new Set(told.all(only))] : [];
+    let given = Object.fromEntries(parameters.map((each) => [each.name, typedAs(each, told(each) ?? '')]));
+    for (const value of choices.length > 1 ? choices : []) {
+      const one = { [only?.name ?? '']: value };
+      if (leavesOf(await lookUps.call(tool.name, one)).some(isSaid)) given = one;
+    }
+    const before = plan.planned.length;
+    const found = await plan.plan(tool, given);
+    if (found.length > 0) plan.planned.length = before;
+    lacking.push(...found.filter((each) => each.startsWith('the rule')));
+  }
+  return lacking;
+}
+
+/** What the agent told of what the look-ups bring, and the user did not say. */
+function toldFrom(plan: Preparation, spoken: readonly Utterance[]): readonly string[] {
+  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+  const agents = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content] : []));
+  const leaves = new Set(plan.planned.flatMap(({ result }) => leavesOf(result)));
+  const named = [...leaves].filter(
+    (leaf) =>
+      leaf.length >= 2 &&
+      !/^(?:true|false)$/.test(leaf) &&
+      !users.some((text) => namesValue(text, leaf)) &&
+      agents.some((text) => text.toLowerCase().includes(leaf.toLowerCase())),
+  );
+  return named.slice(0, 4);
+}

@@ -1,0 +1,561 @@
+import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { put } from '../../engine/core/values/json.ts';
+import { isTooDeep } from '../../engine/core/values/nesting.ts';
+import { answersIn } from './answers.ts';
+import { datesIn } from './dates.ts';
+import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
+import { isNamedPerson, isPersonName, kindOfField } from './fields.ts';
+import type { Found, PersonalKind } from './kind.ts';
+import { KnownNames } from './knownNames.ts';
+import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
+import { patternsIn } from './patterns.ts';
+import { isEastAsian, isJoined, matchWords, piecesApart, wordPattern } from './script.ts';
+import { birthDateFor, inCase, keyOf, standInFor } from './standIn.ts';
+import { namedValuesIn } from './tables.ts';
+import { indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
+
+export type MaskOptions = {
+  /** The same seed gives the same stand-ins. Who has it can find out whom one stands for. */
+  readonly seed: string;
+  /** Spans of a text that stay: values of the domain's own database. */
+  readonly kept?: (text: string) => readonly Span[];
+  /** Words of names that stay in these texts, in lower case: of persons of the domain's database who are named there. */
+  readonly keptNames?: (texts: readonly string[]) => ReadonlySet<string>;
+  /** Names that are known beforehand. */
+  readonly names?: readonly string[];
+  /** Names that a recogniser found in a text. */
+  readonly recognised?: (text: string) => readonly Span[];
+  /** The shapes of ids, such as those of the domain's tables. */
+  readonly ids?: readonly RegExp[];
+};
+
+/** A text or a value of a conversation, and what it is of: a call of `find_customer` is about a person. */
+export type Piece = {
+  readonly value: Json;
+  readonly within?: string;
+  /** What was said before it, which it may answer. */
+  readonly asked?: string;
+};
+
+/** Masks the texts and values of one conversation. What a field declares is learned from its pieces alone. */
+export type Masked = {
+  readonly text: (text: string) => string;
+  readonly json: <Value extends Json>(value: Value) => Value;
+};
+
+export type Masker = {
+  /** Looks at the texts and values of a conversation, before any is masked: a name told here is masked everywhere. */
+  readonly look: (conversation: readonly Piece[]) => void;
+  readonly conversation: (conversation: readonly Piece[]) => Masked;
+  /** How many different values of each kind were masked. */
+  readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
+};
+
+type Entry = { readonly kind: PersonalKind; readonly value: string };
+
+/** Consistent stand-ins for the personal data of conversations, within and across them. */
+export function maskerOf(options: MaskOptions): Masker {
+  const book = new Book(options);
+  for (const name of options.names ?? []) book.learnName(name);
+  const keptIn = (conversation: readonly Piece[]) =>
+    options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
+  const looked = new WeakMap<readonly Piece[], ReadonlySet<string>>();
+  const look = (conversation: readonly Piece[]): ReadonlySet<string> => {
+    const known = looked.get(conversation);
+    if (known) return known;
+    const keptNames = keptIn(conversation);
+    looked.set(conversation, keptNames);
+    for (const { value, within, asked } of conversation) {
+      book.learn(value, keptNames, '', {}, within);
+      if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
+    }
+    book.learnFullNames(textsIn(conversation.map(({ value }) => value)), keptNames);
+    return keptNames;
+  };
+  return {
+    look: (conversation) => void look(conversation),
+    conversation: (conversation) => {
+      const keptNames = look(conversation);
+      return {
+        text: (text) => {
+          book.learn(text, keptNames);
+          return maskedText(text, book, keptNames);
+        },
+        json: (value) => {
+          for (const each of textsIn([value])) book.learn(each, keptNames);
+          return maskedJson(value, book, keptNames) as typeof value;
+        },
+      };
+    },
+    counts: () => book.counts(),
+  };
+}
+
+/** Returns all the texts in some values, keys included. */
+export function textsIn(values: readonly Json[]): readonly string[] {
+  return values.flatMap((value): readonly string[] => {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value);
+      return inner === undefined ? [value] : textsIn([inner]);
+    }
+    if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
+    return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
+  });
+}
+
+/** Somebody says a name that is written small: it is one where the other greets by it. */
+const smallIntroduction =
+  /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
+
+/** Words by which somebody is greeted, in lower case. */
+function greetedIn(text: string): readonly string[] {
+  const greetings =
+    /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
+  return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
+}
+
+/** What a text alone tells, whatever it is in. It is read once. */
+type ReadText = {
+  readonly found: readonly Found[];
+  readonly names: readonly string[];
+  readonly eastAsianNames: readonly Span[];
+  /** The fields in which it was learned, and the names that stayed there. */
+  readonly learnedIn: Set<string>;
+};
+
+type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readonly Span[] };
+
+/** What was found so far, and what stands for it. */
+class Book {
+  readonly #options: MaskOptions;
+  readonly #texts = new Map<string, ReadText>();
+  readonly #own = new Map<string, OwnValues>();
+  readonly #entries = new ValueIndex<Entry>();
+  /** By kind and key of the value. */
+  readonly #standIns = new Map<string, string>();
+  readonly #given = indexOfValues([]);
+  /** Cards in full, by their last four digits. */
+  readonly #cards = new Map<string, string>();
+  readonly #eastAsian = new KnownNames();
+  /** Dates of birth as `YYYY-MM-DD`, in each reading of those that have two. */
+  readonly #births = new Set<string>();
+  readonly #madeBirths = new Set<string>();
+  /** The last eight digits of phone numbers: a field may hold one as a number of something. */
+  readonly #phones = new Set<string>();
+  /** Words of the sources, which no stand-in may be. */
+  readonly #said = new Set<string>();
+
+  /** Texts as they were masked by what is known now, where no name stays. */
+  readonly #masked = new Map<string, string>();
+
+  constructor(options: MaskOptions) {
+    this.#options = options;
+  }
+
+  /** Returns a text masked by what is known now. */
+  masked(text: string, keptNames: ReadonlySet<string>): string {
+    const known = keptNames.size === 0 ? this.#masked.get(text) : undefined;
+    if (known !== undefined) return known;
+    const masked = plainText(text, this, keptNames);
+    if (keptNames.size === 0) this.#masked.set(text, masked);
+    return masked;
+  }
+
+  learn(value: Json, keptNames: ReadonlySet<string>, field = '', beside: JsonObject = {}, within = ''): void {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value);
+      if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
+      else this.#learnText(value, keptNames, field, beside, within);
+    } else if (typeof value === 'number') this.#learnNumber(value, field);
+    else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        this.#learnText(key, keptNames, '', {}, '');
+        this.learn(
+          each,
+          keptNames,
+          key,
+          value as JsonObject,
+          /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
+        );
+      }
+    }
+  }
+
+  /** What a text tells because it was asked for. */
+  learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
+    for (const { kind, start, end } of answersIn(asked, text)) {
+      if (this.keptIn(text).some((span) => span.start <= start && span.end >= end)) continue;
+      const value = text.slice(start, end);
+      if (kind === 'name') this.learnName(value, keptNames);
+      else this.#add(kind, value);
+    }
+  }
+
+  /** Names that one text tells in part and another in full: "I'm maria gonzalez" where the answer is "Hello maria!". */
+  learnFullNames(texts: readonly string[], keptNames: ReadonlySet<string>): void {
+    const told = texts.flatMap((text) => this.#read(text).names);
+    const known = new Set(told.flatMap((name) => name.split(/[ \t]+/u)).map((each) => each.toLowerCase()));
+    for (const each of [...known])
+      if (keptNames.has(each) || isAlsoWord(each) || each.length < 3 || this.#isKept(each)) known.delete(each);
+    const greeted = new Set([...known, ...texts.flatMap(greetedIn)]);
+    for (const text of texts) {
+      for (const { start, end } of fullNamesIn(text, known))
+        if (!this.keptIn(text).some((span) => span.start <= start && span.end >= end))
+          this.learnName(text.slice(start, end), keptNames);
+      for (const { groups: { first = '', last } = {} } of text.matchAll(smallIntroduction)) {
+        if (!greeted.has(first) || isNoName(first) || this.#isKept(first)) continue;
+        this.learnName(
+          last !== undefined && !isNoName(last) && !this.#isKept(last) ? `${first} ${last}` : first,
+          keptNames,
+        );
+      }
+    }
+  }
+
+  #isKept(word: string): boolean {
+    return this.keptIn(word).length > 0;
+  }
+
+  /** A name in full: each of its words is masked, wherever it stands. */
+  learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
+    const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
+    if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
+    else {
+      const words = [...name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
+      for (const word of words) if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
+      // One of its words that is also a word of the language, or a value of the database, stays where it stands alone.
+      const isNameOnly = (word: string) => !isAlsoWord(word) && !this.#isKept(word);
+      if (words.length > 1 && !words.every(isNameOnly) && !words.some((word) => keptNames.has(word.toLowerCase())))
+        this.#add('name', name);
+    }
+  }
+
+  /** Where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
+  eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
+    if (!isEastAsian(text)) return [];
+    const kept = this.keptIn(text);
+    const told = this.#read(text).eastAsianNames;
+    const known = [...this.#eastAsian.spansIn(text)];
+    const isKept = ({ start, end }: Span) =>
+      kept.some((span) => span.start < end && span.end > start) || keptNames.has(text.slice(start, end));
+    const all = [...told, ...known].filter((span) => !isKept(span));
+    const spans: Span[] = [];
+    for (const span of all.toSorted((a, b) => a.start - b.start || b.end - a.end))
+      if (span.start >= (spans.at(-1)?.end ?? 0)) spans.push(span);
+    return spans;
+  }
+
+  /** Surname and given name have a stand-in each, so that who is called by one of them is the same person. */
+  eastAsianStandIn(name: string): string {
+    return partsOfName(name)
+      .map((part) => this.standIn('name', part))
+      .join(' ');
+  }
+
+  /** Finds a known date of birth in a text, whatever its spelling, with its replacement. */
+  birthDatesIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    if (this.#births.size === 0) return [];
+    const kept = this.keptIn(text);
+    return datesIn(text).flatMap(({ start, end, readings, spell }) => {
+      const found = readings.find((each) => this.#births.has(each));
+      if (found === undefined || kept.some((span) => span.start <= start && span.end >= end)) return [];
+      const made = birthDateFor(readings[0] ?? found, this.#options.seed);
+      for (const each of readings) this.#madeBirths.add(birthDateFor(each, this.#options.seed));
+      return [{ start, end, standIn: spell(made) }];
+    });
+  }
+
+  #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
+    if (keptNames.has(name)) return;
+    this.#eastAsian.add(name);
+    this.#masked.clear();
+  }
+
+  /** Where a text may say what is known, by the word of it that begins at a place. */
+  entriesAt(text: string, word: string, index: number): readonly (Span & { readonly known: Entry })[] {
+    return this.#entries.at(text, word, index);
+  }
+
+  /** Parts of a text that stay as they are. */
+  keptIn(text: string): readonly Span[] {
+    return [...this.#ownIn(text).whole, ...this.#given.spansIn(text)];
+  }
+
+  /** Values of the domain's own database in a text: all, and those that are not a word of a name that somebody has. */
+  #ownIn(text: string): OwnValues {
+    const known = this.#own.get(text);
+    if (known) return known;
+    const whole = this.#options.kept?.(text) ?? [];
+    const told = whole.length === 0 ? [] : toldNamesIn(text);
+    const isOfName = (span: Span) =>
+      !/\s/.test(text.slice(span.start, span.end)) &&
+      told.some(({ start, end }) => start <= span.start && end >= span.end);
+    const own = { whole, besideNames: whole.filter((span) => !isOfName(span)) };
+    this.#own.set(text, own);
+    return own;
+  }
+
+  #read(text: string): ReadText {
+    const known = this.#texts.get(text);
+    if (known) return known;
+    const recognised = this.#options.recognised?.(text) ?? [];
+    const found = [
+      ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text)),
+      ...recognised.map(({ start, end }): Found => ({ kind: 'name', start, end })),
+    ];
+    const names = isEastAsian(text) ? namesIn(text) : found.filter(({ kind }) => kind === 'name');
+    const read = {
+      found,
+      names: names.map(({ start, end }) => text.slice(start, end)),
+      eastAsianNames: eastAsianNamesIn(text),
+      learnedIn: new Set<string>(),
+    };
+    this.#texts.set(text, read);
+    for (const [word] of matchWords(text.toLowerCase())) this.#said.add(word);
+    this.#said.add(text.toLowerCase());
+    return read;
+  }
+
+  /** Returns the same without single words of the database that are within the name of a person: Karen Black. */
+  keptBesideNames(text: string): readonly Span[] {
+    return [...this.#ownIn(text).besideNames, ...this.#given.spansIn(text)];
+  }
+
+  standIn(kind: PersonalKind, value: string): string {
+    if (kind === 'id' && /^\d{8,}$/.test(value) && this.#phones.has(value.slice(-8)))
+      return this.standIn('phone', value);
+    if (kind === 'name' && /[ \t]/.test(value))
+      return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
+        isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
+      );
+    const key = `${kind} ${keyOf(kind, value)}${kind === 'phone' || kind === 'card' || kind === 'iban' ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
+    const found = this.#standIns.get(key);
+    if (found !== undefined) return kind === 'name' ? inCase(value, found) : found;
+    const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
+    if (card !== undefined) {
+      const end = this.standIn('card', card).replace(/\D/g, '').slice(-4);
+      this.#given.add(end, true);
+      return end;
+    }
+    let made = '';
+    for (let attempt = 0; attempt < 200; attempt++) {
+      made = standInFor(kind, value, this.#options.seed, attempt, (word) => this.standIn('name', word));
+      if (made.toLowerCase() !== value.toLowerCase() && !this.#isTaken(made)) break;
+    }
+    this.#standIns.set(key, made);
+    this.#given.add(made, true);
+    return made;
+  }
+
+  counts(): Readonly<Partial<Record<PersonalKind, number>>> {
+    const counts: Partial<Record<PersonalKind, number>> = {};
+    for (const { kind, value } of this.#entries.all())
+      if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
+    const births = new Set([...this.#births].map((each) => [...each].toSorted().join('')));
+    if (births.size > 0) counts.birthDate = (counts.birthDate ?? 0) + births.size;
+    if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
+    return counts;
+  }
+
+  #isTaken(made: string): boolean {
+    const plain = made.toLowerCase();
+    return (
+      this.#given.has(plain) ||
+      this.#said.has(plain) ||
+      (plain.match(wordPattern) ?? []).every((each) => this.#said.has(each))
+    );
+  }
+
+  #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
+    const read = this.#read(text);
+    const learned = [field, within, ...keptNames].join('\n');
+    if (read.learnedIn.has(learned)) return;
+    read.learnedIn.add(learned);
+    const whole = this.#ofField(text, field, beside, within);
+    const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
+    const all = [...found, ...this.#namedIn(text), ...read.found];
+    if (all.length === 0 && read.eastAsianNames.length === 0) return;
+    const kept = this.keptBesideNames(text);
+    for (const { start, end } of read.eastAsianNames)
+      if (!kept.some((span) => span.start < end && span.end > start))
+        this.#learnEastAsian(text.slice(start, end), keptNames);
+    for (const each of all) {
+      if (all.some((other) => isInside(each, other))) continue;
+      if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
+      const value = text.slice(each.start, each.end);
+      if (each.kind !== 'name') this.#add(each.kind, value);
+      else this.learnName(value, keptNames);
+    }
+  }
+
+  /** What is found in a piece of a text, as it stands in the whole of it. */
+  #foundIn(piece: { readonly text: string; readonly start: number }, whole: string): readonly Found[] {
+    const all = [...patternsIn(piece.text), ...this.#shapesIn(piece.text), ...namesIn(piece.text)];
+    return all.flatMap((each) => {
+      const [start, end] = [each.start + piece.start, each.end + piece.start];
+      const isAmount =
+        (each.kind === 'phone' || each.kind === 'id') && /^\s?[元円圆圓원万萬億亿만억]/u.test(whole.slice(end));
+      return isAmount ? [] : [{ ...each, start, end }];
+    });
+  }
+
+  /** What a column of a table or an element declares. */
+  #namedIn(text: string): readonly Found[] {
+    return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
+      const others = Object.fromEntries(beside.map((each) => [each, null]));
+      const kind = this.#ofField(text.slice(start, end), field, others, within);
+      return kind === null ? [] : [{ kind, start, end }];
+    });
+  }
+
+  /** Where a text spells a known name letter by letter, and its stand-in spelled alike. */
+  spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
+    const letters = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,30}/gu;
+    return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
+      const { sign = ' ' } = groups ?? {};
+      const name = spelled.replace(/\P{L}/gu, '');
+      if (this.#entries.get(name)?.kind !== 'name') return [];
+      return [{ start: index, end: index + spelled.length, standIn: [...this.standIn('name', name)].join(sign) }];
+    });
+  }
+
+  #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
+    if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
+    const kind = kindOfField(field);
+    if (kind === 'id') return text.length >= 4 && /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind !== null) return kind;
+    const isName = isNamedPerson(field, text) || (/^names?$/i.test(field) && isPersonName(text, beside, within));
+    return isName ? 'name' : null;
+  }
+
+  #shapesIn(text: string): readonly Found[] {
+    return (this.#options.ids ?? []).flatMap((shape) =>
+      [...text.matchAll(shape)].map(
+        ({ 0: value, index }): Found => ({ kind: 'id', start: index, end: index + value.length }),
+      ),
+    );
+  }
+
+  #learnNumber(value: number, field: string): void {
+    const text = String(value);
+    const kind = kindOfField(field);
+    this.#said.add(text);
+    if (!Number.isInteger(value) || this.keptIn(text).length > 0) return;
+    if (kind !== null && text.length >= 4) this.#add(kind, text);
+    else if (text.length >= 9 && !/time|date|_at$|At$|created|updated|stamp|amount|price|total|ms$/i.test(field))
+      for (const each of patternsIn(text)) this.#add(each.kind, text.slice(each.start, each.end));
+  }
+
+  /** Whether a value is a date, which is then looked for in every spelling. */
+  #learnBirthDate(value: string): boolean {
+    const [date] = datesIn(value).toSorted((a, b) => b.end - b.start - (a.end - a.start));
+    for (const each of date?.readings ?? []) if (!this.#madeBirths.has(each)) this.#births.add(each);
+    this.#masked.clear();
+    return date !== undefined;
+  }
+
+  #add(kind: PersonalKind, value: string): void {
+    const trimmed = value.trim();
+    if (!/[\p{L}\p{N}]/u.test(trimmed) || this.#given.has(trimmed)) return;
+    if (kind === 'birthDate' && this.#learnBirthDate(trimmed)) return;
+    if (kind === 'phone') this.#phones.add(trimmed.replace(/\D/g, '').slice(-8));
+    if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
+    if (this.#entries.has(trimmed)) return;
+    this.#entries.add(trimmed, { kind, value: trimmed });
+    this.#masked.clear();
+  }
+}
+
+/** Whether something was found within something longer: the digits of an IBAN are no number of their own. */
+function isInside(one: Span, other: Span): boolean {
+  const isLonger = other.end - other.start > one.end - one.start;
+  return isLonger && other.start <= one.start && other.end >= one.end;
+}
+
+/** The JSON object or list that a text is; undefined for any other text, and for one that nobody can go down into. */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) return undefined;
+    return (typeof value === 'object' && value !== null) || typeof value === 'string' ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Json {
+  if (typeof value === 'string') return maskedText(value, book, keptNames);
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value) || Math.abs(value) >= 1e21) return value;
+    const masked = maskedText(String(value), book, keptNames);
+    return masked === String(value) ? value : Number(masked);
+  }
+  if (Array.isArray(value)) return value.map((each) => maskedJson(each, book, keptNames));
+  if (typeof value !== 'object' || value === null) return value;
+  const made: Record<string, Json> = {};
+  for (const [key, each] of Object.entries(value))
+    put(made, book.masked(key, keptNames), maskedJson(each, book, keptNames));
+  return made;
+}
+
+function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const inner = jsonIn(text);
+  if (inner === undefined) return book.masked(text, keptNames);
+  const masked = JSON.stringify(maskedJson(inner, book, keptNames));
+  return masked === JSON.stringify(inner) ? text : masked;
+}
+
+function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const names = book.eastAsianIn(text, keptNames).map(({ start, end }) => ({
+    start,
+    end,
+    standIn: book.eastAsianStandIn(text.slice(start, end)),
+  }));
+  const found = [...names, ...book.birthDatesIn(text), ...book.spelledIn(text)].toSorted(
+    (a, b) => a.start - b.start || b.end - a.end,
+  );
+  let [made, done] = ['', 0];
+  for (const { start, end, standIn } of found) {
+    if (start < done) continue;
+    made += `${withStandIns(text.slice(done, start), book, keptNames)}${standIn}`;
+    done = end;
+  }
+  return made + withStandIns(text.slice(done), book, keptNames);
+}
+
+function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const kept = book.keptBesideNames(text);
+  let [made, done] = ['', 0];
+  for (const { word, index } of wordsIn(text)) {
+    if (index < done) continue;
+    const entry = longest(book.entriesAt(text, word, index), ({ start, end, known }) => {
+      if (start < done || kept.some((span) => span.start <= start && span.end >= end)) return false;
+      if (known.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
+      return isWhole(text, start, end);
+    });
+    if (!entry) continue;
+    const { start, end, known } = entry;
+    made += text.slice(done, start) + book.standIn(known.kind, text.slice(start, end));
+    done = end;
+  }
+  return made + text.slice(done);
+}
+
+/** Whether a word of a name stands for the name here. */
+function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
+  if (keptNames.has(word.toLowerCase())) return false;
+  return !isAlsoWord(word) || word !== word.toLowerCase();
+}
+
+function longest<Place extends Span>(places: Iterable<Place>, fits: (place: Place) => boolean): Place | undefined {
+  let found: Place | undefined;
+  for (const each of places) if ((!found || each.end > found.end) && fits(each)) found = each;
+  return found;
+}
+
+/** Whether a piece of a text stands for itself, and is no part of a longer word. */
+function isWhole(text: string, start: number, end: number): boolean {
+  return start >= 0 && !isJoined(text[start - 1], text[start]) && !isJoined(text[end - 1], text[end]);
+}

@@ -1,0 +1,85 @@
+import type { Benchmark } from '../engine/core/domain/benchmark.ts';
+import { Fault } from '../engine/shell/files/fault.ts';
+
+/** A domain that an import has written. */
+export type ImportedDomain = {
+  readonly name: string;
+  readonly folder: string;
+  readonly tasks: number;
+  readonly train: number;
+  readonly test: number;
+};
+
+/** Something of the benchmark that is not in the written domain, or not as it was. */
+export type NotCarried = {
+  readonly domain: string;
+  /** The task, by its id in the benchmark; absent where it concerns the domain. */
+  readonly task?: string;
+  readonly what: string;
+};
+
+export type ImportReport = {
+  readonly benchmark: Benchmark;
+  readonly from: string;
+  readonly version: string;
+  readonly domains: readonly ImportedDomain[];
+  readonly notCarried: readonly NotCarried[];
+};
+
+export type ImportOptions = {
+  /** A folder, or the name of an installed Python package. */
+  readonly from: string;
+  /** Where the domains go, a folder each. */
+  readonly out: string;
+  /** The interpreter that has what the benchmark imports. */
+  readonly python?: string;
+  readonly domains?: readonly string[];
+  /** One of the benchmark's own splits. */
+  readonly split?: string;
+  readonly log: (text: string) => void;
+  /** Aborts when the person stops the import. */
+  readonly signal?: AbortSignal;
+};
+
+/** How many domains as a whole, and how many tasks of the others, an import has left out. */
+export function leftOut({ domains, notCarried }: Pick<ImportReport, 'domains' | 'notCarried'>): {
+  readonly domains: number;
+  readonly tasks: number;
+} {
+  const isMade = ({ domain }: NotCarried) => domains.some(({ name }) => name === domain);
+  return {
+    domains: new Set(notCarried.filter((each) => !isMade(each)).map(({ domain }) => domain)).size,
+    tasks: notCarried.filter((each) => isMade(each) && each.task !== undefined).length,
+  };
+}
+
+/** An import that can't be made: what was found, and what was expected. */
+export function unimportable(code: string, message: string, file?: string): Fault {
+  return new Fault({ who: 'environment', code: `import/${code}`, message, ...(file ? { file } : {}) });
+}
+
+/** The parts of a copy that the user asked for, in the order of the benchmark; all where none is named. */
+export function chosenParts<Name extends string>(
+  there: readonly Name[],
+  asked: readonly string[] | undefined,
+  place: string,
+): readonly Name[] {
+  const strangers = asked?.filter((name) => !there.some((each) => each === name)) ?? [];
+  if (strangers.length === 0) return there.filter((name) => asked?.includes(name) ?? true);
+  throw unimportable('domain', `${place} has no ${strangers.join(', ')}; what can be imported is ${there.join(', ')}`);
+}
+
+/** The parts of a benchmark that a copy does without, told where nobody chose among them. */
+export function absentParts(
+  known: readonly string[],
+  there: readonly string[],
+  asked: readonly string[] | undefined,
+): readonly NotCarried[] {
+  const absent = asked ? [] : known.filter((name) => !there.includes(name));
+  return absent.map((domain) => ({ domain, what: 'this copy has none of it' }));
+}
+
+/** What a part says that has no tasks of the split that was asked for. */
+export function noSplit(split: string, there: readonly string[]): string {
+  return `has no split "${split}"; it has ${there.join(', ')}`;
+}

@@ -1,0 +1,50 @@
+import { memo } from '../values/memo.ts';
+import { type AgentActs, recogniseAgent } from './agentActs.ts';
+import { demandsIn, saysMore } from './echo.ts';
+import type { Lexicon } from './lexicon.ts';
+import { type Vocabulary, vocabularyOf } from './mention.ts';
+import { withoutOtherMatters } from './otherMatter.ts';
+import { proposesIn } from './proposal.ts';
+import { type Reply, replyTo } from './reply.ts';
+import { recogniseUser, type UserActs } from './userActs.ts';
+
+export { namesValue } from '../text/value.ts';
+export { hasAlternative } from './alternative.ts';
+export { withoutContrast } from './contrast.ts';
+export { announces, closedQuestionOf } from './verdict.ts';
+export type { AgentActs, UserActs };
+export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };
+
+/**
+ * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat
+ * understands the user, and the `confirmed` check judges by it. Pure, by rules and a lexicon, no model.
+ */
+export type Recogniser = {
+  readonly agent: (text: string) => AgentActs;
+  readonly user: (text: string) => UserActs;
+  /** What a fact is called. */
+  readonly labelOf: (fact: string) => string;
+  readonly vocabulary: Vocabulary;
+};
+
+/** The recogniser of a domain's lexicon for the facts of these names. */
+export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recogniser {
+  const vocabulary = vocabularyOf(lexicon, facts);
+  return {
+    agent: memo((text) => recogniseAgent(text, vocabulary), 200),
+    user: recogniseUser,
+    labelOf: (fact) => vocabulary.labels[fact] ?? fact,
+    vocabulary,
+  };
+}
+
+/** Whether the user's answer is a clear yes to the proposal (see `replyTo`). */
+export function isConfirmation(answer: string, proposal: string): boolean {
+  const reply = replyTo(proposal, answer);
+  return reply === 'yes' || reply === 'assent';
+}
+
+/** Whether the agent's text asks for a yes to something it is about to do. */
+export function isProposal(text: string): boolean {
+  return proposesIn(text);
+}

@@ -1,0 +1,78 @@
+import type { ModelSettings } from './modelSettings.ts';
+
+/** Who takes a seat, as a person or a configuration names it; `slip` only synthesis of cold-start data gives it. */
+export type SeatSpec = { readonly type: 'gold' | 'slip' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
+
+/** An agent of the user's own. */
+export type AgentSeat = {
+  readonly type: 'agent';
+  readonly name: string;
+  /** Where it is declared. */
+  readonly file: string;
+  readonly program: AgentProcess | AgentService;
+  /** The model that is lent to it, or null. */
+  readonly model: ModelSeat | null;
+  /** How long it may take to its next call or to the end of its turn. */
+  readonly timeoutMs: number;
+};
+
+/** Started for each rollout. */
+export type AgentProcess = {
+  readonly type: 'process';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** Running already; each turn is posted to it. */
+export type AgentService = {
+  readonly type: 'service';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A model behind an OpenAI-compatible endpoint. Keys are named only, in `keyName` and as `${env:NAME}` in headers. */
+export type ModelSeat = Readonly<ModelSettings> & {
+  readonly type: 'openai';
+  readonly model: string;
+  readonly baseUrl: string;
+  /** Name of the environment variable, or of the stored secret, that holds the key; null: no key is sent. */
+  readonly keyName: string | null;
+  readonly timeoutMs?: number;
+  /** How long a request may wait for an endpoint that limits the rate. */
+  readonly rateLimitMs?: number;
+  /** A language model of the editor: its rollouts are previews, and no training learns from them. */
+  readonly isPreview?: true;
+  /** Weights of a training run, or another model that the trainer's gateway serves. */
+  readonly isCheckpoint?: true;
+};
+
+/** How a model is asked, with the time for which a person lets it wait for an endpoint that limits the rate. */
+export type AskedSettings = ModelSettings & Pick<ModelSeat, 'rateLimitMs'>;
+
+/** What a seat's name begins with that is a checkpoint: a folder, or a model that the trainer knows. */
+export const checkpointScheme = 'checkpoint:';
+
+/** Seats that are functions of the conversation and run inside the lane. */
+export const pureSeats = ['gold', 'slip', 'scripted', 'agenda'] as const;
+
+/** The seat with its model changed, where it asks one. */
+export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {
+  if (spec.type === 'agent') return { ...spec, model: spec.model && change(spec.model) };
+  return spec.type === 'openai' ? change(spec) : spec;
+}
+
+/** The model that a seat asks, or null where none is known. */
+export function modelOf(spec: SeatSpec): ModelSeat | null {
+  if (spec.type === 'agent') return spec.model;
+  return spec.type === 'openai' ? spec : null;
+}
+
+/** A seat's name for recordings and people; holds no key. */
+export function seatName(spec: SeatSpec): string {
+  if (spec.type === 'agent') return `agent:${spec.name}`;
+  if (spec.type !== 'openai') return spec.type;
+  const scheme = spec.isPreview ? 'editor:' : spec.isCheckpoint ? checkpointScheme : 'openai:';
+  return `${scheme}${spec.model}`;
+}

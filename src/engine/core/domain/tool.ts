@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import type { Json, JsonObject } from '../values/json.ts';
+import { timeLimitSchema } from '../values/timeLimit.ts';
+
+export type Side = 'agent' | 'user';
+
+/** How calls of a tool are made; part of its declaration. */
+export const callLimitsSchema = z.strictObject({
+  timeoutMs: timeLimitSchema.optional().describe('Milliseconds until a call counts as hung.'),
+  rateLimit: z
+    .strictObject({
+      calls: z.int().positive().describe('How many calls.'),
+      perMs: timeLimitSchema.default(1000).describe('In how many milliseconds.'),
+    })
+    .optional()
+    .describe('Calls at most in a span of time, over all rollouts that run at once.'),
+  idempotent: z.boolean().optional().describe('A call that was begun and has no result may be made again.'),
+  idempotencyKey: z
+    .string()
+    .optional()
+    .describe('The argument that carries a key for each call; the engine fills it, and no model is shown it.'),
+  cache: z.boolean().optional().describe('Equal reads of one rollout are made once, until something is written.'),
+  retries: z
+    .int()
+    .min(0)
+    .max(10)
+    .optional()
+    .describe('How often a call that failed is made again; idempotent tools only.'),
+});
+export type CallLimits = z.infer<typeof callLimitsSchema>;
+
+/** Where a tool comes from. Only `mcp` and `environment` keep state outside of the engine's databases. */
+export type ToolOrigin =
+  | { readonly type: 'code' }
+  /** Of tools.py, or of an environment that works on the domain's database. */
+  | { readonly type: 'python'; readonly environment?: string }
+  /** `tool` is its name on the server, where that is another one. */
+  | { readonly type: 'mcp'; readonly server: string; readonly tool?: string }
+  | { readonly type: 'environment'; readonly environment: string }
+  | {
+      readonly type: 'simulated';
+      readonly behaviour: string;
+      /** JSON Schema of the result. */
+      readonly result: Json;
+      /** Paths of the database that the simulator is shown, and those that it may change. */
+      readonly reads: readonly string[];
+      readonly writes: readonly string[];
+    };
+
+/** Whether providers of models take a tool under this name. */
+export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
+
+/** Returns whether a tool of a server is left out of its domain. The author of a domain cannot change a server. */
+export const isLeftOut = ({ leftOut }: Pick<Tool, 'leftOut'>): boolean => leftOut !== undefined;
+
+/** Returns the name of a tool on its server. */
+export const nameOnServer = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
+  (source.type === 'mcp' ? source.tool : undefined) ?? name;
+
+/**
+ * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
+ * `parameters` is the JSON Schema of its arguments, kept verbatim.
+ */
+export type Tool = {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+  /** The JSON Schema that an MCP server declares for the tool's results; nothing is refused by it. */
+  readonly outputSchema?: JsonObject;
+  readonly effect: 'read' | 'write';
+  readonly owner: Side;
+  readonly source: ToolOrigin;
+  /** Asked of the user or of oneself, not of the world: think, calculate, transfer to a human. */
+  readonly generic?: boolean;
+  /** A call to it hands the conversation to a person and ends the rollout. */
+  readonly handsOff?: boolean;
+  /** Milliseconds until a call counts as hung. */
+  readonly timeoutMs: number;
+  /** A call that was begun and has no result may be made again. */
+  readonly idempotent: boolean;
+  readonly rateLimit?: { readonly calls: number; readonly perMs: number };
+  readonly idempotencyKey?: string;
+  readonly cache?: boolean;
+  readonly retries?: number;
+  /** Why no seat is offered the tool, such as a description by its server that cannot be read, and what to do. */
+  readonly leftOut?: { readonly reason: string; readonly hint: string };
+};
+
+/** A tool as a seat is shown it. */
+export type Offered = Readonly<Pick<Tool, 'name' | 'description' | 'parameters'>>;
+
+export function offeredAs({ name, description, parameters }: Tool): Offered {
+  return { name, description, parameters };
+}
+
+/** Whether a call of the tool changes something of the world; to hand over changes nothing in it. */
+export function isWrite({ effect, handsOff }: Pick<Tool, 'effect' | 'handsOff'>): boolean {
+  return effect === 'write' && !handsOff;
+}
+
+/** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
+export function outsideSource({ source }: Tool): string | null {
+  switch (source.type) {
+    case 'mcp':
+      return source.server;
+    case 'environment':
+      return source.environment;
+    default:
+      return null;
+  }
+}
+
+/** A tool that an environment has not: it is asked all the same, since its answer is part of what it is. */
+export function strangeTool(environment: string, name: string, owner: Side): Tool {
+  const source = { type: 'python' as const, environment };
+  const base = { name, description: '', parameters: { type: 'object' }, effect: 'write' as const };
+  return { ...base, owner, source, timeoutMs: 30_000, idempotent: false };
+}
+
+/** The limits that a declaration names, without those that it leaves out. */
+export function declaredLimits(limits: CallLimits): Pick<Tool, 'rateLimit' | 'idempotencyKey' | 'cache' | 'retries'> {
+  const { rateLimit, idempotencyKey, cache, retries } = limits;
+  return {
+    ...(rateLimit ? { rateLimit } : {}),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(cache ? { cache } : {}),
+    ...(retries ? { retries } : {}),
+  };
+}

@@ -1,0 +1,41 @@
+import type { MaskingMark } from '../text/maskingMark.ts';
+import type { BrokenEnd } from '../values/answerEnd.ts';
+import type { EndReason } from './event.ts';
+
+const endReasons: Readonly<Record<EndReason, string>> = {
+  userStopped: 'the user ended the conversation',
+  handedOff: 'the agent handed the conversation over',
+  turnCap: 'the limit of turns was reached',
+  messageCap: 'the limit of messages was reached',
+  toolErrorCap: 'the limit of tool errors was reached',
+  agentFailed: 'the agent failed',
+  userFailed: 'the simulated user failed',
+  environmentFailed: 'the environment failed',
+  infrastructureFailed: 'the infrastructure failed',
+  cancelled: 'the rollout was cancelled',
+};
+
+/** Returns in words how a rollout ended; a reason that this version does not know is returned as it is. */
+export function endReasonText(reason: string): string {
+  return (endReasons as Readonly<Record<string, string>>)[reason] ?? reason;
+}
+
+/** Returns what happened to an answer that is not whole, as in "2 answers were ...". */
+export const brokenEndText: Readonly<Record<BrokenEnd, string>> = {
+  length: 'cut off at the token limit',
+  filter: 'withheld by a filter',
+  refusal: 'refused',
+  call: 'ended by a call that cannot be read',
+  unparsed: 'sent with a call in the text',
+};
+
+/** What to look at where answers are `unparsed`. */
+export const parserQuestion = "Is the server's tool-call parser switched on?";
+
+/** Returns how far personal data is masked, as people read it. */
+export function maskingText({ masked, recogniser }: MaskingMark): string {
+  if (!masked) return 'personal data NOT masked';
+  return recogniser === undefined
+    ? 'personal data masked in part, without a recogniser of names'
+    : `personal data masked, names found by ${recogniser}`;
+}

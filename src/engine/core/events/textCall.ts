@@ -1,0 +1,50 @@
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { objectsInText } from '../values/jsonInText.ts';
+
+/** How models write a call, by family, as a text that their server should have parsed. */
+const marks = [
+  // Qwen, Hermes, GLM, Granite, Llama, FunctionGemma
+  '<tool_call>',
+  '<|tool_call|>',
+  '<function=',
+  '<|python_tag|>',
+  '<start_function_call>',
+  // Mistral, DeepSeek, Kimi, MiniMax, Cohere, Phi, LM Studio
+  '[TOOL_CALLS]',
+  '<｜tool▁calls▁begin｜>',
+  '<|tool_calls_section_begin|>',
+  '<minimax:tool_call>',
+  '<|START_ACTION|>',
+  'functools[',
+  '[TOOL_REQUEST]',
+  // Claude and gpt-oss behind other servers, Gemma
+  '<function_calls>',
+  '<invoke name=',
+  '<|channel|>commentary to=functions.',
+  '```tool_code',
+];
+
+/** A text that is a call in Python, alone or as the first of a list. */
+const inPython = /^\[?([\w.-]+)\(.*\)\]?$/s;
+const inReact = /^Action: *([\w.-]+)\s+Action Input:/m;
+
+/**
+ * Returns whether a text has a call of a tool, in a form of some model, as JSON, or as the whole text in Python.
+ * @param tools the names of the tools that are offered
+ */
+export function hasTextCall(text: string, tools: readonly string[]): boolean {
+  if (tools.length === 0) return false;
+  if (marks.some((mark) => text.includes(mark))) return true;
+  const [, called = ''] = inPython.exec(text.trim()) ?? inReact.exec(text) ?? [];
+  if (tools.includes(called)) return true;
+  const calls = objectsInText(text).flatMap(callsWithin);
+  return calls.some(({ name }) => tools.some((tool) => tool === name));
+}
+
+/** The objects in which a call can be: the text's own, its `function`, or its list of calls. */
+function callsWithin(object: JsonObject): readonly JsonObject[] {
+  const calls = [object, object['tool_calls']].flat() as readonly (Json | undefined)[];
+  return calls
+    .flatMap((call) => [call, isObject(call) ? call['function'] : undefined])
+    .filter((each): each is JsonObject => isObject(each) && ('arguments' in each || 'parameters' in each));
+}

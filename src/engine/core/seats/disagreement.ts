@@ -1,0 +1,125 @@
+import { namesValue } from '../dialogue/dialogue.ts';
+import type { Domain } from '../domain/domain.ts';
+import { factOf, type GoldAction, type Task } from '../domain/task.ts';
+import { isWrite } from '../domain/tool.ts';
+import { type Facts, factsBehind } from '../events/facts.ts';
+import { wordsOf } from '../text/text.ts';
+import { containsWords } from '../text/value.ts';
+
+/** Why a user can't say yes to a proposal. */
+export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string } | { readonly type: 'wrongAction' };
+
+/**
+ * What in a proposal contradicts the user's wishes: another value where the user has said or knows one, or
+ * an action that nobody asked for. A proposal that names less than it should contradicts nothing.
+ * `insisted` is what the user insists on against the policy; the values in it are wishes too.
+ */
+export function disagreementWith(
+  proposal: string,
+  domain: Domain,
+  task: Task,
+  facts: Facts,
+  insisted: string,
+): Disagreement | null {
+  const said = wordsOf(proposal);
+  const spared = `${insisted} ${Object.values(facts)
+    .map(({ value }) => value)
+    .join(' , ')}`;
+  const wrong = Object.keys(facts).find((name) => hasOtherValue(name, proposal, said, domain, facts, spared));
+  if (wrong !== undefined) return { type: 'wrongValue', fact: wrong };
+  return insisted === '' && isOtherAction(proposal, said, domain, task, facts) ? { type: 'wrongAction' } : null;
+}
+
+function hasOtherValue(
+  name: string,
+  proposal: string,
+  said: readonly string[],
+  domain: Domain,
+  facts: Facts,
+  spared: string,
+): boolean {
+  const value = String(facts[name]?.value);
+  if (namesValue(proposal, value) || namesValue(proposal, facts[name]?.say ?? value)) return false;
+  const code = /^#?([a-z]{1,4})-?\d+$/i.exec(value);
+  if (code) return others(proposal, new RegExp(`#?\\b${code[1]}-?\\d+\\b`, 'gi'), spared);
+  if (value.includes('@')) return others(proposal, /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, spared);
+  const words = wordsOf(value);
+  const shared = words.filter((word) => said.includes(word)).length / words.length;
+  if (words.length >= 3 && /\d/.test(value) && shared >= 0.5) return true;
+  return wordingsOf(domain, name).some(
+    (wording) => containsWords(said, wording.words) && !namesValue(spared, wording.value),
+  );
+}
+
+function others(proposal: string, shape: RegExp, spared: string): boolean {
+  return [...proposal.matchAll(shape)].some(([found]) => !namesValue(spared, found));
+}
+
+type Wording = { readonly value: string; readonly words: readonly string[] };
+const wordings = new WeakMap<Domain, Map<string, readonly Wording[]>>();
+
+/** The values that a fact takes anywhere in the domain, by their words. Bare numbers say too little. */
+function wordingsOf(domain: Domain, fact: string): readonly Wording[] {
+  const known = wordings.get(domain) ?? new Map<string, readonly Wording[]>();
+  wordings.set(domain, known);
+  const found = known.get(fact);
+  if (found) return found;
+  const values = domain.tasks
+    .flatMap(({ user }) => [user.known[fact], user.change?.known[fact]])
+    .filter((each) => each !== undefined)
+    .map((each) => String(factOf(each).value))
+    .filter((value) => /\p{L}{2}/u.test(value));
+  const made = [...new Set(values)].map((value) => ({ value, words: wordsOf(value) }));
+  known.set(fact, made);
+  return made;
+}
+
+/** The proposal speaks of a tool that the wish has no use for and leaves out what the wish is about. */
+function isOtherAction(proposal: string, said: readonly string[], domain: Domain, task: Task, facts: Facts): boolean {
+  const writes = writesOf(domain, task);
+  if (writes.length === 0) return false;
+  const meant = toolMeant(said, domain);
+  if (meant === null || writes.some(({ tool }) => tool === meant)) return false;
+  return writes.some((write) =>
+    factsBehind(facts, write).some((fact) => !namesValue(proposal, String(facts[fact]?.value))),
+  );
+}
+
+/** The write calls that the agent has to make for this user. */
+export function writesOf(domain: Domain, task: Task): readonly GoldAction[] {
+  return task.actions.filter(
+    ({ tool, by }) => by === 'agent' && domain.tools.some((each) => each.name === tool && isWrite(each)),
+  );
+}
+
+const common = new Set(
+  'shall i you the to in on is it that this with for from and of a an can do will be your want would like me should order item done right not go ahead reason'.split(
+    ' ',
+  ),
+);
+
+/** The write tool whose words the text uses most, or null when none stands out. */
+function toolMeant(said: readonly string[], domain: Domain): string | null {
+  const ranked = wordedTools(domain)
+    .map(({ name, words }) => ({ name, hits: said.filter((word) => words.has(word)).length }))
+    .sort((one, other) => other.hits - one.hits);
+  const [first, second] = ranked;
+  return first && first.hits > (second?.hits ?? 0) ? first.name : null;
+}
+
+type WordedTool = { readonly name: string; readonly words: ReadonlySet<string> };
+const worded = new WeakMap<Domain, readonly WordedTool[]>();
+
+/** The agent's write tools, each with the words that tell it from others. */
+function wordedTools(domain: Domain): readonly WordedTool[] {
+  const known = worded.get(domain);
+  if (known) return known;
+  const made = domain.tools
+    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
+    .map(({ name }) => {
+      const template = (domain.lexicon.tools[name]?.propose ?? []).join(' ').replace(/\{\w+\}/g, ' ');
+      return { name, words: new Set([...wordsOf(name), ...wordsOf(template)].filter((word) => !common.has(word))) };
+    });
+  worded.set(domain, made);
+  return made;
+}

@@ -1,0 +1,293 @@
+import { isProposal, namesValue } from '../dialogue/dialogue.ts';
+import { factOf, type GoldAction, type Task } from '../domain/task.ts';
+import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../events/facts.ts';
+import { type Message, utterancesOf } from '../events/message.ts';
+import { isExpression } from '../rules/confirmed.ts';
+import { binds } from '../rules/seen.ts';
+import { wordsOf } from '../text/text.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { memo } from '../values/memo.ts';
+import { onceMore } from './agendaSpeech.ts';
+import { instructedIn } from './ownTools.ts';
+import type { SeatView } from './seat.ts';
+import { wishOf } from './wish.ts';
+
+/** A call of the conversation with its result. */
+type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
+
+/** What the user was asked to do counts as done by what the user says of it: the agent sees nothing else. */
+function madeIn(view: SeatView): readonly Made[] {
+  const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, isError }): Made => {
+    const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };
+    return { action, step, isError, content: answer };
+  });
+  return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
+}
+
+/** Where the gold seat stands in its task, read off the conversation. */
+export type Plan = {
+  /** The gold action that comes next, as the user wants it now; null when nothing can be done now. */
+  readonly next: GoldAction | null;
+  readonly facts: Facts;
+  readonly isWrite: (action: GoldAction) => boolean;
+  /** Facts the call needs and the user has not told. */
+  readonly missing: (action: GoldAction) => readonly string[];
+  readonly missingLater: readonly string[];
+  /** It failed and another try makes no sense. */
+  readonly isHopeless: (action: GoldAction) => boolean;
+  /** Proposals of this call that the user did not agree to. */
+  readonly denials: (action: GoldAction) => number;
+  /** Arguments whose values a rule wants named in the proposal; all of them where no rule says which. */
+  readonly namesToConfirm: (tool: string) => readonly string[];
+  readonly hasWrittenSince: (step: number) => boolean;
+  /** Successful writes that the agent has not spoken about yet. */
+  readonly unreported: readonly Pick<Made, 'action' | 'content'>[];
+  readonly isRefusalDue: boolean;
+  /** All the agent has said. */
+  readonly spoken: string;
+  /** The user has done what it was asked to do with its own tools. */
+  readonly hasInstructed: boolean;
+  readonly hasClosed: boolean;
+  readonly isThanked: boolean;
+  readonly findings: readonly (readonly [string, string])[];
+  readonly status: string | null;
+  readonly hasFailedToHandOff: boolean;
+  readonly valueSeen: (name: string) => Json | undefined;
+  readonly summary: string;
+};
+
+const transient = /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|later|retry)\b/i;
+const tries = 3;
+
+/** The plan that a view leads to. */
+export function planOf(view: SeatView): Plan {
+  const { domain, task, messages } = view;
+  const isChanged = isChangeSaid(task, messages);
+  const facts = factsOf(task, isChanged);
+  const made = madeIn(view);
+  const pending = pendingActions(view, made);
+  const userText = messages.flatMap((message) => (message.role === 'user' ? [message.content] : []));
+  const isTold = (fact: string) =>
+    facts[fact] !== undefined &&
+    (userText.some((text) => tells(text, facts[fact] as Facts[string])) || timesAsked(view, fact) > 1);
+  const isWrite = ({ tool }: GoldAction) =>
+    domain.tools.some(
+      ({ name, effect, handsOff, owner }) => name === tool && effect === 'write' && !handsOff && owner === 'agent',
+    );
+  const missing = (action: GoldAction) =>
+    action.by === 'user' ? [] : factsBehind(facts, action).filter((fact) => !isTold(fact));
+  const first = pending[0];
+  const next = first === undefined ? null : forNow(task, first, isChanged, made);
+  const written = made.filter(({ action, isError }) => !isError && isWrite(action));
+  const lastSpoken = utterancesOf(messages).findLast(({ role }) => role === 'agent')?.step ?? -1;
+  const reads = made.filter(({ action, isError }) => !isError && action.by === 'agent' && !isWrite(action));
+  return {
+    next,
+    facts,
+    isWrite,
+    missing,
+    get missingLater() {
+      return pending.length > 1 && next !== null
+        ? pending
+            .slice(1)
+            .map((action) => forNow(task, action, isChanged, made))
+            .flatMap((action) => (action ? missing(action) : []))
+        : [];
+    },
+    isHopeless: (action) => isHopeless(made, action),
+    denials: (action) => denialsOf(view, action),
+    namesToConfirm: (tool) => namesToConfirm(view, tool),
+    hasWrittenSince: (step) => written.some((each) => each.step > step),
+    unreported: written.filter(({ step }) => step > lastSpoken),
+    isRefusalDue: isRefusalDue(view, isWrite),
+    get spoken() {
+      return utterancesOf(messages)
+        .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
+        .join('\n');
+    },
+    hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
+    hasClosed: utterancesOf(messages).some(
+      ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
+    ),
+    isThanked: recogniserOf(domain, task).user(userText.at(-1) ?? '').thanks,
+    get findings() {
+      return findingsOf(reads.at(-1)?.content);
+    },
+    get status() {
+      return statusOf(reads);
+    },
+    hasFailedToHandOff: made.some(
+      ({ action, isError }) => isError && domain.tools.some(({ name, handsOff }) => name === action.tool && handsOff),
+    ),
+    valueSeen: (name) =>
+      made
+        .filter(({ action, isError }) => !isError && action.by === 'agent')
+        .map(({ action, content }) => action.arguments[name] ?? fieldsOf(content)[name])
+        .findLast((value) => value !== undefined),
+    get summary() {
+      return `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`;
+    },
+  };
+}
+
+function callsIn(messages: readonly Message[]): readonly Made[] {
+  return messages.flatMap((message): Made[] => {
+    if (message.role !== 'agent') return [];
+    return message.toolCalls.flatMap((call): Made[] => {
+      const result = messages.find(
+        (each) => each.role === 'tool' && each.callId === call.id && each.step > message.step,
+      );
+      if (result?.role !== 'tool' || typeof call.arguments === 'string') return [];
+      const action: GoldAction = { tool: call.name, by: 'agent', arguments: call.arguments as GoldAction['arguments'] };
+      return [{ action, step: result.step, isError: result.isError, content: result.content }];
+    });
+  });
+}
+
+/** The gold actions of both seats that nothing has done yet, in order. */
+function pendingActions({ task }: SeatView, made: readonly Made[]): readonly GoldAction[] {
+  const done = made.filter(({ isError }) => !isError).map(({ action }) => keyOf(action));
+  return task.actions.filter((action) => {
+    const at = done.indexOf(keyOf(action));
+    if (at < 0) return true;
+    done.splice(at, 1);
+    return false;
+  });
+}
+
+/**
+ * A gold action holds what the user wants in the end. Before a change of mind was said it is the former
+ * request that has to be served, and once that is done there is nothing to do but to say so.
+ */
+function forNow(task: Task, action: GoldAction, isChanged: boolean, made: readonly Made[]): GoldAction | null {
+  const { change, known } = task.user;
+  if (!change || isChanged) return action;
+  const before = new Map(Object.entries(change.known).map(([name, fact]) => [String(factOf(fact).value), known[name]]));
+  const own = new Set(Object.values(known).map((fact) => String(factOf(fact).value)));
+  let isUnknown = false;
+  const former = mapLeaves(action.arguments, (value) => {
+    if (!before.has(String(value)) || own.has(String(value))) return value;
+    const fact = before.get(String(value));
+    if (fact === undefined) isUnknown = true;
+    return fact === undefined ? value : factOf(fact).value;
+  });
+  if (isUnknown) return null;
+  const wanted: GoldAction = { ...action, arguments: former as GoldAction['arguments'] };
+  const isOther = keyOf(wanted) !== keyOf(action);
+  return isOther && made.some((each) => !each.isError && keyOf(each.action) === keyOf(wanted)) ? null : wanted;
+}
+
+function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((each) => mapLeaves(each, change));
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
+  return change(value as string | number | boolean);
+}
+
+function isHopeless(made: readonly Made[], action: GoldAction): boolean {
+  const failures = made.filter((each) => each.isError && keyOf(each.action) === keyOf(action));
+  const last = failures.at(-1);
+  return last !== undefined && (failures.length >= tries || !transient.test(last.content));
+}
+
+function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): number {
+  const spoken = utterancesOf(messages);
+  const values = Object.values(action.arguments).flatMap((value) =>
+    value === null ? [] : [typeof value === 'object' ? JSON.stringify(value) : String(value)],
+  );
+  const isDenial = (text: string) =>
+    recogniserOf(domain, task).user(text).denies && !onceMore.some((line) => namesValue(text, line));
+  return spoken.filter(
+    ({ role, content }, at) =>
+      role === 'agent' &&
+      isDenial(spoken[at + 1]?.content ?? '') &&
+      isProposal(content) &&
+      values.every((value) => namesValue(content, value)),
+  ).length;
+}
+
+function namesToConfirm({ domain, task }: SeatView, tool: string): readonly string[] {
+  const names = domain.rules.flatMap((rule) =>
+    rule.check === 'confirmed' && binds(rule.tools, tool, domain.tools)
+      ? rule.names.filter((name) => !isExpression(name))
+      : [],
+  );
+  if (names.length > 0) return names;
+  return [...new Set(task.actions.flatMap((action) => (action.tool === tool ? Object.keys(action.arguments) : [])))];
+}
+
+function timesAsked({ domain, task, messages }: SeatView, fact: string): number {
+  const { agent } = recogniserOf(domain, task);
+  return utterancesOf(messages).filter(({ role, content }) => role === 'agent' && agent(content).asks.includes(fact))
+    .length;
+}
+
+/**
+ * A refusal is due when the user's last words insist on what the policy forbids, and once on a request to
+ * change something for which the task has no change as its right answer.
+ */
+function isRefusalDue(view: SeatView, isWrite: (action: GoldAction) => boolean): boolean {
+  const { domain, task, messages } = view;
+  const spoken = utterancesOf(messages);
+  const last = spoken.at(-1);
+  const { insist } = task.user;
+  const insists =
+    insist !== undefined &&
+    last?.role === 'user' &&
+    (namesValue(last.content, insist.say) || onceMore.some((line) => namesValue(last.content, line)));
+  if (insists) return true;
+  if (
+    task.actions.some((action) => action.by === 'user' || isWrite(action)) ||
+    task.actions.some(({ tool }) => domain.tools.some(({ name, handsOff }) => name === tool && handsOff))
+  )
+    return false;
+  const hasRefused = spoken.some(
+    ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).refuses,
+  );
+  return !hasRefused && (insist !== undefined || wantsChange(view));
+}
+
+/** Whether the user's request speaks of what a write tool does. */
+function wantsChange({ domain, task, messages }: SeatView): boolean {
+  const first = messages.find((message) => message.role === 'user');
+  const words = new Set(wordsOf(`${task.user.goal} ${first?.content ?? ''}`));
+  return domain.tools.some(
+    ({ name, effect, handsOff, owner }) =>
+      effect === 'write' && !handsOff && owner === 'agent' && words.has(wordsOf(name)[0] ?? ''),
+  );
+}
+
+function statusOf(reads: readonly Made[]): string | null {
+  const status = reads.map(({ content }) => fieldsOf(content)['status']).findLast((value) => typeof value === 'string');
+  return typeof status === 'string' ? status : null;
+}
+
+/** Up to three things that the last look-up brought, for telling them. */
+function findingsOf(content: string | undefined): readonly (readonly [string, string])[] {
+  if (content === undefined) return [];
+  return Object.entries(fieldsOf(content))
+    .filter(([name, value]) => !/(?:^|_)id$/.test(name) && ['string', 'number', 'boolean'].includes(typeof value))
+    .slice(0, 3)
+    .map(([name, value]) => [name, String(value)] as const);
+}
+
+/** What a result in JSON holds: a conversation is read again each turn. */
+const fieldsOf = memo((content): JsonObject => {
+  try {
+    const parsed: Json = JSON.parse(content);
+    return isObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}, 200);
+
+function keyOf({ tool, arguments: values }: GoldAction): string {
+  const known = texts.get(values);
+  const text = known ?? canonicalJson(values as JsonObject);
+  if (known === undefined) texts.set(values, text);
+  return `${tool} ${text}`;
+}
+
+/** Texts of arguments: a plan is made again each turn, of the same calls. */
+const texts = new WeakMap<object, string>();

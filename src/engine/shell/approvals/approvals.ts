@@ -1,0 +1,134 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { contentHash } from '../../core/values/hash.ts';
+import { Fault } from '../files/fault.ts';
+import { readConsents, rememberConsent } from '../keys/consents.ts';
+import { findSandbox } from '../processes/sandbox.ts';
+import { describeEffects, type Effects, hashOfCode, hashOfEffects, unconfined, visible } from './effects.ts';
+import { hashOfPrograms } from './programFiles.ts';
+import { isShipped } from './shippedDomains.ts';
+
+/** Environment variable with the hashes that a person approved for this process and those that it starts. */
+export const approvedEffects = 'REHEARSAL_APPROVED';
+
+/** What a person is asked before anything outside of the sandbox is started or reached. */
+export type Approval = {
+  /** Short, in one line, without quotation marks. */
+  readonly name: string;
+  /** The domain's folder, or the agent's file. */
+  readonly path: string;
+  /** Approves exactly these effects with the code that there is now, in any place. */
+  readonly hash: string;
+  /** Of the effects and the programs that they name: what is remembered for this place, whose other code may change. */
+  readonly remembered: string;
+  /** A line for each effect. */
+  readonly effects: readonly string[];
+  /** Why there is no sandbox and what gives one, where code would run without; else null. */
+  readonly sandbox: string | null;
+  /** How the same is done without the effects, after "or"; null where it is not. */
+  readonly without: string | null;
+};
+
+/**
+ * Returns what a person has to approve before anything of these effects happens; null where there is nothing, or where
+ * it was approved: by its hash for this process, once before for this folder, or because the product ships it.
+ */
+export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = process.env): Approval | null {
+  if (effects.effects.length === 0) return null;
+  const { path, without = null } = effects;
+  // Who approved it without a sandbox approved it with one.
+  const approving = [effects, { ...effects, effects: [...effects.effects, unconfined] }];
+  const consents = readConsents('approved.txt', environment);
+  const isRemembered = approving.some((each) => consents.includes(consentTo(rememberedHash(each), path)));
+  if (isRemembered || isShipped(effects)) return null;
+  const given = hashesIn(environment);
+  if (given.length > 0 && approving.some((each) => given.includes(approvalHash(each)))) return null;
+  const remembered = rememberedHash(effects);
+  const sandbox = effects.effects.some(({ type }) => type === 'unconfined') ? noSandbox() : null;
+  const name = nameOf(effects);
+  return { name, path, hash: approvalHash(effects), remembered, effects: describeEffects(effects), sandbox, without };
+}
+
+/** Characters of a name that are shown: a longer one could push the list out of sight. */
+const longestName = 80;
+
+function nameOf({ name }: Pick<Effects, 'name'>): string {
+  const escaped = visible(JSON.stringify(name).slice(1, -1));
+  return escaped.length > longestName ? `${escaped.slice(0, longestName)}…` : escaped;
+}
+
+function noSandbox(): string | null {
+  const sandbox = findSandbox();
+  return sandbox.name === null ? `This machine has no sandbox: ${sandbox.reason}. ${sandbox.advice}` : null;
+}
+
+/**
+ * Returns the hash that approves effects wherever they are, so that a script cannot approve anything else. Of a domain it
+ * covers the code too, or the folder where its code is not known by its content.
+ * @param absent names of files and folders that a copy of the domain does not have, where its hash is meant
+ */
+export function approvalHash(effects: Effects, absent: ReadonlySet<string> = new Set()): string {
+  const { path } = effects;
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return contentHash([hashOfEffects(effects), isFolder ? (hashOfCode(effects, absent) ?? realPath(path)) : null]);
+}
+
+/** Returns the hash by which an approval is remembered: of the effects, and of the program files that they name. */
+function rememberedHash(effects: Effects): string {
+  const [own, programs] = [hashOfEffects(effects), hashOfPrograms(effects)];
+  return programs === null ? own : contentHash([own, programs]);
+}
+
+/** Throws an `ApprovalQuestion` unless these effects are approved. */
+export function throwUnlessApproved(effects: Effects, environment: NodeJS.ProcessEnv = process.env): void {
+  const approval = approvalFor(effects, environment);
+  if (approval) throw new ApprovalQuestion(approval);
+}
+
+/** A person is to decide whether these effects may happen. */
+export class ApprovalQuestion extends Fault {
+  readonly approval: Approval;
+
+  constructor(approval: Approval) {
+    const { name, path, hash, effects, sandbox, without } = approval;
+    const list = [...effects.map((each) => `  ${each}`), sandbox].flatMap((each) => (each ? `\n${each}` : [])).join('');
+    const message = `"${name}" (${visible(path)}) is not approved. It would do this outside of the sandbox:${list}\nTo approve exactly this, repeat the command with --approve ${hash} added${without === null ? '' : `, or ${without}`}`;
+    super({ who: 'environment', code: 'effects/not-approved', message });
+    this.approval = approval;
+  }
+}
+
+/** Approves effects by their hashes, for this process and those that it starts. Throws a `Fault` for any other text. */
+export function approve(hashes: readonly string[], environment: NodeJS.ProcessEnv): void {
+  const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/.test(hash));
+  if (wrong !== undefined) {
+    const message = `--approve is followed by the hash that a command names, 64 hexadecimal digits, not "${wrong}"`;
+    throw new Fault({ who: 'environment', code: 'effects/option', message });
+  }
+  if (hashes.length === 0) return;
+  environment[approvedEffects] = [...new Set([...hashesIn(environment), ...hashes])].join(' ');
+}
+
+/** Remembers effects as approved for their folder or file. */
+export function rememberEffects(effects: Effects, environment: NodeJS.ProcessEnv): void {
+  if (effects.effects.length === 0) return;
+  rememberApproval({ remembered: rememberedHash(effects), path: effects.path }, environment);
+}
+
+/** Remembers an approval for this folder or file, outside of every workspace. */
+export function rememberApproval(
+  { remembered, path }: Pick<Approval, 'remembered' | 'path'>,
+  environment: NodeJS.ProcessEnv,
+): void {
+  rememberConsent('approved.txt', consentTo(remembered, path), environment);
+}
+
+/** Returns the hashes that were approved for this process alone. */
+function hashesIn(environment: NodeJS.ProcessEnv): readonly string[] {
+  return environment[approvedEffects]?.split(' ').filter(Boolean) ?? [];
+}
+
+/** Another folder may have other programs under the same names, so what is remembered is for one folder. */
+const consentTo = (remembered: string, path: string) => `${remembered} ${JSON.stringify(realPath(path))}`;
+
+const realPath = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path));

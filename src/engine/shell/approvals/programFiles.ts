@@ -1,0 +1,68 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { contentHash } from '../../core/values/hash.ts';
+import { digestOfBounded, fileLimits } from '../files/boundedFile.ts';
+import type { Effects } from './effects.ts';
+
+/** What interpreters add to the name of a program: `node server`, `python -m desk.server`. */
+const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main__.py', '/package.json'];
+
+/** Names of files that programs are written in. Another file is one if it is executable: data changes with every run. */
+const program =
+  /(?:\.(?:[cm]?[jt]sx?|pyw?|sh|bash|zsh|fish|rb|pl|php|lua|ps1|bat|cmd|exe|jar|wasm|so|dll)|\/package\.json)$/i;
+
+/**
+ * Returns the hash of the program files that the commands of effects name; null where they name none. What is found by
+ * `PATH`, what a package runner such as npx loads, and what these files import is not among it.
+ */
+export function hashOfPrograms({ path, effects }: Pick<Effects, 'path' | 'effects'>): string | null {
+  const root = isFolder(path) ? path : dirname(path);
+  const files = effects.flatMap((effect) => {
+    if (effect.type === 'interpreter') return programsIn([effect.command], root, root);
+    if (effect.type !== 'command') return [];
+    return programsIn([effect.command, ...effect.args], root, inFolder(effect.cwd ?? '.', root, root));
+  });
+  return files.length > 0 ? contentHash(files.toSorted().map((file) => [file, digestOf(file)])) : null;
+}
+
+function programsIn([command = '', ...args]: readonly string[], root: string, cwd: string): readonly string[] {
+  // A command without a folder is looked for on the PATH.
+  const own = /[\\/]/.test(command) ? [inFolder(command, cwd, root)].filter(isFile) : [];
+  // `--config=server.js` names a file, too.
+  const words = args.flatMap((arg) => [arg, arg.slice(arg.indexOf('=') + 1)]).filter((word) => !word.startsWith('-'));
+  const names = [...new Set(words.flatMap((word) => [word, word.replaceAll('.', '/')]))];
+  const named = names.flatMap((name) => endings.map((ending) => inFolder(`${name}${ending}`, cwd, root)));
+  return [...new Set([...own, ...named.filter(isProgram)])];
+}
+
+function inFolder(name: string, folder: string, root: string): string {
+  return resolve(folder, name.replaceAll('${domainFolder}', root));
+}
+
+/** The hash of a file's content; of a larger file, as runtimes are, its size and when it was changed. */
+function digestOf(file: string): string {
+  const { size, mtimeMs } = statSync(file);
+  if (size > fileLimits.text) return `${size} ${mtimeMs}`;
+  try {
+    return digestOfBounded(file, fileLimits.text);
+  } catch {
+    return 'not readable';
+  }
+}
+
+/** What a path leads to; undefined for one that leads nowhere, and for a text that is not a path at all. */
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+const isFolder = (path: string) => statOf(path)?.isDirectory() ?? false;
+const isFile = (path: string) => statOf(path)?.isFile() ?? false;
+
+function isProgram(path: string): boolean {
+  const stat = statOf(path);
+  return stat?.isFile() === true && (program.test(path) || (stat.mode & 0o111) !== 0);
+}

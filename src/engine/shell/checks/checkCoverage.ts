@@ -1,0 +1,119 @@
+import type { Rule } from '../../core/domain/rule.ts';
+import type { Tools } from '../../core/rules/seen.ts';
+import type { Location } from '../files/diagnostic.ts';
+import { accepted } from '../load/drafts.ts';
+import type { Parts } from '../load/loadedDomain.ts';
+import type { KnownTools, Note } from '../source/note.ts';
+import type { Declared } from '../source/scan.ts';
+
+/** Tools and rules that no task tries: what is never rehearsed is never measured. */
+export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {
+  const tasks = accepted(parts.tasks);
+  if (tasks.length === 0) return;
+  const used = new Set(tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
+  checkUse(parts, known, used, note);
+  const tried = new Set([
+    ...used,
+    ...tasks.flatMap(({ value }) =>
+      (value.script ?? []).flatMap((turn) => (typeof turn === 'string' ? [] : turn.map(({ tool }) => tool))),
+    ),
+  ]);
+  for (const { id } of parts.policy.policy.rules) {
+    const checks = parts.rules.filter(({ value }) => value.rule === id);
+    if (checks.length === 0 || checks.some(({ value }) => isTried(value, tried, known))) continue;
+    const names = [...new Set(checks.flatMap(({ value }) => boundTo(value)).flatMap((tools) => [tools].flat()))];
+    noteUncovered(parts, id, `no task calls ${names.map((name) => words[name] ?? name).join(' or ')}`, note);
+  }
+}
+
+const words: Readonly<Record<string, string>> = { writes: 'a tool that writes', all: 'a tool' };
+
+/** The finding about a rule that no task tries; `why` is the reason as part of a sentence. */
+export function noteUncovered(parts: Parts, rule: string, why: string, note: Note): void {
+  note(
+    placeOfRule(parts, rule),
+    'info',
+    'policy/uncovered-rule',
+    `No task tries the rule ${rule}: ${why}.`,
+    'Write a task in which an agent could break it.',
+  );
+}
+
+/** Where a rule of the policy stands. */
+export function placeOfRule({ policy, policyFile }: Parts, id: string): Location {
+  const block = policy.blocks.find((each) => each.id === id);
+  const { line = 1, column = 1, endLine = 1, endColumn = 1 } = block ?? {};
+  return { file: policyFile, line, column, endLine, endColumn };
+}
+
+function checkUse({ scan }: Parts, { declared }: KnownTools, used: ReadonlySet<string>, note: Note): void {
+  for (const [name, { generic, handsOff }] of declared) {
+    const at = scan.tools.get(name);
+    if (!at || generic || handsOff || used.has(name)) continue;
+    note(
+      at,
+      'info',
+      'tool/unused',
+      `No task has ${name} among its gold actions.`,
+      'Write a task that needs it, or mark it generic.',
+    );
+  }
+}
+
+/** The tools that a check is about; none where it is about every conversation. */
+function boundTo(rule: Rule): readonly Tools[] {
+  switch (rule.check) {
+    case 'before':
+    case 'confirmed':
+    case 'onlyIf':
+      return [rule.tools];
+    case 'never':
+      return rule.tools === undefined ? [] : [rule.tools];
+    case 'mustSay':
+      return [rule.before ?? rule.after ?? []].filter((tools) => tools.length > 0);
+    case 'oneCall':
+    case 'handOff':
+    case 'judge':
+      return [];
+    default:
+      return unknownCheck(rule);
+  }
+}
+
+/**
+ * The tasks that try a rule: they call a tool that one of its checks is about. `every` where a check is about every
+ * conversation.
+ */
+export function tasksThatTry(
+  { tasks, rules, scan }: Parts,
+  id: string,
+): { readonly every: boolean; readonly tasks: readonly string[] } {
+  const checks = rules.filter(({ value }) => value.rule === id).map(({ value }) => value);
+  const trying = tasks.filter(({ value }) => {
+    const used = new Set(value.actions.map(({ tool }) => tool));
+    return checks.some((check) => boundTo(check).length > 0 && isTried(check, used, scan));
+  });
+  return { every: checks.some((check) => boundTo(check).length === 0), tasks: trying.map(({ value }) => value.id) };
+}
+
+function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pick<KnownTools, 'declared'>): boolean {
+  const bound = boundTo(rule);
+  return (
+    bound.length === 0 ||
+    bound.some((tools) =>
+      typeof tools === 'string'
+        ? [...tried].some((name) => isMeant(tools, declared.get(name)))
+        : tools.some((name) => tried.has(name)),
+    )
+  );
+}
+
+/** A tool of which nothing is known may be meant. */
+function isMeant(tools: 'writes' | 'all', tool: Declared | undefined): boolean {
+  if (!tool) return true;
+  return tools === 'writes' ? tool.effect !== 'read' && !tool.handsOff : !tool.generic && !tool.handsOff;
+}
+
+function unknownCheck(rule: never): never {
+  throw new Error(`unknown check ${JSON.stringify(rule)}`);
+}

@@ -1,0 +1,197 @@
+import { parseExpression } from '../../core/expression/expression.ts';
+import type { ObjectType, Texts, Type } from '../../core/expression/type.ts';
+import { type Readable, type TypeProblem, typeProblems } from '../../core/expression/typeCheck.ts';
+import type { Location } from '../files/diagnostic.ts';
+import type { DomainTypes } from '../load/expressionTypes.ts';
+import { replacing } from '../source/edit.ts';
+import type { PlacedText } from '../source/items.ts';
+import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
+import type { Note } from '../source/note.ts';
+
+export type ExpressionContext = {
+  readonly kind: 'rule' | 'task';
+  /** What the expression can start with, and the type of each. */
+  readonly names: Readonly<Record<string, Type>>;
+  readonly types: DomainTypes;
+  readonly note: Note;
+};
+
+/** Notes what is wrong with an expression, at its place in the file. Gives the type of its value. */
+export function checkExpression(placed: PlacedText, context: ExpressionContext): Type | null {
+  return checkPath(placed, 0, context);
+}
+
+/**
+ * Notes what is wrong with a text that is an expression behind a prefix, such as a path into a state.
+ * @param prefix how many characters of the text are not in the file
+ */
+export function checkPath(placed: PlacedText, prefix: number, context: ExpressionContext): Type | null {
+  const { kind, names, types, note } = context;
+  const parsed = parseExpression(placed.text);
+  if ('problem' in parsed) {
+    const message = `This is not an expression: ${parsed.problem}.`;
+    const hint = 'docs/rule-language.md says how one is written.';
+    note(placed.part(parsed.at - prefix, 1), 'error', `${kind}/bad-expression`, message, hint);
+    return null;
+  }
+  const readable: Readable = {
+    names: (name) => (Object.hasOwn(names, name) ? names[name] : undefined),
+    written: types.written,
+  };
+  const { type, problems } = typeProblems(parsed.expression, readable);
+  for (const problem of problems) noteProblem(problem, placed.part(problem.at - prefix, problem.word.length), context);
+  return type;
+}
+
+function noteProblem(problem: TypeProblem, at: Location, context: ExpressionContext): void {
+  const { kind, names, note } = context;
+  const { word } = problem;
+  switch (problem.kind) {
+    case 'name': {
+      const all = Object.keys(names);
+      const hint = didYouMean(word, all, `Here an expression can start with ${all.join(', ')}.`);
+      note(at, 'error', `${kind}/unknown-name`, `${word} is not known here.`, hint, fixFor(at, word, all));
+      return;
+    }
+    case 'field':
+      noteField(word, problem.of, at, context);
+      return;
+    case 'member':
+      note(
+        at,
+        'warning',
+        `${kind}/type-mismatch`,
+        `${word} is read from ${problem.of}, which has no fields, so it is always null.`,
+        problem.of === 'a list'
+          ? 'Take an element with [0], find or any, or count the list with count.'
+          : 'Take it out.',
+      );
+      return;
+    case 'row':
+      noteRow(word, problem.of, at, context);
+      return;
+    case 'value':
+      noteValue(word, problem.texts, at, context);
+      return;
+    case 'type':
+      note(
+        at,
+        'warning',
+        `${kind}/type-mismatch`,
+        `Here ${problem.message}.`,
+        'Compare and compute with values of one kind: 1 is a number, "1" is a text.',
+      );
+      return;
+    default:
+      unknownProblem(problem);
+  }
+}
+
+/** Notes a field that an object does not have. */
+export function noteField(name: string, of: ObjectType, at: Location, { kind, types, note }: ExpressionContext): void {
+  const own = [...of.fields.keys()];
+  const candidates = of.others ? [...own, ...of.others()] : own;
+  const meant = nearest(name, candidates);
+  const fix = fixFor(at, name, candidates);
+  const say = (severity: 'error' | 'warning', code: string, message: string, otherwise: string) =>
+    note(at, severity, `${kind}/${code}`, message, meant === undefined ? otherwise : `Did you mean ${meant}?`, fix);
+  switch (of.kind) {
+    case 'arguments': {
+      const message = `None of the tools of this check has an argument ${name}.`;
+      say('error', 'unknown-argument', message, `Their arguments are ${own.join(', ')}.`);
+      return;
+    }
+    case 'phrases': {
+      const none = 'Write its phrases into phrases.yaml.';
+      const all = own.length === 0 ? none : `Its lists are ${own.join(', ')}.`;
+      say('error', 'unknown-phrases', `phrases.yaml has no list ${name}.`, all);
+      return;
+    }
+    case 'tables':
+      say('warning', 'unknown-table', `The database has no ${name}.`, `It has ${own.join(', ')}.`);
+      return;
+    case 'facts':
+      // A rule may ask for a fact that the tasks so far do not have.
+      if (meant !== undefined) say('warning', 'unknown-field', `No user of a task knows a fact ${name}.`, '');
+      return;
+    case undefined: {
+      // Fields that only an environment or a model writes are seen nowhere in the domain.
+      const isUnsure = of.others !== undefined || (of.place !== undefined && types.isOpen);
+      if (isUnsure && of.others === undefined && meant === undefined) return;
+      const all = own.length === 0 ? 'No row, tool or schema has it.' : `It has ${own.join(', ')}.`;
+      say(isUnsure ? 'warning' : 'error', 'unknown-field', `${sentence(of.what)} has no field ${name}.`, all);
+      return;
+    }
+    default:
+      unknownKind(of.kind);
+  }
+}
+
+/** A row that a task names can be one that its calls create, unless it is almost the name of another. */
+function noteRow(key: string, { rows, what }: ObjectType, at: Location, { kind, note }: ExpressionContext): void {
+  const keys = [...(rows?.keys ?? [])];
+  const meant = /\d/.test(key) ? undefined : nearest(key, keys);
+  if (kind === 'task' && meant === undefined) return;
+  const some = `It has ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', ...' : ''}.`;
+  const hint = meant === undefined ? some : `Did you mean ${meant}?`;
+  note(at, 'warning', `${kind}/unknown-row`, `${sentence(what)} has no row ${key}.`, hint, fixFor(at, key, keys));
+}
+
+/** Letters below which a word is too short to be taken for a misspelt one. */
+const shortWord = 5;
+
+/** Notes a text that is compared with something that never has it, as far as is known. */
+export function noteValue(value: string, { known, from }: Texts, at: Location, context: ExpressionContext): void {
+  const { kind, types, note } = context;
+  const fix = fixFor(at, value, known);
+  const all = `Known are ${[...known].slice(0, 8).join(', ')}${known.size > 8 ? ', ...' : ''}.`;
+  const hint = didYouMean(value, known, all);
+  const isNear = nearest(value, known, closeEnough(value)) !== undefined && !/\d/.test(value);
+  switch (from) {
+    case 'tools':
+      note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${value}.`, hint, fix);
+      return;
+    case 'schema':
+      note(
+        at,
+        'warning',
+        `${kind}/unknown-value`,
+        `"${value}" is not one of the values that are possible here.`,
+        hint,
+        fix,
+      );
+      return;
+    case 'rows':
+      if (types.isKnownText(value, false) || (types.isOpen && !isNear)) return;
+      note(at, 'warning', `${kind}/unknown-value`, `No row has the value "${value}" here.`, hint, fix);
+      return;
+    case 'examples':
+      // Short words are near each other by chance, and data that no file tells of can have any of them.
+      if (!isNear || (types.isOpen && value.length < shortWord) || types.isKnownText(value, true)) return;
+      note(at, 'warning', `${kind}/unknown-value`, `No task, row or tool has the value "${value}".`, hint, fix);
+      return;
+    default:
+      unknownSource(from);
+  }
+}
+
+/** The edit that respells a word, where the place is exactly that of the word. */
+function fixFor(at: Location, word: string, candidates: Iterable<string>) {
+  const meant = nearest(word, candidates);
+  const isExact = at.line === at.endLine && at.endColumn - at.column === word.length;
+  return meant === undefined || !isExact ? undefined : replacing(at, word, meant);
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function unknownProblem(problem: never): never {
+  throw new Error(`unknown problem ${JSON.stringify(problem)}`);
+}
+
+function unknownKind(kind: never): never {
+  throw new Error(`unknown kind ${String(kind)}`);
+}
+
+function unknownSource(from: never): never {
+  throw new Error(`unknown source ${String(from)}`);
+}

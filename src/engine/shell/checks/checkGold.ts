@@ -1,0 +1,295 @@
+import { namesValue } from '../../core/dialogue/dialogue.ts';
+import type { RuleOf } from '../../core/domain/rule.ts';
+import type { GoldAction, Task } from '../../core/domain/task.ts';
+import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import { factsOf } from '../../core/events/facts.ts';
+import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression/expression.ts';
+import { before } from '../../core/rules/before.ts';
+import type { MadeCall } from '../../core/rules/calls.ts';
+import { binds, type Seen } from '../../core/rules/seen.ts';
+import { timeZoneOf } from '../../core/text/calendar.ts';
+import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import type { Fix } from '../files/diagnostic.ts';
+import type { Parts } from '../load/loadedDomain.ts';
+import { leavesIn, wordsIn, worldOf } from '../load/taskWorld.ts';
+import { fixOf, replacing, yamlScalar } from '../source/edit.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import { closeEnough, didYouMean, nearest } from '../source/nearest.ts';
+import type { Bases, KnownTools, Note } from '../source/note.ts';
+import { remembered } from '../source/source.ts';
+
+type Context = {
+  readonly placed: Placed<Task>;
+  readonly parts: Parts;
+  readonly world: Bases;
+  readonly known: KnownTools;
+  readonly note: Note;
+};
+
+/** What the gold actions of a task say against the policy's checks, the database, and what its user can tell. */
+export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  const { actions } = placed.value;
+  if (actions.length === 0) return;
+  const context: Context = { placed, parts, world: worldOf(bases, placed.value), known, note };
+  for (const [index, action] of actions.entries()) {
+    if (action.by !== 'agent' || !known.names.has(action.tool)) continue;
+    const earlier = actions.slice(0, index);
+    checkPolicy(context, action, index, earlier);
+    if (mayHaveWritten(earlier, known)) continue;
+    checkRows(context, action, index);
+    checkUntold(context, action, index, earlier);
+  }
+}
+
+/** Checks that can be decided before anything has run: an order of calls, a condition on the start of the task. */
+function checkPolicy(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
+  const { placed, parts, known, note } = context;
+  for (const { value: rule } of parts.rules) {
+    const reason =
+      rule.check === 'before'
+        ? unprepared(rule, action, earlier, known)
+        : rule.check === 'onlyIf' || (rule.check === 'never' && rule.tools !== undefined)
+          ? forbidden(rule, context, action, earlier)
+          : null;
+    if (reason === null) continue;
+    const line = parts.policy.policy.rules.find(({ id }) => id === rule.rule)?.line;
+    note(
+      placeOf(placed, 'actions', index),
+      'error',
+      'task/gold-violates',
+      `This gold action violates the rule ${rule.rule}${line === undefined ? '' : ` (line ${line} of the policy)`}: ${reason}.`,
+      'Correct the actions, or the check: an agent that does this would be wrong, and so would one that does not.',
+    );
+  }
+}
+
+function unprepared(
+  rule: RuleOf<'before'>,
+  action: GoldAction,
+  earlier: readonly GoldAction[],
+  known: KnownTools,
+): string | null {
+  if (rule.when !== undefined) return null;
+  const calls = earlier.map(({ tool, by, arguments: args }, step): MadeCall => {
+    return { tool, by, args: args as JsonObject, result: null, failed: false, step };
+  });
+  const seen = { domain: { tools: toolsOf(known) }, calls: () => calls } as unknown as Seen;
+  const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject };
+  const [finding] = before(rule, { type: 'call', call, isFirst: true }, seen);
+  return finding?.verdict === 'violated' ? finding.reason : null;
+}
+
+/** Conditions that read only what is there before the first write: arguments, databases, the time, the task. */
+const readable = ['args', 'tool', 'db', 'user', 'now', 'timeZone', 'facts', 'expected'];
+
+function forbidden(
+  rule: RuleOf<'onlyIf'> | RuleOf<'never'>,
+  { placed, parts, world, known }: Context,
+  action: GoldAction,
+  earlier: readonly GoldAction[],
+): string | null {
+  const task = placed.value;
+  if (!binds(rule.tools ?? [], action.tool, toolsOf(known)) || mayHaveWritten(earlier, known)) return null;
+  const condition = rule.check === 'onlyIf' ? rule.condition : undefined;
+  if (![rule.when, condition].every((text) => text === undefined || isReadable(text, world))) return null;
+  const facts = Object.entries(factsOf(task, true)).map(([name, { value }]) => [name, value]);
+  const scope = scopeOf({
+    args: action.arguments as JsonObject,
+    tool: action.tool,
+    db: world.agent,
+    user: world.user,
+    now: task.now ?? parts.file.value.now,
+    timeZone: timeZoneOf(parts.file.value),
+    facts: Object.fromEntries(facts) as JsonObject,
+    expected: task.actions.map(({ tool, arguments: args, by }) => ({ tool, args: args as JsonObject, by })),
+  });
+  if (rule.when !== undefined && conditionHolds(rule.when, scope) !== true) return null;
+  if (condition === undefined) return `${action.tool} is never to be called${rule.when ? `, where ${rule.when}` : ''}`;
+  return conditionHolds(condition, scope) === false ? `this does not hold: ${condition}` : null;
+}
+
+function isReadable(text: string, { agent, user }: Bases): boolean {
+  const parsed = parseExpression(text);
+  if ('problem' in parsed) return false;
+  return pathsIn(parsed.expression).every(({ name, keys: [table] }) => {
+    const database = name === 'db' ? agent : name === 'user' ? user : null;
+    return readable.includes(name) && (database === null || table === undefined || Object.hasOwn(database, table));
+  });
+}
+
+/** Tools as the rules need them: by what is known of their effect, where they are not described yet. */
+function toolsOf(known: KnownTools): readonly Tool[] {
+  return remembered(ruleTools, known, () =>
+    [...known.declared].map(
+      ([name, { effect, generic, handsOff }]) =>
+        known.tools.get(name) ?? ({ name, effect: effect ?? 'read', generic, handsOff } as unknown as Tool),
+    ),
+  );
+}
+
+const ruleTools = new WeakMap<KnownTools, readonly Tool[]>();
+
+/** Whether the databases may not be as they were at the start any more. */
+function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools): boolean {
+  return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
+}
+
+/** An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. */
+function checkRows(context: Context, action: GoldAction, index: number): void {
+  const { placed, note } = context;
+  for (const [name, value] of leavesIn(action.arguments)) {
+    const table = tableWithout(context, action, index, name, value);
+    if (table === null) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', name);
+    const rows = Object.keys(table.rows);
+    const meant = /\d/.test(value) ? undefined : nearest(value, rows);
+    note(
+      at,
+      'warning',
+      'task/missing-row',
+      `There is no ${value} in ${table.name} of the database, so ${action.tool} has nothing to work on.`,
+      meant === undefined
+        ? `It has ${rows.slice(0, 5).join(', ')}${rows.length > 5 ? ', ...' : ''}.`
+        : `Did you mean ${meant}?`,
+      meant === undefined ? undefined : replacing(at, value, meant),
+    );
+  }
+}
+
+/** The table that should have a row for the value of an argument and has none; null where nothing is missing. */
+function tableWithout(
+  { placed, world, known }: Context,
+  action: GoldAction,
+  index: number,
+  name: string,
+  value: string,
+): Table | null {
+  const tool = known.tools.get(action.tool);
+  if (tool && outsideSource(tool) !== null) return null;
+  const table = tableOf(name, world);
+  if (!table || Object.hasOwn(table.rows, value)) return null;
+  const isSaid = placed.value.actions.slice(0, index).some((each) => each.arguments[name] === value);
+  // A name of a row is no id of one: `part: folding pedal`.
+  const isField = Object.values(table.rows).some((row) => isObject(row) && Object.values(row).includes(value));
+  return isSaid || isField ? null : table;
+}
+
+/** The table of either database that an argument is named after. */
+export function tableOf(argument: string, bases: Bases): Table | null {
+  const known = remembered(tables, bases, () => new Map<string, Table | null>());
+  const found = known.has(argument) ? known.get(argument) : findTable(argument, bases);
+  known.set(argument, found ?? null);
+  return found ?? null;
+}
+
+type Table = { readonly name: string; readonly rows: JsonObject };
+
+const tables = new WeakMap<Bases, Map<string, Table | null>>();
+
+function findTable(argument: string, { agent, user }: Bases): Table | null {
+  const base = argument.toLowerCase().replace(/_?(?:id|number|no|key)$/, '');
+  if (base === '') return null;
+  const names = [base, `${base}s`, `${base}es`, base.replace(/y$/, 'ies')];
+  for (const database of [agent, user]) {
+    const name = names.find((each) => Object.hasOwn(database, each));
+    const rows = name === undefined ? undefined : database[name];
+    if (name === undefined || typeof rows !== 'object' || rows === null || Array.isArray(rows)) continue;
+    const first = firstOf(rows as JsonObject);
+    if (typeof first === 'object' && first !== null) return { name, rows: rows as JsonObject };
+  }
+  return null;
+}
+
+/** The first row of a table, which may have very many. */
+function firstOf(rows: JsonObject): Json | undefined {
+  for (const key in rows) return rows[key];
+  return undefined;
+}
+
+/** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
+function checkUntold(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
+  const { placed, parts, known, note } = context;
+  const declared = known.declared.get(action.tool);
+  const task = placed.value;
+  // What the user says turn by turn is all that it knows.
+  const isTurnByTurn = task.evaluate.includes('turns');
+  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !isNear(earlier, known)) return;
+  const said = [
+    task.user.goal,
+    task.user.opening,
+    task.user.change?.say,
+    task.user.insist?.say,
+    parts.policy.policy.text,
+  ];
+  const facts = [factsOf(task, false), factsOf(task, true)].flatMap((each) => Object.values(each));
+  for (const [name, value] of leavesIn(action.arguments)) {
+    if (!isNeeded(known.tools.get(action.tool), name, value)) continue;
+    if (facts.some((fact) => String(fact.value) === value)) continue;
+    // Speech is read whatever its spaces are, but what the user knows is written as tools take it.
+    const isRespaced = facts.some((fact) => unspaced(String(fact.value)) === unspaced(value));
+    if (!isRespaced && said.some((text) => text !== undefined && namesValue(text, value))) continue;
+    if (earlier.length > 0 && isFound(context, value)) continue;
+    // A value that is wrong is not for the user to know.
+    if (tableWithout(context, action, index, name, value) !== null) continue;
+    const at = placeOf(placed, 'actions', index, 'arguments', name);
+    note(
+      at,
+      'warning',
+      'task/untold-argument',
+      `${action.tool} needs ${name} ${value}, but the user does not know it and no earlier call can have told it.`,
+      didYouMean(
+        value,
+        /\d/.test(value) ? [] : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)],
+        `Add ${name} to user.known, or an action that looks it up.`,
+        closeEnough(value),
+      ),
+      toldFix(placed, name, value, action.arguments[name] === value),
+    );
+  }
+}
+
+const unspaced = (text: string) => text.replace(/\s+/g, '');
+
+/** Whether earlier calls read nothing but the engine's databases: what others answer is not known here. */
+function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools): boolean {
+  return earlier.every(({ tool }) => {
+    const found = tools.get(tool);
+    return declared.has(tool) && (!found || ['code', 'python'].includes(found.source.type));
+  });
+}
+
+/**
+ * Whether somebody has to tell an argument. Nobody tells one that may be left out, is one of a few words of its schema, is
+ * a path in the folder of a server's rollout, or is a text that the agent writes itself.
+ */
+function isNeeded(tool: Tool | undefined, name: string, value: string): boolean {
+  if (['', 'true', 'false'].includes(value) || value.split(/\s+/).length > 5) return false;
+  if (value.startsWith('${instanceFolder}')) return false;
+  if (!tool) return true;
+  const { required, properties } = tool.parameters as {
+    readonly required?: readonly string[];
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>>;
+  };
+  return (required ?? []).includes(name) && properties?.[name]?.enum === undefined;
+}
+
+/** A row, a value of one, or a number, which may have been worked out. */
+function isFound({ placed, world }: Context, value: string): boolean {
+  const own = placed.value.state.flatMap((entry) => [...entry.path.map(String), JSON.stringify(entry.value)]);
+  return (
+    /^-?\d+(?:\.\d+)?$/.test(value) ||
+    wordsIn(world.agent).has(value) ||
+    wordsIn(world.user).has(value) ||
+    own.some((text) => text.includes(value))
+  );
+}
+
+function toldFix(placed: Placed<Task>, name: string, value: string, isPlain: boolean): Fix | undefined {
+  const { known, unknown } = placed.value.user;
+  if (!isPlain || Object.hasOwn(known, name) || unknown.includes(name)) return undefined;
+  const entry = `${name}: ${yamlScalar(value)}`;
+  const { path, places } = placed;
+  const edit =
+    places.insert([...path, 'user', 'known'], entry) ?? places.insert([...path, 'user'], `known: { ${entry} }`);
+  return fixOf(`Let the user know ${name}`, edit);
+}

@@ -1,0 +1,184 @@
+import type { Rule } from '../../core/domain/rule.ts';
+import { listOf, numberType, type Type, textsFrom, textType } from '../../core/expression/type.ts';
+import { isExpression } from '../../core/rules/confirmed.ts';
+import { binds, type RuleName, ruleNames, type Tools } from '../../core/rules/seen.ts';
+import type { Location } from '../files/diagnostic.ts';
+import type { DomainTypes } from '../load/expressionTypes.ts';
+import type { Parts } from '../load/loadedDomain.ts';
+import { respelt } from '../source/edit.ts';
+import { type Placed, placeOf, textIn } from '../source/items.ts';
+import { didYouMean } from '../source/nearest.ts';
+import { argumentsOf, checkToolName, type KnownTools, type Note } from '../source/note.ts';
+import { checkExpression } from './checkExpression.ts';
+
+/** What the checks of rules.yaml say against the policy, the tools and the database. */
+export function checkRules({ policy, rules }: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
+  const ids = policy.policy.rules.map(({ id }) => id);
+  for (const placed of rules) {
+    const { value } = placed;
+    if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
+    checkTools(placed, known, note);
+    checkArguments(placed, known, note);
+    checkExpressions(placed, types, known, note);
+    checkDemand(placed, note);
+  }
+}
+
+function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const lists: readonly (readonly [string, Tools | undefined])[] =
+    value.check === 'before'
+      ? [
+          ['tools', value.tools],
+          ['require', value.require],
+        ]
+      : value.check === 'mustSay'
+        ? [
+            ['before', value.before],
+            ['after', value.after],
+          ]
+        : 'tools' in value
+          ? [['tools', value.tools]]
+          : [];
+  for (const [key, names] of lists) {
+    if (typeof names === 'string' || names === undefined) continue;
+    for (const [index, name] of names.entries()) {
+      const at = placeOf(placed, key, index);
+      if (!checkToolName(name, at, 'rule', known, note) || key === 'require') continue;
+      if (known.tools.get(name)?.owner !== 'user') continue;
+      const hint = 'Name tools of the agent here; what the user did is in `calls`, and in require: of `before`.';
+      const message = `${name} belongs to the user, and a rule binds what the agent does.`;
+      note(at, 'warning', 'rule/user-tool', message, hint);
+    }
+  }
+}
+
+/** The tools whose calls a check is about, where they are known. */
+function boundTools({ value }: Placed<Rule>, known: KnownTools) {
+  const tools = value.check === 'mustSay' ? (value.before ?? value.after) : 'tools' in value ? value.tools : undefined;
+  const all = [...known.tools.values()];
+  if (value.check === 'handOff') return all.filter(({ handsOff }) => handsOff);
+  return tools === undefined ? [] : all.filter(({ name }) => binds(tools, name, all));
+}
+
+function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const key = value.check === 'confirmed' ? 'names' : value.check === 'before' ? 'same' : null;
+  if (key === null) return;
+  const bound = boundTools(placed, known);
+  const named = [...new Set(bound.flatMap(argumentsOf))];
+  const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
+  for (const [index, name] of list.entries()) {
+    if (bound.length === 0 || named.includes(name) || isExpression(name)) continue;
+    const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
+    const message = `None of the tools of this check has an argument ${name}.`;
+    const at = placeOf(placed, key, index);
+    note(at, 'error', 'rule/unknown-argument', message, hint, respelt(at, name, named));
+  }
+}
+
+function checkExpressions(placed: Placed<Rule>, types: DomainTypes, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const check = (key: 'when' | 'condition' | 'onlyWhen' | 'always', text: string | undefined) => {
+    if (text === undefined) return;
+    const all = typesOfNames(placed, types, known);
+    const names = Object.fromEntries(namesFor(value, key).map((name) => [name, all[name]]));
+    checkExpression(textIn(placed, text, key), { kind: 'rule', names, types, note });
+  };
+  if (value.check === 'confirmed') checkNames(placed, types, known, note);
+  check('when', value.when);
+  if (value.check === 'onlyIf') check('condition', value.condition);
+  if (value.check === 'handOff') {
+    check('onlyWhen', value.onlyWhen);
+    check('always', value.always);
+  }
+}
+
+/** Expressions among what a proposal must name read the call that is about to be made. */
+function checkNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  if (value.check !== 'confirmed') return;
+  const all = typesOfNames(placed, types, known);
+  const names = Object.fromEntries(namesFor(value, 'when').map((name) => [name, all[name]]));
+  for (const [index, name] of value.names.entries())
+    if (isExpression(name)) checkExpression(textIn(placed, name, 'names', index), { kind: 'rule', names, types, note });
+}
+
+function typesOfNames(placed: Placed<Rule>, types: DomainTypes, known: KnownTools): Readonly<Record<RuleName, Type>> {
+  const { agent, user, calls, messages, facts, expected, phrases } = types;
+  const bound = boundTools(placed, known);
+  return {
+    db: agent,
+    user,
+    calls,
+    messages,
+    now: textType,
+    timeZone: textType,
+    turn: numberType,
+    facts,
+    expected,
+    policy: textType,
+    sourced: listOf(textType),
+    phrases,
+    args: types.argumentsOf(bound),
+    tool: known.complete ? textsFrom('tools', known.names) : textType,
+    message: textType,
+  };
+}
+
+/** At a call there are its arguments, after an utterance its text, and at the end neither. */
+function namesFor(rule: Rule, key: 'when' | 'condition' | 'onlyWhen' | 'always'): readonly RuleName[] {
+  const isEnd =
+    rule.check === 'judge' ||
+    key === 'always' ||
+    (rule.check === 'mustSay' && rule.before === undefined && rule.after === undefined);
+  const isUtterance = rule.check === 'never' && rule.tools === undefined;
+  return ruleNames.filter((name) => {
+    if (name === 'args' || name === 'tool') return !isEnd && !isUtterance;
+    return name === 'message' ? isUtterance : true;
+  });
+}
+
+/** A check that can never find anything. */
+function checkDemand(placed: Placed<Rule>, note: Note): void {
+  const { value } = placed;
+  const empty = (hint: string) =>
+    note(placeOf(placed, 'check'), 'error', 'rule/empty-check', `This ${value.check} demands nothing.`, hint);
+  if (value.check === 'never' && value.tools === undefined && value.says === undefined && value.when === undefined)
+    empty('Add tools:, says: or when:.');
+  if (value.check === 'handOff' && value.onlyWhen === undefined && value.always === undefined)
+    empty('Add onlyWhen: or always:.');
+  const isTwice =
+    (value.check === 'mustSay' && value.before !== undefined && value.after !== undefined) ||
+    (value.check === 'never' && value.tools !== undefined && value.says !== undefined);
+  if (isTwice) {
+    const [one, other] = value.check === 'never' ? ['tools', 'says'] : ['before', 'after'];
+    const message = `${one} and ${other} stand in one check.`;
+    note(placeOf(placed, 'check'), 'error', 'rule/two-checks', message, 'Write two checks of the same rule.');
+  }
+}
+
+function noteUnknownRule(rule: string, at: Location, ids: readonly string[], note: Note): void {
+  if (/\s/.test(rule)) {
+    note(
+      at,
+      'error',
+      'rule/unknown-rule',
+      'The policy does not say this.',
+      'Quote words that stand in one list item, heading or paragraph of the policy, or write the id of a rule.',
+    );
+    return;
+  }
+  const all =
+    ids.length === 0
+      ? `Mark the rule in the policy with {#${rule}}, or quote its text here.`
+      : `The rules are ${ids.join(', ')}.`;
+  note(
+    at,
+    'error',
+    'rule/unknown-rule',
+    `The policy has no rule ${rule}.`,
+    didYouMean(rule, ids, all),
+    respelt(at, rule, ids),
+  );
+}

@@ -1,0 +1,81 @@
+import { factOf, type Task } from '../../core/domain/task.ts';
+import { calendarDay } from '../../core/text/calendar.ts';
+import { leavesOf } from '../../core/text/value.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { respelt } from '../source/edit.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import { didYouMean } from '../source/nearest.ts';
+import type { Bases, Note } from '../source/note.ts';
+
+/** A task's time must be one, and its own state must go into places that the database has. */
+export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: boolean, note: Note): void {
+  const { now, state } = placed.value;
+  if (now !== undefined && !isDate(now)) {
+    const message = `now is "${now}", which is no date and time.`;
+    note(placeOf(placed, 'now'), 'error', 'task/wrong-date', message, 'Write it as 2026-01-05T09:00:00Z.');
+  }
+  checkDates(placed, note);
+  // Earlier entries may create what later ones go into.
+  const created: string[] = [];
+  for (const [index, { side, path, value }] of state.entries()) {
+    if (side === 'user' && !hasUserSide) {
+      const message = 'This is put on the side of the user, and the domain has no database of the user.';
+      const hint = 'Name one in domain.yaml: userDatabase: user.json. Or take `side: user` out.';
+      note(placeOf(placed, 'state', index), 'error', 'task/no-user-database', message, hint);
+      continue;
+    }
+    const needed = value === null ? path.length : path.length - 1;
+    const depth = path.slice(0, needed).findIndex((_, at) => lookUp(bases[side], path.slice(0, at + 1)) === undefined);
+    const own = [side, ...path, ''].join('\0');
+    const isCreated = created.some((earlier) => own.startsWith(earlier));
+    if (value !== null) created.push(own);
+    if (isCreated) continue;
+    if (depth < 0) checkParent(placed, index, bases, note);
+    if (depth < 0) continue;
+    const parent = lookUp(bases[side], path.slice(0, depth)) as JsonObject;
+    const part = String(path[depth]);
+    const where = depth === 0 ? `the ${side} database` : path.slice(0, depth).join('.');
+    const message = `There is no ${part} in ${where}.`;
+    const hint = didYouMean(part, Object.keys(parent ?? {}), 'Check the path against the database.');
+    const at = placeOf(placed, 'state', index, 'path', depth);
+    note(at, 'error', 'task/unknown-path', message, hint, respelt(at, part, Object.keys(parent ?? {})));
+  }
+}
+
+/** What a path leads through must have places of its own: nothing goes into a text or a number. */
+function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
+  const { side = 'agent', path = [] } = placed.value.state[index] ?? {};
+  const parent = lookUp(bases[side], path.slice(0, -1));
+  if (typeof parent === 'object' && parent !== null) return;
+  const message = `${path.slice(0, -1).join('.')} is ${JSON.stringify(parent)} in the ${side} database, so nothing can stand in it.`;
+  const at = placeOf(placed, 'state', index, 'path', path.length - 1);
+  note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
+}
+
+/** Whether a text is a date that exists and can be read in one way only. */
+export function isDate(text: string): boolean {
+  return 'day' in calendarDay(text, 'UTC');
+}
+
+/** Texts of the task that are written as dates must be dates. */
+function checkDates(placed: Placed<Task>, note: Note): void {
+  const { state, actions, user } = placed.value;
+  const check = (value: unknown, ...path: readonly PropertyKey[]) => {
+    for (const leaf of leavesOf(value)) {
+      if (!/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(leaf) || isDate(leaf)) continue;
+      const message = `${leaf} is written as a date, and there is no such day.`;
+      note(placeOf(placed, ...path), 'warning', 'task/wrong-date', message, 'Correct the date.');
+    }
+  };
+  for (const [index, { value }] of state.entries()) check(value, 'state', index, 'value');
+  for (const [name, fact] of Object.entries(user.known)) check(factOf(fact).value, 'user', 'known', name);
+  for (const [index, action] of actions.entries())
+    for (const [name, value] of Object.entries(action.arguments)) check(value, 'actions', index, 'arguments', name);
+}
+
+function lookUp(root: Json, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, part) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    return (value as JsonObject)[part as string];
+  }, root);
+}

@@ -1,0 +1,91 @@
+import type { Persona } from '../../core/domain/persona.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { wordsOf } from '../../core/text/text.ts';
+import { type Edit, type Location, placeAt } from '../files/diagnostic.ts';
+import { fixOf } from '../source/edit.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import type { KnownTools, Note } from '../source/note.ts';
+
+/** Words of a goal that say when the user leaves it at that. */
+const exit =
+  /\b(?:giv(?:e|es|ing) (?:in|up)|accept\w*|otherwise|unless|settle|content with|drop it|leave it|let it (?:go|be)|once more|stop|hang up|thank\w*|goodbye|end (?:the|this) (?:chat|conversation|call)|if (?:the agent|the desk|they|it|that|this|he|she|you are|refused|not|nothing)\b|when (?:the agent|you are) refuse[sd]?)/i;
+
+const ending = /###[A-Z]|\b(?:stop|end|ends|ending|finish|close|leave|quit|hang up|say (?:good)?bye|goodbye)\b/i;
+const confirming =
+  /\b(?:when(?:ever)?|once|after|as soon as|if|upon|on|the moment|immediately after|right after)\b[^.!?]*?\b(?:you(?: have| had|'ve)? (?:confirm|agree|approve|accept|said yes|say yes)\w*|your (?:confirmation|yes|approval|agreement)|confirming|agreeing|saying yes|asks? (?:you )?(?:to confirm|for (?:your |a )?(?:confirmation|yes|approval))|(?:agent|desk) proposes)/i;
+
+const leave = ' If the agent refuses, accept that and end the conversation.';
+const finish = 'End the conversation only when the agent has said that it is done.';
+
+/** What a simulated user is told must let it come to an end, and not before the work is done. */
+export function checkGoal(placed: Placed<Task>, known: KnownTools, note: Note): void {
+  const { user } = placed.value;
+  checkEnding(user.goal, placeOf(placed, 'user', 'goal'), 'task', note);
+  if (!isRefused(placed.value, known) || exit.test(user.goal)) return;
+  const at = placeOf(placed, 'user', 'goal');
+  note(
+    at,
+    'warning',
+    'task/endless-goal',
+    'What the user wants is refused, and the goal does not say when to leave it at that: a model in this seat goes on, or makes up another goal.',
+    'Say in the goal what the user does when it is refused.',
+    fixOf('Let the user accept a refusal', appended(at, user.goal, leave)),
+  );
+}
+
+export function checkPersonaEnding(placed: Placed<Persona>, note: Note): void {
+  checkEnding(placed.value.description, placeOf(placed, 'description'), 'persona', note);
+}
+
+/** Whether nothing that the user asks for is ever done: no gold action changes anything, and a change was asked for. */
+function isRefused({ actions, assertions, receipts = [], endState, user }: Task, { declared }: KnownTools): boolean {
+  const isDone =
+    assertions.length > 0 ||
+    endState !== undefined ||
+    receipts.some(({ times }) => times !== 0) ||
+    actions.some(({ tool }) => declared.get(tool)?.effect !== 'read' || declared.get(tool)?.handsOff);
+  if (isDone) return false;
+  if (user.insist !== undefined) return true;
+  const said = new Set(wordsOf(`${user.goal} ${user.opening ?? ''}`));
+  return [...declared].some(
+    ([name, { effect, handsOff }]) => effect === 'write' && !handsOff && said.has(wordsOf(name)[0] ?? ''),
+  );
+}
+
+/** A user that stops when it has said yes leaves before the change is made, and the agent fails by no fault of its own. */
+function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note: Note): void {
+  for (const sentence of text.split(/(?<=[.!?])\s+/)) {
+    if (!ending.test(sentence) || !confirming.test(sentence) || /\b(?:not|never|only when|until)\b/i.test(sentence))
+      continue;
+    note(
+      at,
+      'warning',
+      `${kind}/stops-early`,
+      `The user is told to stop on confirming ("${sentence.slice(0, 80)}"), before the agent has done what was agreed.`,
+      'Let it stop when the agent says that it is done.',
+      fixOf('Let the user stop when it is done', replaced(at, text, sentence)),
+    );
+  }
+}
+
+/** A text that stands on one line as it is, with or without quotes. */
+function inner(at: Location, text: string): Location | null {
+  const written = at.endColumn - at.column;
+  if (at.line !== at.endLine) return null;
+  const place = placeAt(at);
+  if (written === text.length) return place;
+  return written === text.length + 2 ? { ...place, column: at.column + 1, endColumn: at.endColumn - 1 } : null;
+}
+
+function appended(at: Location, text: string, more: string): Edit | null {
+  const place = inner(at, text);
+  return place && { ...place, column: place.endColumn, text: more };
+}
+
+function replaced(at: Location, text: string, sentence: string): Edit | null {
+  const place = inner(at, text);
+  const from = text.indexOf(sentence);
+  if (!place || from < 0) return null;
+  const column = place.column + from;
+  return { ...place, column, endColumn: column + sentence.length, text: finish };
+}

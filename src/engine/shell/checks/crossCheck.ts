@@ -1,0 +1,124 @@
+import type { Lexicon } from '../../core/dialogue/lexicon.ts';
+import { resultFields } from '../../core/domain/simulatedTool.ts';
+import type { Task } from '../../core/domain/task.ts';
+import type { Tool } from '../../core/domain/tool.ts';
+import { type Diagnostic, errorsOf, type Location } from '../files/diagnostic.ts';
+import { isInDraft } from '../load/drafts.ts';
+import { domainTypes } from '../load/expressionTypes.ts';
+import type { Parts } from '../load/loadedDomain.ts';
+import { respelt, within } from '../source/edit.ts';
+import { type Placed, placeOf } from '../source/items.ts';
+import { didYouMean } from '../source/nearest.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, notebook } from '../source/note.ts';
+import { checkAmbient } from './checkAmbient.ts';
+import { checkCoverage } from './checkCoverage.ts';
+import { checkGold } from './checkGold.ts';
+import { checkPersonas } from './checkPersonas.ts';
+import { checkRules } from './checkRules.ts';
+import { checkSeats } from './checkSeats.ts';
+import { checkSides } from './checkSides.ts';
+import { checkSources } from './checkSources.ts';
+import { isDate } from './checkState.ts';
+import { checkTasks } from './checkTasks.ts';
+import { checkTools } from './checkTools.ts';
+import { checkPersonaEnding } from './checkUser.ts';
+
+/** Findings that need more than one file of the domain. */
+export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
+  const { found, note } = notebook();
+  checkDomainFile(parts, known, note);
+  const types = domainTypes(parts, bases, known);
+  checkRules(parts, types, known, note);
+  checkPersonas(parts, note);
+  checkSeats(parts, folder, note);
+  checkTasks(parts, bases, types, known, note);
+  checkTools(parts, bases, known, note);
+  checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
+  return found;
+}
+
+/**
+ * What makes an environment deceive although it runs: gold actions against the policy, code that reads a clock, rules
+ * that no task tries.
+ * @param before what was found already: a wrong name would be found a second time, as what it makes wrong
+ */
+export function checkSoundness(
+  parts: Parts,
+  bases: Bases,
+  known: KnownTools,
+  before: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  const { found, note } = notebook();
+  for (const placed of parts.personas) checkPersonaEnding(placed, note);
+  checkAmbient(parts, note);
+  const errors = errorsOf(before);
+  for (const placed of tasksWithoutErrors(parts, errors)) checkGold(placed, parts, bases, known, note);
+  if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);
+  return found;
+}
+
+/** The tasks that no error concerns. One in the rules or in the domain's file concerns every task. */
+function tasksWithoutErrors({ tasks }: Parts, errors: readonly Diagnostic[]): readonly Placed<Task>[] {
+  const byFile = Map.groupBy(errors, ({ file }) => file);
+  const files = new Set(tasks.map(({ file }) => file));
+  if (![...byFile.keys()].every((file) => files.has(file))) return [];
+  return tasks.filter((placed) => {
+    const own = byFile.get(placed.file) ?? [];
+    if (own.length === 0) return true;
+    const { line: from, endLine: to } = placeOf(placed);
+    return own.every(({ line }) => line < from || line > to);
+  });
+}
+
+function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
+  if (!isDate(file.value.now)) {
+    note(
+      placeOf(file, 'now'),
+      'error',
+      'domain/wrong-date',
+      `now is "${file.value.now}", which is no date and time.`,
+      'Write it as 2026-01-05T09:00:00Z.',
+    );
+  }
+  for (const [name, words] of Object.entries(file.value.lexicon.tools)) {
+    if (!checkToolName(name, file.places.key(['lexicon', 'tools', name]), 'domain', known, note)) continue;
+    const tool = known.tools.get(name);
+    if (!tool) continue;
+    for (const key of ['propose', 'done', 'instruct', 'tell'] as const) {
+      const slots = slotsOf(tool, key);
+      if (!slots) continue;
+      for (const [index, text] of words[key].entries()) {
+        const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
+        checkSlots(whole, text, name, slots, note);
+      }
+    }
+  }
+}
+
+type Slots = {
+  readonly what: string;
+  readonly names: readonly string[];
+  /** Whether `{result.FIELD}` is one, too; what a tool returns is not known before it runs. */
+  readonly hasResult?: boolean;
+};
+
+/** What `{}` can stand for in a sentence about a call. Null where nobody knows, as what code returns in `tell`. */
+function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string]): Slots | null {
+  const named = argumentsOf(tool);
+  if (key !== 'tell') return { what: 'argument', names: named, hasResult: key === 'done' };
+  const fields = resultFields(tool);
+  return fields && { what: 'argument or result', names: [...new Set([...named, ...Object.keys(fields), 'result'])] };
+}
+
+function checkSlots(whole: Location, text: string, tool: string, { what, names, hasResult }: Slots, note: Note): void {
+  // Of `{loan_id.title}`, the part before the dot is the argument.
+  for (const { 1: slot = '', 2: field, index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
+    if (names.includes(slot) || (hasResult && field !== undefined && slot === 'result')) continue;
+    const message = `{${slot}} is not an ${what} of ${tool}.`;
+    const at = within(whole, text, offset + 1, slot.length);
+    const all = names.length === 0 ? 'It has none.' : `Its ${what}s are ${names.join(', ')}.`;
+    const fix = at === whole ? undefined : respelt(at, slot, names);
+    note(whole, 'error', 'domain/unknown-argument', message, didYouMean(slot, names, all), fix);
+  }
+}

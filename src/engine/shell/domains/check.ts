@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { Tool } from '../../core/domain/tool.ts';
+import { type Approval, approvalFor } from '../approvals/approvals.ts';
+import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
+import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from '../files/diagnostic.ts';
+import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
+import type { Overlay } from '../source/source.ts';
+import { completeDomain } from './completeDomain.ts';
+import { loadDomain } from './loadDomain.ts';
+
+export type CheckOptions = {
+  readonly folder: string;
+  /** Texts that stand for files, by absolute path: of an editor, or of drafts that are not written yet. */
+  readonly overlay?: Overlay;
+  /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
+  readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
+  /** Starts what has the domain's other tools and describes them; absent where nothing may be started. */
+  readonly describeOutside?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
+};
+
+export type CheckResult = {
+  readonly loaded: LoadedDomain;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly ok: boolean;
+  /** Whether something was skipped because nobody approved it yet. */
+  readonly isUnapproved: boolean;
+};
+
+/** Everything that can be found wrong with a domain before a rollout. Starts nothing that needs approval and has none. */
+export async function check(options: CheckOptions): Promise<CheckResult> {
+  const { folder, overlay, describeTools, describeOutside } = options;
+  const loaded = loadDomain(folder, overlay ? { overlay } : {});
+  const hasCode = loaded.toolsFile !== null;
+  const hasOutside = hasOutsideTools(loaded);
+  if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded);
+  const effects = effectsOfDomain(loaded);
+  const approval = approvalFor(effects);
+  const skipped = approval ? [notApproved(loaded, approval)] : [];
+  if (approval && effects.effects.some(isOfCode)) return resultOf(loaded, skipped, true);
+  try {
+    const codeTools = hasCode ? await describeTools(loaded.folder) : [];
+    const outsideTools = hasOutside ? ((approval ? null : await describeOutside?.(loaded)) ?? null) : [];
+    return resultOf(completeDomain(loaded, codeTools, outsideTools), skipped, approval !== null);
+  } catch (error) {
+    return resultOf(loaded, [...skipped, loadFailure(loaded, error)], approval !== null);
+  }
+}
+
+function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = [], isUnapproved = false): CheckResult {
+  const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
+  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0, isUnapproved };
+}
+
+function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diagnostic {
+  return {
+    ...startOf(parts.file.file),
+    code: 'domain/not-approved',
+    severity: 'warning',
+    message: `Nobody approved what this domain does outside of the sandbox, so it was not started: ${effects.join('; ')}.`,
+    hint: `Add --approve ${hash}, or choose "Rehearsal: Approve Domain…" in the editor.`,
+  };
+}
+
+/** The place of a failure is what it says itself, else the first line of its stack that lies in the domain. */
+function loadFailure({ folder, toolsFile, parts }: LoadedDomain, error: unknown): Diagnostic {
+  const { message, code, file, line, failure } = error as Partial<Failing> & { readonly failure?: Failing };
+  const fromStack = error instanceof Error ? placeInStack(error.stack ?? '', folder) : undefined;
+  const at = failure ?? { file, line };
+  const place =
+    at.file !== undefined
+      ? { file: at.file, line: at.line ?? 1 }
+      : (fromStack ?? { file: toolsFile ?? parts.file.file, line: 1 });
+  return {
+    ...startOf(place.file),
+    line: place.line,
+    endLine: place.line,
+    code: failure?.code ?? (typeof code === 'string' && code.includes('/') ? code : 'tool/load-failed'),
+    severity: 'error',
+    message: failure?.message ?? message ?? String(error),
+    hint: 'The tools of this domain could not be read; correct this first.',
+  };
+}
+
+type Failing = { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
+
+function placeInStack(stack: string, folder: string): { readonly file: string; readonly line: number } | undefined {
+  for (const [, path = '', line = '1'] of stack.matchAll(
+    /(?:file:\/\/)?(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/g,
+  )) {
+    if (path.startsWith(join(folder, '/'))) return { file: path, line: Number(line) };
+  }
+  return undefined;
+}

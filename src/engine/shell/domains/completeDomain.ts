@@ -1,0 +1,81 @@
+import { describeSimulated } from '../../core/domain/simulatedTool.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import { checkServerTools } from '../checks/checkServerTools.ts';
+import { placeOfTool } from '../checks/checkSources.ts';
+import { checkSoundness, crossCheck } from '../checks/crossCheck.ts';
+import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
+import { withDraftsNamed } from '../load/drafts.ts';
+import { withoutFixesOfImports } from '../load/imported.ts';
+import { hasOutsideTools, type LoadedDomain } from '../load/loadedDomain.ts';
+import { declaredTools } from '../source/note.ts';
+
+/**
+ * The domain with its tools, and every check that needs them.
+ * @param codeTools as a lane described them
+ * @param outsideTools as Python, environments and servers described them; null where they were not asked, and names
+ *   are then not judged
+ * @param options `soundness` as in `LoadOptions`
+ */
+export function completeDomain(
+  loaded: LoadedDomain,
+  codeTools: readonly Tool[],
+  outsideTools: readonly Tool[] | null = [],
+  { soundness = true }: { readonly soundness?: boolean } = {},
+): LoadedDomain {
+  const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
+  const all = describedTools(loaded, codeTools, usable);
+  const tools = toolsByName(all);
+  const complete = outsideTools !== null || !hasOutsideTools(loaded);
+  const { parts, world, folder } = loaded;
+  const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
+  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
+  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  const everything = [
+    ...found,
+    ...unsound,
+    ...duplicateNames(loaded, all, tools),
+    ...checkServerTools(loaded.parts, outsideTools ?? []),
+  ];
+  const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
+  return {
+    ...loaded,
+    domain: { ...loaded.domain, tools: [...tools.values()] },
+    diagnostics: withoutFixesOfImports(diagnostics, parts),
+  };
+}
+
+/** Tools of the code in the order of the source, then simulated ones, then those from outside. */
+function describedTools(
+  loaded: LoadedDomain,
+  codeTools: readonly Tool[],
+  outsideTools: readonly Tool[],
+): readonly Tool[] {
+  const order = new Map(loaded.toolNames.map((name, index) => [name, index]));
+  const inOrder = codeTools.toSorted((a, b) => (order.get(a.name) ?? order.size) - (order.get(b.name) ?? order.size));
+  return [...inOrder, ...loaded.parts.simulated.map(({ value }) => describeSimulated(value)), ...outsideTools];
+}
+
+/** Of two tools with one name the first. */
+function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  for (const tool of all) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return tools;
+}
+
+function duplicateNames(
+  { parts }: LoadedDomain,
+  all: readonly Tool[],
+  kept: ReadonlyMap<string, Tool>,
+): readonly Diagnostic[] {
+  const repeated = all.filter((tool) => kept.get(tool.name) !== tool);
+  return repeated.map((tool) => ({
+    ...placeOfTool(parts, tool),
+    code: 'tool/duplicate-name',
+    severity: 'error',
+    message: `Two tools are named ${tool.name}.`,
+    hint:
+      tool.source.type === 'mcp'
+        ? `Write rename: { ${JSON.stringify(nameOnServer(tool))}: NAME } or prefix: under mcpServers.${tool.source.server} in domain.yaml.`
+        : 'Rename one of them.',
+  }));
+}

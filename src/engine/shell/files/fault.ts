@@ -1,0 +1,46 @@
+import type { EndReason, Failure } from '../../core/events/event.ts';
+import type { SideNote } from './sideNote.ts';
+
+const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
+  agent: 'agentFailed',
+  simulator: 'userFailed',
+  environment: 'environmentFailed',
+  infrastructure: 'infrastructureFailed',
+};
+
+type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | null };
+
+/**
+ * Something a rollout can't get past: a seat that can't answer, a server that died, a disk that is full.
+ * The driver turns it into the rollout's last event; it never stops other rollouts.
+ */
+export class Fault extends Error {
+  readonly reason: EndReason;
+  readonly failure: Failure;
+  /** What the sidecar says of the end that it leads to. */
+  readonly note: SideNote | null;
+
+  constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {
+    super(failure.message);
+    this.name = 'Fault';
+    this.failure = failure;
+    this.reason = reason;
+    this.note = note;
+  }
+}
+
+/** Code of the failure where the person of a seat is no longer there to type a turn. */
+export const personGone = 'person/gone';
+
+/** What something that was thrown says of itself, whatever it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The rollout was asked to stop. */
+export function cancelled(): Fault {
+  return new Fault(
+    { who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' },
+    { reason: 'cancelled' },
+  );
+}

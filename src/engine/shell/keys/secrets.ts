@@ -1,0 +1,183 @@
+import { withTexts } from '../../core/values/texts.ts';
+
+/** Shorter ones are words such as `none` or `EMPTY`, which servers without keys are given. */
+const shortest = 8;
+
+/** A trainer lends each rollout a key of its own: the newest are enough, for the old ones open nothing any more. */
+const most = 512;
+
+type Secret = { readonly name: string; readonly forms: readonly string[] };
+
+/** Secrets by their value, the one used last at the end. */
+const known = new Map<string, Secret>();
+
+/**
+ * The forms of all secrets as they stand in JSON, by the hash of their first units. Every record of every rollout is
+ * looked through, and hardly any of them holds a secret: one pass over the text tells so, however many secrets there are.
+ */
+const byBeginning = Array.from<string[] | undefined>({ length: 1 << 16 });
+
+/** Whether a value is kept out of what is written; a short one would take ordinary words with it. */
+const isSecret = (value: string) => value.length >= shortest;
+
+/** Remembers the value of a secret, so that it is written nowhere. Gives it back. */
+export function keptSecret(name: string, value: string): string {
+  if (!isSecret(value)) return value;
+  const held = known.get(value);
+  const secret = held ?? { name, forms: formsOf(value) };
+  known.delete(value);
+  known.set(value, secret);
+  if (!held) for (const form of secret.forms) remember(inJson(form));
+  for (const [oldest, given] of known) {
+    if (known.size <= most) break;
+    known.delete(oldest);
+    for (const form of given.forms) forget(inJson(form));
+  }
+  return value;
+}
+
+const inJson = (form: string) => JSON.stringify(form).slice(1, -1);
+
+function remember(form: string): void {
+  const hash = hashAt(form, 0);
+  byBeginning[hash] = [...(byBeginning[hash] ?? []), form];
+}
+
+/** Once: two secrets may have a form in common. */
+function forget(form: string): void {
+  const hash = hashAt(form, 0);
+  const left = byBeginning[hash] ?? [];
+  const at = left.indexOf(form);
+  byBeginning[hash] = left.length === 1 ? undefined : left.toSpliced(at, 1);
+}
+
+/** Of the five units of a text from there on. */
+function hashAt(text: string, at: number): number {
+  let hash = 0;
+  for (let unit = at; unit < at + 5; unit += 1) hash = Math.imul(hash, 31) + text.charCodeAt(unit);
+  return hash & 0xffff;
+}
+
+/** Line breaks that a program put into a long text, such as Base64 in lines of 76 characters. */
+const breaks = /[\r\n]+[ \t]*/g;
+const breaksInJson = /(?:\\[rn])+(?: |\\t)*/g;
+
+function holdsSecret(json: string): boolean {
+  return startsForm(json) || (json.includes('\\n') && startsForm(json.replace(breaksInJson, '')));
+}
+
+function startsForm(json: string): boolean {
+  for (let at = 0; at + shortest <= json.length; at += 1)
+    if (byBeginning[hashAt(json, at)]?.some((form) => json.startsWith(form, at))) return true;
+  return false;
+}
+
+/** Every form of every secret, with its name. */
+function forms(): readonly (readonly [form: string, name: string])[] {
+  return [...known.values()].flatMap(({ name, forms }) => forms.map((form) => [form, name] as const));
+}
+
+/** Returns a value plain, and as programs encode it when they print it or send it on. */
+function formsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const pairs = hex.match(/../g) ?? [];
+  const escaped = pairs.map((pair) => `\\x${pair}`).join('');
+  const wide = Buffer.from(value, 'utf16le');
+  const forms = [
+    value,
+    ...jsonForms(value),
+    ...urlForms(value),
+    ...htmlForms(value),
+    ...[hex, pairs.join(':'), escaped].flatMap((form) => [form, form.toUpperCase().replaceAll('\\X', '\\x')]),
+    inJson(escaped),
+    ...base64Forms(bytes),
+    ...base64Forms(wide),
+    // Padding depends on what follows, so it is not part of the inner text.
+    ...base64Forms(Buffer.from(bytes.toString('base64').replace(/=+$/, ''))),
+  ];
+  return [...new Set(forms)].filter((form) => form.length >= shortest);
+}
+
+/** JSON in JSON in JSON, with the escapes that are optional. */
+function jsonForms(value: string): readonly string[] {
+  const once = inJson(value);
+  const ascii = once.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return [once, ascii, once.replaceAll('/', '\\/')].flatMap((form) => [form, inJson(form), inJson(inJson(form))]);
+}
+
+/** Encoders differ in which characters they leave as they are, and in the case of the digits. */
+function urlForms(value: string): readonly string[] {
+  const usual = encodeURIComponent(value.toWellFormed());
+  const strict = usual.replace(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
+  const kept = [usual, strict].flatMap((form) => [form, form.replaceAll('%2F', '/'), form.replaceAll('%20', '+')]);
+  return kept.flatMap((form) => [form, form.replace(/%../g, (code) => code.toLowerCase())]);
+}
+
+function htmlForms(value: string): readonly string[] {
+  const text = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const quoted = text.replaceAll('"', '&quot;');
+  return [text, quoted, ...['&#39;', '&#x27;', '&apos;'].map((code) => quoted.replaceAll("'", code))];
+}
+
+/** Whole and anywhere inside of another text. */
+function base64Forms(bytes: Buffer): readonly string[] {
+  return (['base64', 'base64url'] as const).flatMap((encoding) => [
+    bytes.toString(encoding),
+    ...[0, 1, 2].map((offset) => within(bytes, offset, encoding)),
+  ]);
+}
+
+/** The characters of a base64 text that hold these bytes alone, after a number of other bytes. */
+function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url'): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(encoding);
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+}
+
+/** The text with the name of each secret in place of its value. */
+export function redacted(text: string): string {
+  if (known.size === 0) return text;
+  return holdsSecret(JSON.stringify(text)) ? replaced(forms(), text) : text;
+}
+
+/**
+ * Returns a part of the text as `slice` does, with the name of each secret in place of its value. Every text that is cut
+ * is cut here: half of a key would not be found any more.
+ */
+export function redactedPart(text: string, start: number, end?: number): string {
+  return redacted(text).slice(start, end);
+}
+
+/** The text with the name of each of these secrets in place of its value. */
+export function without(secrets: Iterable<readonly [value: string, name: string]>, text: string): string {
+  const told = [...secrets].flatMap(([value, name]) =>
+    isSecret(value) ? formsOf(value).map((form) => [form, name] as const) : [],
+  );
+  return replaced(told, text);
+}
+
+function replaced(secrets: Iterable<readonly [form: string, name: string]>, text: string): string {
+  let rest = text;
+  // The longest first: one secret may be a part of another.
+  const forms = [...secrets].toSorted(([a], [b]) => b.length - a.length);
+  for (const [form, name] of forms) if (rest.includes(form)) rest = rest.replaceAll(form, `[${name}]`);
+  if (!rest.includes('\n')) return rest;
+  const joined = rest.replace(breaks, '');
+  for (const [form, name] of forms)
+    if (joined.includes(form)) rest = rest.replace(acrossBreaks(form), () => `[${name}]`);
+  return rest;
+}
+
+/** Matches a text with line breaks anywhere in it. */
+function acrossBreaks(form: string): RegExp {
+  const units = Array.from({ length: form.length }, (_, at) =>
+    form[at]?.replace(/[^A-Za-z0-9]/, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  return new RegExp(units.join('(?:[\\r\\n]+[ \\t]*)?'), 'g');
+}
+
+/** The same for every text in a value that goes into a record. A value without secrets is given back itself. */
+export function redactedValue<T>(value: T): T {
+  if (known.size === 0 || value === undefined) return value;
+  return holdsSecret(JSON.stringify(value)) ? withTexts(value, redacted) : value;
+}

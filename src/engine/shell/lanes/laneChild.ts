@@ -1,0 +1,150 @@
+import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Fault } from '../files/fault.ts';
+import { guardLane } from '../processes/laneGuard.ts';
+import { knowsFlag, rolloutFlags, withoutInspector } from '../processes/runtimeFlags.ts';
+import { type ConfinedProcess, findSandbox, spawnConfined } from '../processes/sandbox.ts';
+import { type LaneSettings, laneProgram } from './laneSettings.ts';
+
+/** The process of a lane, and the open file in which it says what it is doing. */
+export type LaneChild = ConfinedProcess & {
+  readonly marker: number;
+  /** To be called when the process has ended on its own. */
+  readonly unguard: () => void;
+};
+
+type ChildOptions = {
+  readonly folder: string;
+  readonly heapMb?: number;
+  readonly inspectable?: boolean;
+  readonly network?: boolean | undefined;
+  readonly nodePath?: string;
+};
+
+export const defaultHeapMb = 512;
+
+/** What a lane may have beside its heap: array buffers, stacks of threads, and what the runtime reserves (about 580). */
+const besideHeapMb = 1536;
+
+type EarlyChild = LaneChild & { readonly inspectable: boolean };
+
+/** Processes that no lane has taken yet, by folder. */
+const early = new Map<string, EarlyChild>();
+
+/**
+ * Starts the process of a folder's next lane, unless one waits already, before its domain is read: a runtime takes as
+ * long to start as a domain to be read. Nothing of the domain runs before the lane is there. Gives what to call when
+ * it will not be needed.
+ */
+export function startLaneEarly(folder: string, inspectable = false): () => void {
+  const path = resolve(folder);
+  if (!existsSync(path) || path.includes('*')) return () => undefined;
+  const child = early.get(path) ?? spawnEarly(path, inspectable);
+  return () => {
+    if (early.get(path) !== child) return;
+    child.kill();
+    early.delete(path);
+  };
+}
+
+function spawnEarly(path: string, inspectable: boolean): LaneChild {
+  const child = { ...spawnLane({ folder: path, inspectable }, true), inspectable };
+  const forget = () => {
+    if (early.get(path) === child) early.delete(path);
+  };
+  early.set(path, child);
+  child.process.once('error', forget).once('exit', () => {
+    forget();
+    child.unguard();
+    closeSync(child.marker);
+  });
+  return child;
+}
+
+/** A process for a lane: the one that was started early where it fits, else a new one. */
+export function laneChild(options: ChildOptions): LaneChild {
+  const { folder, heapMb = defaultHeapMb, inspectable = false, network = false, nodePath } = options;
+  const path = resolve(folder);
+  const waiting = early.get(path);
+  const isUsual = heapMb === defaultHeapMb && nodePath === undefined && !network;
+  const child = isUsual && waiting?.inspectable === inspectable ? waiting : undefined;
+  if (!child) return spawnLane(options, false);
+  early.delete(path);
+  child.process.removeAllListeners('error').removeAllListeners('exit');
+  return child;
+}
+
+/** An open file that has no name any more; a lane inherits it and it goes away with the last process that has it. */
+function openMarker(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-lane-'));
+  const marker = openSync(join(folder, 'mark'), 'w+');
+  try {
+    rmSync(folder, { recursive: true });
+  } catch {
+    // A system that can't remove an open file leaves it to its own cleaning of temporary files.
+  }
+  return marker;
+}
+
+function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
+  const marker = openMarker();
+  const program = laneProgram(import.meta.url);
+  const folder = resolve(options.folder);
+  const { inspectable = false, heapMb = defaultHeapMb, network = false, nodePath = process.execPath } = options;
+  const settings: LaneSettings = { folder, isInspectable: inspectable, isEarly };
+  const readable = [folder, realpathSync(folder), program.readable];
+  const flags = [
+    `--max-old-space-size=${heapMb}`,
+    ...rolloutFlags,
+    // V8's own logs go to any file, whatever Node permits: no code turns them on later.
+    '--freeze-flags-after-init',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+    ...withoutInspector(),
+    ...permissionFlags(readable, inspectable),
+    ...(network && knowsFlag('--allow-net') ? ['--allow-net'] : []),
+  ];
+  const confinement = { readable, memoryMb: heapMb + besideHeapMb, network };
+  const programArgs = [...flags, program.file, JSON.stringify(settings)];
+  if (findSandbox().name !== 'bubblewrap') refuseWildcards(folder);
+  const confined = spawnConfined(nodePath, programArgs, confinement, {
+    cwd: folder,
+    env: {
+      TZ: 'UTC',
+      // One heap of glibc's for all threads: V8's helpers otherwise open some of their own, 8 MB a lane.
+      MALLOC_ARENA_MAX: '1',
+      ...(process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
+      ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
+    },
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],
+  });
+  return { ...confined, marker, unguard: guardLane(confined.target) };
+}
+
+/** Node reads an asterisk in a permitted path as "everything that begins like this". */
+function refuseWildcards(folder: string): void {
+  if (!folder.includes('*')) return;
+  const message = `the path of the domain, ${folder}, has an asterisk, which would permit its code to read the folders beside it. Rename the folder.`;
+  throw new Fault({ who: 'environment', code: 'lane/start', message });
+}
+
+/** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */
+export function permissionFlags(readable: readonly string[], inspectable: boolean): readonly string[] {
+  if (!knowsFlag('--permission') || (inspectable && !knowsFlag('--allow-inspector'))) return [];
+  return [
+    '--permission',
+    ...(inspectable ? ['--allow-inspector'] : []),
+    ...[...new Set(readable)].map((path) => `--allow-fs-read=${path}`),
+  ];
+}
+
+/** Where the engine's own code in a lane lies: nothing to stop in for who debugs the domain's. */
+export function laneFolder(): string {
+  return dirname(laneProgram(import.meta.url).file);
+}
+
+/** Whether a lane of this runtime can have an inspector without losing what protects it from its domain's code. */
+export function canInspectSafely(): boolean {
+  return !knowsFlag('--permission') || knowsFlag('--allow-inspector');
+}

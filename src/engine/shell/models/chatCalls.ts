@@ -1,0 +1,51 @@
+import type { Offered } from '../../core/domain/tool.ts';
+import { callsIn, type Message, type ToolCall } from '../../core/events/message.ts';
+import { exactArguments } from '../../core/values/largeIntegers.ts';
+import type { ChatCall } from './chatMessage.ts';
+
+/** The tools of a seat as a chat endpoint is offered them. */
+export function offered(tools: readonly Offered[]) {
+  return tools.map((tool) => ({ type: 'function' as const, function: tool }));
+}
+
+/**
+ * Returns calls with ids that are unique in their rollout: some endpoints send none, and some send the same ones again.
+ * @param id what a made-up id begins with
+ * @param taken ids of earlier calls of the rollout
+ */
+export function nameCalls(calls: readonly ToolCall[], id: string, taken: readonly string[]): readonly ToolCall[] {
+  const used = new Set(taken);
+  return calls.map((call, index) => {
+    const own = freeId(call.id || `${id}_${index}`, used);
+    used.add(own);
+    return { ...call, id: own };
+  });
+}
+
+/** Returns an id as it is, or with the first number that makes it unique. */
+export function freeId(id: string, used: ReadonlySet<string>): string {
+  let free = id;
+  for (let count = 2; used.has(free); count += 1) free = `${id}_${count}`;
+  return free;
+}
+
+/** Returns the ids of all calls of a conversation. */
+export function idsOfCalls(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap((message) => callsIn(message).map(({ id }) => id));
+}
+
+/**
+ * Returns calls as they are sent back to the endpoint. Servers parse the arguments of earlier calls and refuse the whole
+ * request where they are not an object, so text that is not one goes back in an object.
+ * @param tools those that the model is offered: where their schemas or the model had numbers, large ones are numbers again
+ */
+export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] = []): readonly ChatCall[] {
+  return calls.map((call) => {
+    const { parameters = {} } = tools.find(({ name }) => name === call.name) ?? {};
+    const text =
+      typeof call.arguments === 'string'
+        ? JSON.stringify({ arguments: call.arguments })
+        : JSON.stringify(exactArguments(parameters, call.arguments, call.integers));
+    return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
+  });
+}

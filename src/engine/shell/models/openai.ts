@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
+import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import type { Offered } from '../../core/domain/tool.ts';
+import { offeredNow } from '../../core/events/message.ts';
+import { hasTextCall } from '../../core/events/textCall.ts';
+import type { AgentReply, SeatView } from '../../core/seats/seat.ts';
+import { truncated } from '../../core/values/answerEnd.ts';
+import { providedBy } from '../../core/values/providerFields.ts';
+import { Fault } from '../files/fault.ts';
+import { boundFetch } from '../keys/boundFetch.ts';
+import { type ChatAnswer, textOf } from './chatAnswer.ts';
+import { idsOfCalls, nameCalls } from './chatCalls.ts';
+import type { ChatBody } from './chatMessage.ts';
+import { agentBody, requestTo, withoutMedia } from './chatRequest.ts';
+import { inAnswer, type OnRetry, prepareAttempts } from './endpointAttempts.ts';
+import { type Asked, type EndpointFailure, faultOf } from './endpointFaults.ts';
+import { limiterOf } from './endpointLimiter.ts';
+import { isModelCall, joinCalls, type ModelCall } from './modelCall.ts';
+import { adapt, adaptationFor, describeAdaptation, learn, reportAdaptation } from './refusedFields.ts';
+import { recordedFields } from './sentBack.ts';
+
+export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
+
+/** The part of a view that a model seat needs; it crosses the lane's border. */
+export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
+  readonly domain: { readonly name: string };
+};
+
+/**
+ * A model in the agent's seat, at any OpenAI-compatible endpoint.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function askAgentModel(
+  seat: ModelSeat,
+  key: string,
+  view: ModelView,
+  signal: AbortSignal,
+  onRetry?: OnRetry,
+): Promise<Answered<AgentReply>> {
+  const { answer, call } = await completeWhole(seat, key, 'agent', signal, agentBody(view, seat), onRetry);
+  const providerFields = recordedFields(seat, answer.cameWith);
+  const brokenEnd = endOfAnswer(answer, offeredNow(view.started.tools, view.messages));
+  const reply = replyOf({ ...answer, brokenEnd }, view.messages.length, idsOfCalls(view.messages));
+  return { reply: { ...reply, ...providedBy({ providerFields }) }, call };
+}
+
+/** Returns how an answer of a seat ended: a call that its server left in the text is not made. */
+export function endOfAnswer({ brokenEnd, content, toolCalls, raw }: ChatAnswer, tools: readonly Offered[]) {
+  if (brokenEnd !== null || toolCalls.length > 0) return brokenEnd;
+  // Where only thoughts are left, a call can be among them.
+  const text = content || textOf(raw.choices[0]?.message?.content);
+  const names = tools.map(({ name }) => name);
+  return hasTextCall(text, names) ? 'unparsed' : null;
+}
+
+/**
+ * A model's answer as the reply of the agent's seat.
+ * @param at how many messages came before; names calls that came without an id
+ * @param taken ids of earlier calls of the rollout
+ */
+export function replyOf(
+  { content, thoughts, toolCalls, messageId, brokenEnd }: ChatAnswer,
+  at: number,
+  taken: readonly string[],
+): AgentReply {
+  return {
+    content,
+    toolCalls: nameCalls(toolCalls, `call_${at}`, taken),
+    ...(thoughts === null ? {} : { reasoning: thoughts }),
+    ...(messageId === null ? {} : { messageId }),
+    ...(brokenEnd === null ? {} : { brokenEnd }),
+  };
+}
+
+export type Completed = {
+  readonly answer: ChatAnswer;
+  readonly call: ModelCall;
+};
+
+/**
+ * One chat completion; one that is cut off at the limit of tokens is treated as the seat's `onTruncation` says.
+ * @param fixed as for `complete`
+ */
+export async function completeWhole(
+  seat: ModelSeat,
+  key: string,
+  who: Asked,
+  signal: AbortSignal,
+  body: ChatBody,
+  onRetry: OnRetry = () => undefined,
+  fixed: readonly string[] = [],
+): Promise<Completed> {
+  const first = await complete(seat, key, who, signal, body, onRetry, fixed);
+  if (first.answer.brokenEnd !== 'length') return first;
+  if (seat.onTruncation === 'fail') throw truncationFault(seat, who, first.call);
+  if (seat.onTruncation !== 'retry') return first;
+  onRetry({ attempt: 1, of: 1, reason: 'its answer was cut off at the token limit' });
+  const second = await complete(seat, key, who, signal, body, onRetry, fixed).catch((error: unknown) => {
+    throw error instanceof Fault ? afterCall(first.call, error) : error;
+  });
+  return { ...second, call: joinCalls([first.call, second.call]) ?? second.call };
+}
+
+/** Returns a fault whose note also has the call that was answered before. */
+export function afterCall(call: ModelCall, { failure, reason, note = null }: Fault): Fault {
+  const used = call.usage ? { usage: call.usage } : {};
+  return new Fault(failure, { reason, note: isModelCall(note) ? { ...joinCalls([call, note]), ...used } : call });
+}
+
+function truncationFault(seat: ModelSeat, who: Asked, note: ModelCall): Fault {
+  const isSeat = who === 'agent' || who === 'simulator';
+  return new Fault(
+    {
+      who: isSeat ? who : 'infrastructure',
+      code: truncated,
+      message: `an answer of ${seat.model} (the ${who}'s seat) was cut off at the token limit, and onTruncation is "fail". Increase maxTokens or the context of the server, or set onTruncation to "say"`,
+    },
+    { note },
+  );
+}
+
+/**
+ * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
+ * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time. A field
+ * that the endpoint refuses is left out from then on.
+ * @param fixed fields of the body that stay also where they are refused
+ */
+export async function complete(
+  seat: ModelSeat,
+  key: string,
+  who: Asked,
+  signal: AbortSignal,
+  body: ChatBody,
+  onRetry: OnRetry = () => undefined,
+  fixed: readonly string[] = [],
+): Promise<Completed> {
+  const attempts = prepareAttempts(seat, limiterOf(seat, key), onRetry);
+  const client = new OpenAI({
+    apiKey: key || 'none',
+    baseURL: seat.baseUrl,
+    // The attempts repeat themselves.
+    maxRetries: 0,
+    timeout: longestTimeoutMs,
+    // Attempts at one request have one id. The trainer's gateway gives the same answer to each.
+    defaultHeaders: { 'x-client-request-id': randomUUID(), ...seat.headers },
+    fetch: attempts.fetch,
+  });
+  const { request, applied } = adapt(seat, requestTo(seat, body), fixed);
+  const recorded = withoutMedia(request);
+  const from = performance.now();
+  try {
+    const sent = client.post('/chat/completions', {
+      body: request,
+      signal: AbortSignal.any([signal, attempts.over]),
+    });
+    await sent.asResponse();
+    const read = attempts.read();
+    if (read?.type !== 'answer') throw new Error('an answer with a successful status was not read');
+    const { answer } = read;
+    const { usage } = answer;
+    const retries = attempts.retries();
+    const call: ModelCall = {
+      ms: Math.round(performance.now() - from),
+      request: recorded,
+      ...(usage ? { usage } : {}),
+      ...answer.note,
+      ...(retries > 0 ? { retries } : {}),
+      ...(applied.length > 0 ? { adapted: applied.map(describeAdaptation) } : {}),
+    };
+    return { answer, call };
+  } catch (error) {
+    const failure = failureIn(error);
+    const adaptation = failure?.type === 'refused' ? adaptationFor(failure, request, fixed) : null;
+    if (adaptation) {
+      if (learn(seat, adaptation)) onRetry({ attempt: 1, of: 1, reason: reportAdaptation(adaptation) });
+      return complete(seat, key, who, signal, body, onRetry, fixed);
+    }
+    // What an agent of the user's own asks for is its own doing.
+    const isFirst = !fixed.includes('messages') && request.messages.every(({ role }) => role !== 'assistant');
+    const own = attempts.failure();
+    const cause = own instanceof Fault || !signal.aborted ? (own ?? failure) : failure;
+    if (!cause) throw error;
+    const fault = cause instanceof Fault ? cause : faultOf(cause, seat, who, isFirst);
+    const note = { ms: Math.round(performance.now() - from), request: recorded };
+    throw new Fault(fault.failure, { reason: fault.reason, note });
+  }
+}
+
+/** The client's own clock stops at the first byte and then asks again, so it is set to a time that never comes. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** Returns what an error of the client says of an endpoint; null for any other error. */
+function failureIn(error: unknown): EndpointFailure | null {
+  if (error instanceof APIUserAbortError) return { type: 'cancelled' };
+  if (error instanceof APIConnectionError) return { type: 'unreachable' };
+  if (!(error instanceof APIError)) return null;
+  const { status, message, code, type: errorType, param, headers } = error;
+  const isInAnswer = headers?.has(inAnswer) ?? false;
+  return { type: 'refused', status, message: withoutStatus(message, status), code, errorType, param, isInAnswer };
+}
+
+/** Returns the words of an error without its status, which the client, and some providers, write before them. */
+function withoutStatus(message: string, status: number | undefined): string {
+  return message.replace(new RegExp(`^(?:(?:error code: ?)?<?${status}\\b>?[\\s:,-]*)+(?=\\S)`, 'i'), '');
+}
+
+/** How long an endpoint may take to say which models it has. */
+const listTimeoutMs = 15_000;
+
+/**
+ * Asks an endpoint which models it has, once. Throws a `Fault` where nobody answers or the key is refused; whatever else
+ * it answers is left to the first question.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {
+  const client = new OpenAI({
+    apiKey: key || 'none',
+    baseURL: seat.baseUrl,
+    maxRetries: 0,
+    timeout: listTimeoutMs,
+    fetch: boundFetch,
+  });
+  try {
+    await client.models.list({ signal });
+  } catch (error) {
+    const failure = failureIn(error);
+    const fault = error instanceof Fault || !failure ? error : faultOf(failure, seat, 'simulator');
+    if (
+      signal.aborted ||
+      (fault instanceof Fault && /^(model\/(unreachable|key)|http\/too-long)$/.test(fault.failure.code))
+    )
+      throw fault;
+  }
+}

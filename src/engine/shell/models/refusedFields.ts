@@ -1,0 +1,212 @@
+import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import type { ChatRequest, SentMessage } from './chatMessage.ts';
+
+/** Something that an endpoint refuses in requests of a model, and what is done about it from then on. */
+export type Adaptation =
+  /** A field is left out; where `beside` is named, only from requests that have that one too. */
+  | { readonly type: 'without'; readonly field: string; readonly beside?: string }
+  | { readonly type: 'renamed'; readonly field: string; readonly to: string }
+  /** Messages of the model go back without a field that came with them. */
+  | { readonly type: 'messagesWithout'; readonly field: string }
+  /** The answer comes as a stream. */
+  | { readonly type: 'streamed'; readonly field: 'stream' };
+
+/** An answer with an error, as the border reads it. */
+export type RefusedRequest = {
+  readonly status: number | undefined;
+  readonly message: string;
+  readonly code?: string | null | undefined;
+  readonly errorType?: string | null | undefined;
+  /** Whether it came in an answer whose own status is a success. */
+  readonly isInAnswer?: boolean;
+  /** The field that the endpoint names. */
+  readonly param?: string | null | undefined;
+};
+
+/** Fields without which a request says something else. */
+const needed = ['model', 'messages', 'tools', 'tool_choice', 'stream'];
+const neededInMessages = ['role', 'content', 'tool_calls', 'rehearsal_id'];
+const neededInCalls = ['id', 'type', 'function'];
+
+const renamings: Readonly<Record<string, string>> = { max_tokens: 'max_completion_tokens' };
+
+/** What was learned of each model at each endpoint, in this process. */
+const learned = new Map<string, readonly Adaptation[]>();
+const most = 1000;
+
+const placeOf = ({ baseUrl, model }: ModelSeat) => `${model} ${baseUrl}`;
+
+function adaptationsOf(seat: ModelSeat): readonly Adaptation[] {
+  return learned.get(placeOf(seat)) ?? [];
+}
+
+/** Remembers what an endpoint refuses. Returns whether that is new. */
+export function learn(seat: ModelSeat, adaptation: Adaptation): boolean {
+  const known = adaptationsOf(seat);
+  if (known.some((each) => describeAdaptation(each) === describeAdaptation(adaptation))) return false;
+  const [oldest] = learned.keys();
+  if (learned.size >= most && oldest !== undefined) learned.delete(oldest);
+  learned.set(placeOf(seat), [...known, adaptation]);
+  return true;
+}
+
+/** Describes an adaptation in words that follow "asked". */
+export function describeAdaptation(adaptation: Adaptation): string {
+  switch (adaptation.type) {
+    case 'without':
+      return `without ${fieldText(adaptation)}`;
+    case 'renamed':
+      return `with ${adaptation.to} in place of ${adaptation.field}`;
+    case 'messagesWithout':
+      return `without ${adaptation.field} in messages`;
+    case 'streamed':
+      return 'to stream its answers';
+  }
+}
+
+function fieldText(adaptation: Adaptation): string {
+  const { field } = adaptation;
+  return adaptation.type === 'without' && adaptation.beside ? `${field} beside ${adaptation.beside}` : field;
+}
+
+/** Reports an adaptation in a sentence. */
+export function reportAdaptation(adaptation: Adaptation): string {
+  const refused = adaptation.type === 'streamed' ? 'requests for a whole answer' : fieldText(adaptation);
+  return `the endpoint does not accept ${refused} and is asked ${describeAdaptation(adaptation)} from now on`;
+}
+
+/**
+ * Returns a request without what its endpoint is known to refuse, and the adaptations that changed it.
+ * @param fixed fields that stay as they are
+ */
+export function adapt(
+  seat: ModelSeat,
+  request: ChatRequest,
+  fixed: readonly string[] = [],
+): { readonly request: ChatRequest; readonly applied: readonly Adaptation[] } {
+  const applied: Adaptation[] = [];
+  let fields = request;
+  for (const each of adaptationsOf(seat)) {
+    if (fixed.includes(each.type === 'messagesWithout' ? 'messages' : each.field)) continue;
+    const next = change(fields, each);
+    if (next === fields) continue;
+    applied.push(each);
+    fields = next;
+  }
+  return { request: fields, applied };
+}
+
+function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
+  const { field } = adaptation;
+  if (adaptation.type === 'messagesWithout') {
+    const messages = request.messages.map((message) => withoutField(message, field));
+    return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
+  }
+  if (adaptation.type === 'streamed')
+    // Without this option, some servers count no tokens in a stream.
+    return { stream_options: { include_usage: true }, ...request, stream: true };
+  const beside = adaptation.type === 'without' ? (adaptation.beside ?? field) : field;
+  if (!Object.hasOwn(request, field) || !Object.hasOwn(request, beside)) return request;
+  const to = adaptation.type === 'renamed' ? [adaptation.to] : [];
+  const entries = Object.entries(request).flatMap(([name, value]) =>
+    (name === field ? to : [name]).map((sent) => [sent, value] as const),
+  );
+  const { model, messages } = request;
+  return { ...Object.fromEntries(entries), model, messages };
+}
+
+function withoutField(message: SentMessage, field: string): SentMessage {
+  if (message.role !== 'assistant') return message;
+  const { tool_calls: calls } = message;
+  const isInCalls = calls?.some((call) => Object.hasOwn(call, field)) ?? false;
+  if (!Object.hasOwn(message, field) && !isInCalls) return message;
+  const { [field]: _, ...rest } = message;
+  return {
+    ...rest,
+    role: message.role,
+    ...(calls ? { tool_calls: calls.map(({ [field]: _value, ...call }) => call) } : {}),
+  };
+}
+
+const refusal =
+  /unsupported|(?:schema conversion|parse grammar) failed|failed to parse grammar|(?:not|n't) support|not (?:permitted|allowed|available|accepted|recogni[sz]ed)|unavailable|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extra_forbidden|only (?:the default|\S+ is (?:allowed|supported))|may only be|deprecated|不支持/i;
+/** A refusal where the endpoint names the field apart from its words. */
+const invalidField = /invalid (?:parameter|argument|field|property)/i;
+/** A value that is too large is a mistake of a person, and a field that must be there is not refused. */
+const otherFault =
+  /too (?:large|long|big|high|many)|greater than|at most|exceed|must be (?:passed|provided|set)|is required/i;
+const structuredOutput = /json.?schema|response.?(?:format|schema)|structured.?output|grammar|guided/i;
+
+/** How servers write that they take each of two fields, and not both in one request. */
+const notTogether =
+  /\bboth\b|together|at the same time|simultaneously|mutually exclusive|one of|either|(?:not|n't) be (?:used|set|specified|combined) (?:with|when|if)/i;
+
+/** How servers write that they only stream; Qwen's thinks only in streams. */
+const onlyStreams =
+  /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
+
+/**
+ * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be
+ * left out.
+ * @param fixed fields that stay as they are
+ */
+export function adaptationFor(
+  { status, message, code, param }: RefusedRequest,
+  request: ChatRequest,
+  fixed: readonly string[] = [],
+): Adaptation | null {
+  if (![400, 404, 422].includes(status ?? 0)) return null;
+  if (onlyStreams.test(message))
+    return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };
+  const exclusive = exclusiveFieldIn(message, request, fixed);
+  if (exclusive) return exclusive;
+  const said = `${message} ${code ?? ''}`;
+  if (!(refusal.test(said) || (param && invalidField.test(said))) || otherFault.test(message)) return null;
+  // Such as body.temperature, response_format.type or messages[1].reasoning.
+  const place = (param ?? '').split(/[^\w]+/);
+  const isInNeeded = place.some((part) => needed.includes(part));
+  const names = Object.keys(request).filter((field) => !needed.includes(field) && !fixed.includes(field));
+  const field =
+    (isInNeeded ? undefined : names.find((name) => place.includes(name))) ??
+    bySize(names).find((name) => mentions(message, name)) ??
+    names.find((name) => name === 'response_format' && structuredOutput.test(message));
+  if (field !== undefined) {
+    const to = renamings[field];
+    return to === undefined ? { type: 'without', field } : { type: 'renamed', field, to };
+  }
+  if (fixed.includes('messages')) return null;
+  const inMessages = bySize(fieldsOfMessages(request)).find(
+    (name) => mentions(message, name) || (place.includes('messages') && place.includes(name)),
+  );
+  return inMessages === undefined ? null : { type: 'messagesWithout', field: inMessages };
+}
+
+/** Anthropic and Bedrock take `temperature` or `top_p`. A field that is not the temperature is left out first. */
+function exclusiveFieldIn(message: string, request: ChatRequest, fixed: readonly string[]): Adaptation | null {
+  const named = Object.keys(request).filter((name) => !needed.includes(name) && mentions(message, name));
+  if (named.length < 2 || !notTogether.test(message)) return null;
+  const free = named.filter((name) => !fixed.includes(name));
+  const field = free.find((name) => name !== 'temperature') ?? free[0];
+  const beside = named.find((name) => name !== field);
+  return field === undefined || beside === undefined ? null : { type: 'without', field, beside };
+}
+
+/** The longest first: one name may be a part of another. */
+const bySize = (names: readonly string[]) => names.toSorted((one, other) => other.length - one.length);
+
+/** Whether a text names a field, in snake case or camel case. */
+function mentions(text: string, field: string): boolean {
+  if (!/^[a-z0-9_]*[a-z0-9][a-z0-9_]*$/i.test(field)) return text.includes(field);
+  const words = field.split('_');
+  return new RegExp(`(?<![a-z0-9_])${words.join('_?')}(?![a-z0-9_])`, 'i').test(text);
+}
+
+function fieldsOfMessages({ messages }: ChatRequest): readonly string[] {
+  const fields = messages.flatMap((message) => {
+    if (message.role !== 'assistant') return [];
+    const own = Object.keys(message).filter((name) => !neededInMessages.includes(name));
+    const ofCalls = (message.tool_calls ?? []).flatMap((call) => Object.keys(call));
+    return [...own, ...ofCalls.filter((name) => !neededInCalls.includes(name))];
+  });
+  return [...new Set(fields)];
+}

@@ -1,0 +1,161 @@
+import { createParser } from 'eventsource-parser';
+import * as z from 'zod';
+import { jsonOf } from '../../core/values/json.ts';
+import { bodyJson } from './bodyJson.ts';
+import { callsInForm } from './chatAnswer.ts';
+import { errorIn, errorOf } from './providerError.ts';
+
+/** Some servers send numbers as texts. */
+const indexSchema = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number),
+  ])
+  .nullish();
+const callSchema = z.looseObject({
+  index: indexSchema,
+  id: z.union([z.string(), z.number()]).nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() }).nullish(),
+});
+type CallDelta = z.infer<typeof callSchema>;
+const deltaSchema = z.looseObject({
+  tool_calls: z.preprocess(callsInForm, z.array(callSchema).nullish()),
+  /** OpenAI's form before `tool_calls`. */
+  function_call: callSchema.shape.function,
+});
+const choiceSchema = z.looseObject({ index: indexSchema, delta: deltaSchema.nullish(), error: z.unknown().optional() });
+const chunkSchema = z.looseObject({ error: z.unknown().optional(), choices: z.array(choiceSchema).nullish() });
+
+/** How some servers write the `finish_reason` of an answer that is not finished. */
+const unfinished: readonly unknown[] = ['', 'null'];
+
+type Fields = Record<string, unknown>;
+type Choice = {
+  readonly fields: Fields;
+  readonly message: Fields;
+  readonly calls: CallDelta[];
+  readonly legacy: CallDelta[];
+};
+
+/** Fields of a message that come in parts. In any other field the last value counts. */
+const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'reasoning_text', 'thinking', 'refusal'];
+
+/** Whether the body of an answer is a stream of events: servers also send one under another content type, or under none. */
+export const isStream = (body: string) => /^\s*(?:data|event|id|retry)?:/.test(body) && /^data:/m.test(body);
+
+/**
+ * Returns the chat completion in the events of a stream, as JSON. Some servers stream although the request does not ask
+ * for it. An event that is not a part of a completion, such as an error, is returned in its place. Returns null for a
+ * stream that ends before its answer does.
+ */
+export function completionIn(stream: string): string | null {
+  const head: Fields = {};
+  const choices = new Map<number, Choice>();
+  let isWhole = false;
+  const events = dataIn(stream);
+  for (const [nth, data] of events.entries()) {
+    if (data === '[DONE]') {
+      isWhole = true;
+      break;
+    }
+    const value = bodyJson(data);
+    if (value === undefined) {
+      const isCutOff = nth === events.length - 1 && data.startsWith('{');
+      if (isWhole && !isCutOff) continue;
+      return isCutOff ? null : JSON.stringify({ event: data });
+    }
+    const chunk = chunkSchema.safeParse(value).data;
+    // It must not be read as a whole answer.
+    if (!chunk) return errorIn(value) ? data : `{"event":${data}}`;
+    if (errorOf(chunk.error) || (!chunk.choices && errorIn(chunk))) return data;
+    // An event without choices has the counts, or keeps the connection open.
+    const { choices: parts, ...rest } = chunk;
+    assign(head, rest);
+    for (const { index, delta, ...fields } of parts ?? []) {
+      if (unfinished.includes(fields['finish_reason'])) fields['finish_reason'] = null;
+      const at = index ?? 0;
+      const choice = choices.get(at) ?? { fields: {}, message: {}, calls: [], legacy: [] };
+      choices.set(at, choice);
+      assign(choice.fields, fields);
+      isWhole ||= typeof fields['finish_reason'] === 'string';
+      const { tool_calls: calls, function_call: legacy, ...more } = delta ?? {};
+      for (const [name, part] of Object.entries(more)) addPart(choice.message, name, part);
+      if (legacy) addCall(choice.legacy, { index: 0, function: legacy });
+      for (const call of calls ?? []) addCall(choice.calls, call);
+    }
+  }
+  if (!isWhole) return null;
+  const whole = [...choices].map(([index, { fields, message, calls: current, legacy }]) => {
+    // llama-cpp-python sends a call in both forms.
+    const calls = current.length > 0 ? current : legacy;
+    return { index, message: { ...message, ...(calls.length > 0 ? { tool_calls: calls } : {}) }, ...fields };
+  });
+  return JSON.stringify({ ...head, object: 'chat.completion', choices: whole });
+}
+
+/** Returns the data of each event, also of a last one without the empty line after it. */
+function dataIn(stream: string): readonly string[] {
+  const found: string[] = [];
+  createParser({ onEvent: ({ data }) => found.push(data.trim()) }).feed(`${stream}\n\n`);
+  return found.filter((data) => data !== '');
+}
+
+function assign(fields: Fields, given: Fields): void {
+  for (const [name, value] of Object.entries(given)) if (value !== null && value !== undefined) fields[name] = value;
+}
+
+function addPart(message: Fields, name: string, part: unknown): void {
+  const before = message[name];
+  if (part === null || part === undefined) return;
+  if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
+    message[name] = [...partsOf(before), ...partsOf(part)];
+  else message[name] = texts.includes(name) && typeof before === 'string' ? `${before}${part}` : part;
+}
+
+/** The content of a message is a text in some events and a list of parts in others. */
+const partsOf = (content: unknown): readonly unknown[] =>
+  Array.isArray(content) ? content : [{ type: 'text', text: content }];
+
+/**
+ * Adds a part of a call. Some servers leave the index out, give all calls of an answer the same one, or give the parts of
+ * a call different ones. A name after whole arguments begins another call.
+ */
+function addCall(calls: CallDelta[], { function: part, ...given }: CallDelta): void {
+  const isSame = ({ index, id }: CallDelta) =>
+    (!given.id || !id || given.id === id) &&
+    ((given.index ?? index) === index || (Boolean(given.id) && given.id === id && !part?.name));
+  // A part that names nothing belongs to the call that is not whole yet, whatever its index is.
+  const isTail = (last: CallDelta | undefined) => !given.id && !part?.name && last !== undefined && !isWhole(last);
+  const known = calls.findLast(isSame) ?? (isTail(calls.at(-1)) ? calls.at(-1) : undefined);
+  const begins =
+    known !== undefined &&
+    Boolean(part?.name) &&
+    (Boolean(part?.arguments) || part?.name !== known.function?.name) &&
+    isWhole(known);
+  const call = begins || !known ? {} : known;
+  if (call !== known) calls.push(call);
+  const { index, id, ...fields } = given;
+  assign(call, { ...fields, id: id === '' ? null : id, index: call.index ?? index });
+  call.function = functionWith(call.function, part);
+}
+
+const isWhole = ({ function: given }: CallDelta) =>
+  typeof given?.arguments === 'string' && jsonOf(given.arguments) !== undefined;
+
+type FunctionDelta = CallDelta['function'];
+
+/** Returns a function with a further part. A name can come in parts before the arguments, or again with each part. */
+function functionWith(before: FunctionDelta, part: FunctionDelta): FunctionDelta {
+  const { name: more, arguments: given, ...fields } = part ?? {};
+  const { name, arguments: args } = before ?? {};
+  const whole = {
+    ...before,
+    arguments: typeof args === 'string' && typeof given === 'string' ? args + given : (given ?? args),
+  };
+  assign(whole, fields);
+  const isPart = name && more && name !== more && !args;
+  return { ...whole, name: isPart ? name + more : name || more };
+}

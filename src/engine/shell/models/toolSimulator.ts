@@ -1,0 +1,152 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import type { Tool } from '../../core/domain/tool.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
+import { answerAmong, objectsInText } from '../../core/values/jsonInText.ts';
+import { keysOfPointer } from '../../core/values/jsonPointer.ts';
+import type { Patch } from '../../core/world/database.ts';
+import { redactedPart } from '../keys/secrets.ts';
+import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
+import type { SimulatedAnswer } from '../lanes/laneMessage.ts';
+import { misfitOf } from '../load/arguments.ts';
+import { schemaSettings } from '../load/schemaPatterns.ts';
+import type { OnRetry } from './endpointAttempts.ts';
+import type { Answered } from './openai.ts';
+import { askForObject, structured } from './structuredOutput.ts';
+
+/** A call of a simulated tool, as the supervisor passes it on. */
+export type AskedSimulator = Extract<CheckedQuestion, { readonly type: 'simulated' }>;
+
+/** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
+const writesSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      op: { enum: ['add', 'replace', 'remove'] },
+      path: { type: 'string', pattern: '^/' },
+      value: {},
+    },
+    required: ['op', 'path'],
+    additionalProperties: false,
+    if: { properties: { op: { enum: ['add', 'replace'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema.
+    then: { required: ['value'] },
+  },
+};
+
+const compiled = new WeakMap<Tool, ValidateFunction>();
+
+/**
+ * Asks a model to answer for a tool within the tool's schema. What can't be used is a `problem`, so that it can be told.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function askToolModel(
+  model: ModelSeat,
+  key: string,
+  tool: Tool,
+  asked: AskedSimulator,
+  signal: AbortSignal,
+  onRetry?: OnRetry,
+): Promise<Answered<SimulatedAnswer>> {
+  const misfit = misfitOf(tool, asked.arguments, asked.integers);
+  if (misfit)
+    return { reply: { content: `Error: ${misfit}`, isError: true, writes: [] }, call: { ms: 0, request: null } };
+  const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
+  const messages = [
+    { role: 'system' as const, content: simulatorInstructions(tool) },
+    { role: 'user' as const, content: callText(asked) },
+  ];
+  const wanted = {
+    body: { messages, response_format: answerFormat(tool) },
+    read: (text: string) => toolAnswerIn(text, tool),
+    isAnswer: (reply: SimulatedAnswer) => !('problem' in reply),
+    broken: (how: string) => ({ problem: `it was ${how}` }),
+  };
+  return askForObject<SimulatedAnswer>(seat, key, 'tool', wanted, signal, onRetry);
+}
+
+/** What the model is told of the tool that it simulates. */
+function simulatorInstructions(tool: Tool): string {
+  const source = simulated(tool);
+  return [
+    `You simulate the tool ${tool.name} of a computer system. Answer exactly as that tool would, with one JSON object and nothing else.`,
+    `What it does: ${tool.description}`,
+    `How it behaves: ${source.behaviour}`,
+    `Its arguments, as JSON Schema: ${JSON.stringify(tool.parameters)}`,
+    'Your answer is {"result": ...} for a call that works, or {"error": "..."} for one that the tool refuses.',
+    `The result must fit this JSON Schema: ${JSON.stringify(source.result)}`,
+    ...(tool.effect === 'write'
+      ? [
+          `A call that changes data also gives "writes": a list of JSON Patch operations (RFC 6902: op add, replace or remove; path as JSON Pointer; value) on the database. It may change only: ${source.writes.join(', ')}.`,
+        ]
+      : ['The tool changes nothing.']),
+    'Use only what the database shows; invent no records.',
+  ].join('\n');
+}
+
+function callText({ name, arguments: args, visible, now, problem }: AskedSimulator): string {
+  const said = { now, call: { tool: name, arguments: args }, database: visible };
+  const before = problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again.`];
+  return [JSON.stringify(said, null, 1), ...before].join('\n\n');
+}
+
+/**
+ * Returns the form of an answer, without what few servers can hold a model to: conditions, and patterns that are not of
+ * the whole text. `toolAnswerIn` checks those.
+ */
+function answerFormat(tool: Tool) {
+  const { if: _if, then: _then, ...item } = writesSchema.items;
+  const operation = { ...item, properties: { ...item.properties, path: { type: 'string' } } };
+  const writes = tool.effect === 'write' ? { writes: { ...writesSchema, items: operation } } : {};
+  const properties = { result: simulated(tool).result as JsonObject, error: { type: 'string' }, ...writes };
+  return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);
+}
+
+/** Returns the answer in a model's text, checked against the tool's schema. */
+function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
+  const objects = objectsInText(text);
+  const last = objects.at(-1);
+  if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
+  const validate = validator(tool);
+  const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
+  const fitting = objects.filter((each) => validate(each));
+  const value = answerAmong(fitting, isSame);
+  if (value === 'differing') return { problem: 'it has several answers that differ' };
+  if (value === undefined) {
+    validate(last);
+    const [error] = validate.errors ?? [];
+    return { problem: `${error?.instancePath || 'the answer'} ${error?.message ?? 'does not fit'}` };
+  }
+  const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
+  if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
+  const { result } = answer;
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };
+}
+
+type Written = { readonly op: Patch['op']; readonly path: string; readonly value?: Json };
+
+function patchOf({ op, path, value }: Written): Patch {
+  return { op, path: keysOfPointer(path), ...(op === 'remove' || value === undefined ? {} : { value }) };
+}
+
+function validator(tool: Tool): ValidateFunction {
+  const known = compiled.get(tool);
+  if (known) return known;
+  const result = simulated(tool).result as JsonObject;
+  const schema = {
+    type: 'object',
+    properties: { result, error: { type: 'string' }, writes: writesSchema },
+    additionalProperties: false,
+    oneOf: [{ required: ['result'] }, { required: ['error'] }],
+  };
+  const made = new Ajv2020(schemaSettings).compile(schema);
+  compiled.set(tool, made);
+  return made;
+}
+
+function simulated({ source, name }: Tool) {
+  if (source.type === 'simulated') return source;
+  throw new Error(`${name} is not simulated`);
+}

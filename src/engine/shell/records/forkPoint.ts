@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Recorded } from '../../core/events/event.ts';
+import { readRecording } from './recording.ts';
+
+/** Where two related recordings part: the last event they share, and what each of them changed after it. */
+export type ForkPoint = {
+  /** Number of the last event that both have. */
+  readonly event: number;
+  /** What the fork changed there, in words; null for the recording that went on as it was. */
+  readonly edits: readonly [string | null, string | null];
+  /** File name of the recording that both come from; it may be one of the two. */
+  readonly origin: string;
+};
+
+/** A recording that another one comes from, and the last event they share. */
+type Ancestor = { readonly path: string; readonly event: number; readonly edit: string | null };
+
+type Opened = { readonly path: string; readonly lines: readonly Recorded[] };
+
+/** How two recordings are related, by the parents that they and those beside them name; null where they are not. */
+export function forkPointOf(first: Opened, second: Opened): ForkPoint | null {
+  const [one, other] = [ancestorsOf(first), ancestorsOf(second)];
+  for (const left of one) {
+    const right = other.find(({ path }) => path === left.path);
+    if (!right) continue;
+    const event = Math.min(left.event, right.event, first.lines.length - 1, second.lines.length - 1);
+    return { event, edits: [left.edit, right.edit], origin: basename(left.path) };
+  }
+  return null;
+}
+
+/** The recording itself and those that it comes from, nearest first. */
+function ancestorsOf({ path, lines }: Opened): readonly Ancestor[] {
+  const found: Ancestor[] = [{ path, event: Number.POSITIVE_INFINITY, edit: null }];
+  let parent = parentOf(lines);
+  let event = Number.POSITIVE_INFINITY;
+  let folder = dirname(path);
+  let edit: string | null = null;
+  while (parent) {
+    const at = join(folder, parent.recording);
+    // A recording that was graded again names a parent of its own name, in another folder.
+    if (found.some((each) => each.path === at)) break;
+    event = Math.min(event, parent.event);
+    edit = parent.edit;
+    found.push({ path: at, event, edit });
+    if (!existsSync(at)) break;
+    parent = parentOf(readRecording(at).lines);
+    folder = dirname(at);
+  }
+  return found;
+}
+
+function parentOf([first]: readonly Recorded[]) {
+  return first?.event.type === 'rolloutStarted' ? first.event.parent : undefined;
+}

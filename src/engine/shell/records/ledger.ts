@@ -1,0 +1,349 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { appendFileSync, existsSync, statSync, truncateSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { fileLimits, readBounded, readBoundedText, readBoundedTextAsync } from '../files/boundedFile.ts';
+import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable } from '../files/disk.ts';
+import { Fault, messageOf } from '../files/fault.ts';
+import { wholeLines } from './recording.ts';
+import { rolloutName } from './recordingName.ts';
+
+/** What a receipt vouches for. A rollout is finished when its receipt is there. */
+export const receiptSchema = z.strictObject({
+  rollout: z.string(),
+  recording: z.string(),
+  task: z.object({ id: z.string(), hash: z.string() }),
+  trial: z.int(),
+  seed: z.string(),
+  policyHash: z.string(),
+  basis: z.enum(['evaluate', 'train']),
+  reward: z.number().nullable(),
+  endReason: z.string(),
+  /** Infrastructure ended the verification, so that the reward is still open. */
+  unverified: z.literal(true).optional(),
+  /** Hash over the differences of the final database from its start. */
+  databaseDiff: z.string(),
+  chain: z.string(),
+  sidecarChain: z.string(),
+  /** The `id` in run.json; absent in runs that older versions wrote. */
+  run: z.string().optional(),
+});
+export type Receipt = z.infer<typeof receiptSchema>;
+
+/** Vouches for the run's own file as it was when the run was begun, or went on with more, and when it was finished. */
+const runSchema = z.strictObject({
+  file: z.literal('run.json'),
+  hash: z.string(),
+  /** Each planned rollout has its receipt. */
+  finished: z.literal(true).optional(),
+  /** Planned rollouts that turned out to be impossible, so that there is no receipt of them. */
+  refused: z.array(z.string()).readonly().optional(),
+});
+export type RunVoucher = z.infer<typeof runSchema>;
+
+/** Takes back the receipts of a rollout without a reward, before it is run again and its files are replaced. */
+const reopenedSchema = z.strictObject({ reopened: z.string() });
+type Reopened = z.infer<typeof reopenedSchema>;
+
+const signedSchema = { before: z.string(), signature: z.string() };
+const ledgerLineSchema = z.union([
+  z.strictObject({ receipt: receiptSchema, ...signedSchema }),
+  z.strictObject({ run: runSchema, ...signedSchema }),
+  z.strictObject({ rollout: reopenedSchema, ...signedSchema }),
+]);
+type LedgerLine = z.infer<typeof ledgerLineSchema>;
+type Signed = Receipt | RunVoucher | Reopened;
+
+export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
+
+/** Where the signing key lives: outside every workspace, readable by its owner alone. */
+export function signingKeyPath(environment: NodeJS.ProcessEnv = process.env): string {
+  const base =
+    environment['REHEARSAL_HOME'] ?? join(environment['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'rehearsal');
+  return join(base, 'signing-key.pem');
+}
+
+/** The Ed25519 key that signs receipts, made on first use. One that can't be made or read is a `Fault`. */
+export function signingKey(path = signingKeyPath()): SigningKey {
+  if (!existsSync(path)) makeSigningKey(path);
+  return readSigningKey(path);
+}
+
+/** The public half of this machine's signing key; null where none was made yet. */
+export function ownPublicKey(path = signingKeyPath()): string | null {
+  const isThere = fromDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  return isThere ? readSigningKey(path).publicKey : null;
+}
+
+function makeSigningKey(path: string): void {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  try {
+    makeFolder(dirname(path), 0o700);
+    makeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
+  } catch (error) {
+    const [reason] = /E[A-Z]+: [^,)]+/.exec(messageOf(error)) ?? messageOf(error).split('. ');
+    throw keyFault(
+      path,
+      `the key that signs receipts can't be made here (${reason}). Make its folder writable, or set REHEARSAL_HOME to one that is`,
+    );
+  }
+}
+
+function readSigningKey(path: string): SigningKey {
+  const text = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
+  const privateKey = keyIn(() => createPrivateKey(text));
+  if (!privateKey)
+    throw keyFault(
+      path,
+      'is no Ed25519 private key in PEM. Restore it, or move it away: the next run makes a new one, and what the old one signed verifies with --key only',
+    );
+  return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
+}
+
+function keyFault(path: string, problem: string): Fault {
+  return new Fault({ who: 'infrastructure', code: 'key/signing', message: `${path}: ${problem}`, file: path });
+}
+
+/** An Ed25519 key, or null for what is none. */
+function keyIn(read: () => KeyObject): KeyObject | null {
+  try {
+    const key = read();
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+function publicKeyIn(text: string): KeyObject | null {
+  const key = Buffer.from(text, 'base64');
+  if (key.toString('base64') !== text) return null;
+  return keyIn(() => createPublicKey({ key, type: 'spki', format: 'der' }));
+}
+
+/** Whether a text is an Ed25519 public key as `run.json` writes it: base64 of its SPKI form. */
+export function isPublicKey(text: string): boolean {
+  return publicKeyIn(text) !== null;
+}
+
+function publicKeyText(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'der' }).toString('base64');
+}
+
+/** Appends to a ledger. */
+export type Ledger = {
+  readonly receive: (receipt: Receipt) => void;
+  /** Takes back the receipts of a rollout that is run again. */
+  readonly reopen: (rollout: string) => void;
+  /** Signs a line for `run.json`, unless the last such line says the same already. */
+  readonly vouchFor: (run: Omit<RunVoucher, 'file'>) => void;
+};
+
+/**
+ * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
+ * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
+ * Each receipt names the run, where that has an id.
+ */
+export function openLedger(path: string, key: SigningKey, run?: string): Ledger {
+  requireWritable(path);
+  mendLedger(path);
+  const lines = ledgerLines(path);
+  let vouched = vouchedRun(lines);
+  let before = lines.at(-1)?.signature ?? '';
+  let size = sizeOf(path);
+  const append = (signed: Content) => {
+    // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
+    if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
+    const content = contentOf(signed);
+    const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
+    const line: LedgerLine = { ...signed, before, signature };
+    onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
+    before = signature;
+    size = sizeOf(path);
+  };
+  return {
+    receive: (receipt) => append({ receipt: run === undefined ? receipt : { ...receipt, run } }),
+    reopen: (rollout) => append({ rollout: { reopened: rollout } }),
+    vouchFor: (next) => {
+      if (vouched?.hash === next.hash && (vouched.finished || !next.finished)) return;
+      vouched = { file: 'run.json', ...next };
+      append({ run: vouched });
+    },
+  };
+}
+
+type Content = { readonly receipt: Receipt } | { readonly run: RunVoucher } | { readonly rollout: Reopened };
+
+function contentOf(line: Content): Signed {
+  if ('receipt' in line) return line.receipt;
+  return 'run' in line ? line.run : line.rollout;
+}
+
+function nameOf(line: Content): string {
+  if ('receipt' in line) return `receipt of ${line.receipt.rollout}`;
+  return 'run' in line ? 'line about run.json' : `line that reopens ${line.rollout.reopened}`;
+}
+
+function vouchedRun(lines: readonly LedgerLine[]): RunVoucher | null {
+  return lines.flatMap((line) => ('run' in line ? line.run : [])).at(-1) ?? null;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function mendLedger(path: string): void {
+  if (!existsSync(path)) return;
+  const bytes = fromDisk(path, () => readBounded(path, { limit: fileLimits.record }));
+  const whole = bytes.lastIndexOf(10) + 1;
+  if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
+}
+
+export type LedgerReading = {
+  /** Without those of rollouts that were reopened since. */
+  readonly receipts: readonly Receipt[];
+  /** The line (from 1) of each receipt. */
+  readonly lines: readonly number[];
+  /** The newest line about `run.json`; null where no line vouches for it. */
+  readonly run: RunVoucher | null;
+  readonly problems: readonly { readonly line: number; readonly message: string }[];
+};
+
+/**
+ * Reads a ledger and checks every signature against a public key that the caller trusts (see `isPublicKey`); a text
+ * that is none is a `Fault`.
+ */
+export function readLedger(path: string, trustedKey: string): LedgerReading {
+  const key = publicKeyIn(trustedKey);
+  if (!key) throw keyFault(path, `"${trustedKey}" is no public key to check it with`);
+  const read: LedgerLine[] = [];
+  let receipts: { readonly receipt: Receipt; readonly at: number }[] = [];
+  const problems: { line: number; message: string }[] = [];
+  const { whole, problem } = wholeLines(textOf(path));
+  let before = '';
+  for (const [index, raw] of whole.entries()) {
+    const at = index + 1;
+    const line = parseLedgerLine(raw);
+    if (!line) {
+      problems.push({ line: at, message: 'is no receipt' });
+      continue;
+    }
+    const [content, name] = [contentOf(line), nameOf(line)];
+    if (line.before !== before)
+      problems.push({
+        line: at,
+        message: `${name} does not follow the one before it: a receipt was dropped, added or swapped`,
+      });
+    else if (JSON.stringify(line) !== raw || !isSigned(content, line, key))
+      problems.push({ line: at, message: `${name} was changed, or signed with another key` });
+    before = line.signature;
+    read.push(line);
+    if ('receipt' in line) receipts.push({ receipt: line.receipt, at });
+    if ('rollout' in line)
+      receipts = receipts.filter(({ receipt }) => receipt.reward !== null || receipt.rollout !== line.rollout.reopened);
+  }
+  const lines = receipts.map(({ at }) => at);
+  return {
+    receipts: receipts.map(({ receipt }) => receipt),
+    lines,
+    run: vouchedRun(read),
+    problems: problem ? [...problems, problem] : problems,
+  };
+}
+
+/** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
+function isSigned(content: Signed, { before, signature }: LedgerLine, key: KeyObject): boolean {
+  const bytes = Buffer.from(signature, 'base64');
+  return bytes.toString('base64') === signature && verify(null, signedBytes(content, before), key, bytes);
+}
+
+/** Receipts as they stand, unchecked: which rollouts of a run are finished. */
+export function finishedRollouts(path: string): readonly Receipt[] {
+  return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
+}
+
+/** Returns the newest receipt of each rollout, unchecked; none of one that was reopened since. */
+export function newestReceipts(path: string): readonly Receipt[] {
+  const newest = new Map<string, Receipt>();
+  for (const line of ledgerLines(path)) take(newest, line);
+  return [...newest.values()];
+}
+
+function take(newest: Map<string, Receipt>, line: LedgerLine): void {
+  if ('receipt' in line) newest.set(line.receipt.rollout, line.receipt);
+  else if ('rollout' in line) newest.delete(line.rollout.reopened);
+}
+
+/**
+ * Returns whether infrastructure ended a rollout or its verification, such as a model that is unreachable. Its receipt
+ * is not final: the rollout is run again, and a later receipt replaces this one.
+ */
+export function isLost({ endReason, unverified }: Pick<Receipt, 'endReason' | 'unverified'>): boolean {
+  return unverified === true || endReason === 'infrastructureFailed';
+}
+
+/** How long lines are parsed before others that share this thread have their turn, in milliseconds. */
+const sliceMs = 8;
+
+/** The newest receipt of each rollout in a run's folder: of its own trials, and of the forks beside them. */
+export type RunReceipts = { readonly trials: readonly Receipt[]; readonly forks: readonly Receipt[] };
+
+/**
+ * Reads them unchecked, and a little at a time: a ledger of many thousand receipts keeps nobody waiting who shares this
+ * thread. A run without a ledger has none; one that can't be read rejects.
+ */
+export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
+  const path = join(folder, 'ledger.jsonl');
+  const newest = new Map<string, Receipt>();
+  let from = performance.now();
+  for (const raw of (existsSync(path) ? await readBoundedTextAsync(path) : '').split('\n')) {
+    const line = raw === '' ? null : parseLedgerLine(raw);
+    if (line) take(newest, line);
+    if (performance.now() - from < sliceMs) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    from = performance.now();
+  }
+  const { trials = [], forks = [] } = Object.groupBy(newest.values(), ({ rollout, task, trial }) =>
+    rollout === rolloutName(task, trial) ? 'trials' : 'forks',
+  );
+  return { trials, forks };
+}
+
+/** The first line (from 1) of a ledger that is none; null where there is none such. A torn last line is no line yet. */
+export function strangeLine(path: string): number | null {
+  const lines = textOf(path).split('\n').slice(0, -1);
+  const at = lines.findIndex((raw) => parseLedgerLine(raw) === null);
+  return at < 0 ? null : at + 1;
+}
+
+function ledgerLines(path: string): readonly LedgerLine[] {
+  return textOf(path)
+    .split('\n')
+    .filter(Boolean)
+    .flatMap((raw) => parseLedgerLine(raw) ?? []);
+}
+
+function textOf(path: string): string {
+  return existsSync(path) ? fromDisk(path, () => readBoundedText(path)) : '';
+}
+
+function parseLedgerLine(raw: string): LedgerLine | null {
+  try {
+    const parsed = ledgerLineSchema.safeParse(JSON.parse(raw));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function signedBytes(content: Signed, before: string): Buffer {
+  return createHash('sha256').update(before).update(JSON.stringify(content)).digest();
+}

@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { modelRoles, type ToolKind } from '../../core/evaluation/measure.ts';
+import type { PlannedTrials, Prices } from '../../core/evaluation/metrics.ts';
+import { issueText } from '../../core/text/issueText.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { fileLimits, readBounded, readBoundedText } from '../files/boundedFile.ts';
+import { onDisk, replaceFile } from '../files/disk.ts';
+import { messageOf } from '../files/fault.ts';
+import { rolloutName } from './recordingName.ts';
+
+const priceSchema = z.object({ input: z.number(), output: z.number() });
+
+/** How the policy differs from that of the last run of the same domain; no lines where only its hash is known. */
+const policyChangeSchema = z.object({
+  run: z.string(),
+  policyHash: z.string(),
+  lines: z.array(z.string()).readonly().optional(),
+});
+export type PolicyChange = z.infer<typeof policyChangeSchema>;
+
+/** What a million tokens of each seat cost. */
+export const pricesSchema = z.strictObject(
+  Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])),
+) as z.ZodType<Prices>;
+
+/** `run.json` in the folder of a run. */
+const runFileSchema = z.object({
+  /** Identifies the run in its receipts and sidecars; absent in runs that older versions wrote. */
+  id: z.string().optional(),
+  /** The names of the rollouts that belong to the run. */
+  planned: z.array(z.string()).readonly().optional(),
+  domain: z.string(),
+  folder: z.string(),
+  seed: z.string(),
+  trials: z.int(),
+  basis: z.enum(['evaluate', 'train']),
+  agent: z.string(),
+  user: z.string(),
+  judge: z.string().optional(),
+  /** How the models are asked. Absent in runs that older versions wrote. */
+  models: z.partialRecord(z.enum(modelRoles), z.record(z.string(), z.json()) as z.ZodType<JsonObject>).optional(),
+  /** Who plays the user in rollouts of each basis, by the domain and what was chosen for this run. */
+  simulators: z.object({ train: z.string(), evaluate: z.string() }).optional(),
+  tasks: z.array(z.string()),
+  /** What the metrics need to know of the domain's tools. */
+  tools: z
+    .array(
+      z.object({ name: z.string(), effect: z.enum(['read', 'write']), generic: z.boolean(), handsOff: z.boolean() }),
+    )
+    .default([]),
+  /** What a million tokens of each seat cost, where that was said. */
+  prices: pricesSchema.optional(),
+  /** The run whose rollouts were verified again, and which of its policies that was. */
+  regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
+  /** Where conversations were imported: how far personal data is masked in them. */
+  imported: z.object({ masked: z.boolean(), recogniser: z.string().optional() }).optional(),
+  policyHash: z.string(),
+  policyChange: policyChangeSchema.optional(),
+  publicKey: z.string(),
+});
+export type RunFile = z.infer<typeof runFileSchema>;
+
+/** Returns how many trials of each task a run plans. */
+export function plannedTrials({
+  planned,
+  tasks,
+  trials,
+}: Pick<RunFile, 'planned' | 'tasks' | 'trials'>): PlannedTrials {
+  const names = planned && new Set(planned);
+  const every = Array.from({ length: trials }, (_, trial) => trial);
+  return new Map(
+    tasks.map((id) => [id, every.filter((trial) => names?.has(rolloutName({ id }, trial)) ?? true).length]),
+  );
+}
+
+/** What a run's description says of the domain's tools. */
+export function toolKinds(tools: readonly ToolKind[]): RunFile['tools'] {
+  return tools.map(({ name, effect, generic = false, handsOff = false }) => ({ name, effect, generic, handsOff }));
+}
+
+/** What `run.json` of a folder says, or, with its path, why it says nothing. */
+export function readRunFile(folder: string): RunFile | string {
+  const path = join(folder, 'run.json');
+  if (!existsSync(path)) return `${path} is missing`;
+  try {
+    const { data, error } = runFileSchema.safeParse(JSON.parse(readBoundedText(path)));
+    if (data) return data;
+    return `${path}:1: is not a description of a run (${issueText(error, 'the file')})`;
+  } catch (error) {
+    const message = messageOf(error);
+    if (!(error instanceof SyntaxError)) return `${path} can't be read (${message})`;
+    return `${path}:${/\(line (\d+)/.exec(message)?.[1] ?? 1}: is not JSON`;
+  }
+}
+
+/** Returns the id of the run in a folder, or undefined if the folder has no run or its version gave none. */
+export function runIdIn(folder: string): string | undefined {
+  const file = readRunFile(folder);
+  return typeof file === 'string' ? undefined : file.id;
+}
+
+/** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null where there is none. */
+export function runFileHash(folder: string): string | null {
+  const path = join(folder, 'run.json');
+  return existsSync(path) ? hash('sha256', readBounded(path, { limit: fileLimits.record }), 'hex') : null;
+}
+
+/** Writes `run.json` whole or not at all, and gives its hash. */
+export function writeRunFile(folder: string, file: RunFile): string {
+  const path = join(folder, 'run.json');
+  const text = `${JSON.stringify(file, null, 2)}\n`;
+  onDisk(path, () => replaceFile(path, text));
+  return hash('sha256', text, 'hex');
+}

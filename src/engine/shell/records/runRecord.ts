@@ -1,0 +1,199 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Measure, measureOf, modelRoles } from '../../core/evaluation/measure.ts';
+import type { Recorded, RolloutEvent } from '../../core/events/event.ts';
+import { canonicalJson } from '../../core/values/json.ts';
+import { fromDisk } from '../files/disk.ts';
+import { Fault } from '../files/fault.ts';
+import { finishedRollouts, newestReceipts, type Receipt, strangeLine } from './ledger.ts';
+import { readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { isRecording } from './recordingName.ts';
+import { type RunFile, readRunFile } from './runFile.ts';
+
+/** A finished rollout of a run: its measures, and where its recording lies. */
+export type FinishedRollout = Measure & { readonly recording: string; readonly taskHash: string };
+
+/** What stands in a run's folder, measured. */
+export type RunRecord = {
+  readonly folder: string;
+  readonly file: RunFile;
+  readonly rollouts: readonly FinishedRollout[];
+  /** Recordings without a receipt: rollouts that were begun and not finished. */
+  readonly unfinished: readonly string[];
+  /** Recordings of forks, finished or not: none is a trial of the run. */
+  readonly forks: readonly string[];
+  /** Recordings that are missing or not as they were written, each in a sentence. */
+  readonly problems: readonly string[];
+};
+
+/** Reads a run's folder: the rollouts that have a receipt. A sentence says why there is no run in it. */
+export function readRun(folder: string): RunRecord | string {
+  const file = readRunFile(folder);
+  if (typeof file === 'string') return file;
+  const receipts = newestReceipts(join(folder, 'ledger.jsonl'));
+  const problems: string[] = [];
+  const forks: string[] = [];
+  const rollouts = receipts.flatMap((receipt) => {
+    const measured = measureReceipt(folder, file, receipt);
+    if (typeof measured === 'object') return [measured];
+    if (measured === 'fork') forks.push(receipt.recording);
+    else problems.push(measured);
+    return [];
+  });
+  const vouched = new Set(receipts.map(({ recording }) => recording));
+  const names = fromDisk(folder, () => readdirSync(folder));
+  const begun = names.filter((name) => isRecording(name) && !vouched.has(name));
+  const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>
+    isFork(name, readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
+  );
+  return {
+    folder,
+    file,
+    rollouts: rollouts.toSorted(byTaskAndTrial(file.tasks)),
+    unfinished,
+    forks: [...forks, ...fork],
+    problems,
+  };
+}
+
+/** A fork lies beside its parent. A rollout that was graded again names a parent too, of its own name in another run. */
+export function isFork(name: string, [first]: readonly Recorded[]): boolean {
+  const parent = first?.event.type === 'rolloutStarted' ? first.event.parent : undefined;
+  return parent !== undefined && parent.recording !== name;
+}
+
+/** The events of a finished rollout. */
+export function eventsOf(path: string): readonly RolloutEvent[] {
+  return readRecording(path).lines.map(({ event }) => event);
+}
+
+/** The measures of a rollout, `fork` for one that is no trial of the run, or what is wrong with its recording. */
+function measureReceipt(folder: string, file: RunFile, receipt: Receipt): FinishedRollout | 'fork' | string {
+  const path = join(folder, basename(receipt.recording));
+  if (!existsSync(path)) return `${receipt.recording} is missing, although the ledger has its receipt`;
+  const { lines, problems } = readRecording(path);
+  const [problem] = problems;
+  if (problem) return `${path}:${problem.line}: ${problem.message}`;
+  if (lines[0]?.event.type !== 'rolloutStarted') return `${path}:1: a recording begins with rolloutStarted`;
+  if (isFork(basename(path), lines)) return 'fork';
+  const events = lines.map(({ event }) => event);
+  // The sidecar of a regraded rollout says how long the verification took, and nothing of the rollout.
+  const timings = file.regraded ? [] : readSidecar(sidecarPath(path)).lines;
+  return { ...measureOf(events, file.tools, timings), recording: path, taskHash: receipt.task.hash };
+}
+
+function byTaskAndTrial(tasks: readonly string[]) {
+  const place = new Map(tasks.map((task, at) => [task, at]));
+  return (one: Measure, other: Measure) =>
+    (place.get(one.task) ?? tasks.length) - (place.get(other.task) ?? tasks.length) || one.trial - other.trial;
+}
+
+/**
+ * The run in a folder that the next one would go on with; null for a folder without one. Throws a `Fault` where that
+ * was begun with other options, where a task has changed since its rollouts were finished, and where what is there
+ * can't be read.
+ */
+export function runToGoOn(
+  folder: string,
+  next: RunFile,
+  tasks: readonly { readonly id: string; readonly hash: string }[],
+): RunFile | null {
+  const before = readRunFile(folder);
+  if (typeof before === 'string') {
+    const names = namesIn(folder);
+    const isThere = names.includes('run.json');
+    const rest = names.find((name) => name === 'ledger.jsonl' || isRecording(name));
+    if (!isThere && rest === undefined) return null;
+    const beside = isThere ? '' : ` although ${rest} is there`;
+    throw refusal('run/unreadable', `${before}${beside}, so nobody can tell which run this is. ${restore}`);
+  }
+  const ledger = join(folder, 'ledger.jsonl');
+  const line = strangeLine(ledger);
+  if (line !== null)
+    throw refusal(
+      'run/unreadable',
+      `${ledger}:${line}: is no receipt, so nobody can tell which rollouts are finished. ${restore}`,
+    );
+  const differences = differencesFrom(before, folder, next, tasks);
+  if (differences.length > 0)
+    throw refusal(
+      'run/another',
+      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or the options it was begun with`,
+    );
+  return before;
+}
+
+const restore = 'Choose another --out, or put that file back as it was';
+
+function refusal(code: string, message: string): Fault {
+  return new Fault({ who: 'infrastructure', code, message });
+}
+
+/** The names in a folder; none where there is no such folder. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function differencesFrom(
+  before: RunFile,
+  folder: string,
+  next: RunFile,
+  tasks: readonly { readonly id: string; readonly hash: string }[],
+): readonly string[] {
+  const settings = settingsThatDiffer(before, next).map(
+    ({ label, values: [was, is] }) => `its ${label} is ${was}, now it would be ${is}`,
+  );
+  const hashes = new Map(tasks.map(({ id, hash }) => [id, hash]));
+  const changed = new Set(
+    finishedRollouts(join(folder, 'ledger.jsonl')).flatMap(({ task }) =>
+      (hashes.get(task.id) ?? task.hash) === task.hash ? [] : [`task ${task.id} has changed since`],
+    ),
+  );
+  return [...settings, ...changed];
+}
+
+/** What of a run is the same in each of its rollouts. */
+export type RunSettings = Pick<RunFile, keyof typeof labels | 'models'>;
+
+type SettingDifference = { readonly label: string; readonly values: readonly [string, string] };
+
+/** Returns the settings in which two runs differ, in words, with what each has. */
+export function settingsThatDiffer(one: RunSettings, other: RunSettings): readonly SettingDifference[] {
+  const differences = (Object.keys(labels) as (keyof typeof labels)[])
+    .filter((name) => one[name] !== other[name])
+    .map(
+      (name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'nobody', other[name] ?? 'nobody'] }),
+    );
+  return [...differences, ...modelSettingsThatDiffer(one, other)];
+}
+
+/** A run of an older version does not describe how its models were asked, so it differs in nothing. */
+function modelSettingsThatDiffer({ models: one }: RunSettings, { models: other }: RunSettings) {
+  if (!one || !other) return [];
+  return modelRoles.flatMap((role): SettingDifference[] => {
+    const values = [one[role] ?? {}, other[role] ?? {}].map((settings) => canonicalJson(settings));
+    const [was = '', is = ''] = values.map((text) => (text === '{}' ? 'the default' : text));
+    return was === is ? [] : [{ label: modelLabels[role], values: [was, is] }];
+  });
+}
+
+const modelLabels = {
+  agent: "agent's model configuration",
+  user: "user's model configuration",
+  judge: "judge's model configuration",
+  tools: "tools' model configuration",
+} as const;
+
+const labels = {
+  domain: 'domain',
+  seed: 'seed',
+  basis: 'basis',
+  agent: "agent's seat",
+  user: "user's seat",
+  judge: 'judge',
+  policyHash: 'policy (by its hash)',
+} as const;

@@ -1,0 +1,34 @@
+import type { RolloutEvent } from '../../core/events/event.ts';
+import type { Reads } from '../../core/events/reads.ts';
+import type { SideNote } from '../files/sideNote.ts';
+import { sideNotes } from './recording.ts';
+
+/**
+ * What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. Of a result,
+ * how it differs from its output schema.
+ */
+export type GuardNote = Pick<SideNote, 'flaws' | 'withheld' | 'mismatch'>;
+
+/** Gives the guard's note on a step, or undefined where it had nothing to say. */
+export type GuardReader = (step: { readonly n: number; readonly event: RolloutEvent }) => GuardNote | undefined;
+
+/** Reads the notes of a rollout's guard from the sidecar of its recording, also while that is being written. */
+export function guardReader(recording: string): GuardReader {
+  const noteOf = sideNotes(recording);
+  return ({ n, event }) => {
+    if (event.type !== 'userReplied' && event.type !== 'rolloutEnded' && event.type !== 'toolReturned')
+      return undefined;
+    const { flaws, withheld, mismatch } = noteOf(n) ?? {};
+    if (!flaws && !withheld && !mismatch) return undefined;
+    return { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}), ...(mismatch ? { mismatch } : {}) };
+  };
+}
+
+/** What the call read whose result a step is, or undefined where nothing says so. */
+export type ReadsAt = (step: number) => Reads | undefined;
+
+/** Reads from the sidecar of a recording what its calls read, also while that is being written. */
+export function readsReader(recording: string): ReadsAt {
+  const noteOf = sideNotes(recording);
+  return (step) => noteOf(step)?.reads;
+}

@@ -1,0 +1,61 @@
+import type { Task } from '../../core/domain/task.ts';
+import { strangeTool } from '../../core/domain/tool.ts';
+import { numberFormsOf } from '../../core/events/message.ts';
+import type { RolloutState } from '../../core/events/state.ts';
+import { advance, begin, type Setting, stateHash } from '../../core/rollout/rollout.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { observedStream, randomStream, rolloutKey } from '../../core/values/random.ts';
+import type { Rollout } from './ports.ts';
+import { syncWrites } from './sync.ts';
+import type { Gold } from './verification.ts';
+
+/** Gold worlds that no random number went into: a lane works each out once. */
+const goldWorlds = new WeakMap<Setting, Map<Task, Gold & { readonly now: string }>>();
+const goldWorldsKept = 256;
+
+/**
+ * The world after the task's gold actions of both seats, from the same start. A gold action that fails changes
+ * nothing (tau2-bench does the same); after one that succeeds the domain's `sync` runs, as in the rollout itself.
+ */
+export function goldWorld(rollout: Rollout, state: RolloutState): Promise<Gold> | Gold {
+  const found = goldWorlds.get(rollout.setting)?.get(rollout.task);
+  return found?.now === state.started.now ? found : playGold(rollout, state);
+}
+
+async function playGold(rollout: Rollout, { started, start }: RolloutState): Promise<Gold> {
+  const { setting, task, ports } = rollout;
+  const { hosted } = setting.domain;
+  let isRandom = false;
+  const steps: Gold['steps'][number][] = [];
+  const callTool = ports.callGold ?? ports.callTool;
+  let state: RolloutState = { ...begin(setting, started)[0], world: start };
+  for (const [index, action] of task.actions.entries()) {
+    const tool =
+      setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by) ??
+      (hosted && strangeTool(hosted.name, action.tool, action.by));
+    // What a model would answer, and what lies outside, is no part of the gold world.
+    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
+    const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
+      isRandom = true;
+    });
+    const { tool: name, arguments: values } = action;
+    const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...numberFormsOf(action) };
+    const context = { world: state.world, now: started.now, random, step: index };
+    const { writes: called, isError, content } = await callTool(tool, call, context);
+    [state] = advance(setting, state, { type: 'worldEdited', writes: called });
+    const isSynced = setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false;
+    const synced = isSynced ? await syncWrites(rollout, state) : [];
+    [state] = advance(setting, state, { type: 'worldEdited', writes: synced });
+    steps.push({ turn: action.turn ?? 0, content, world: state.world, writes: [...called, ...synced] });
+  }
+  const gold = { world: state.world, steps };
+  if (isRandom) return gold;
+  // A world that was hashed is compared by its hash.
+  stateHash(state);
+  const known = goldWorlds.get(setting) ?? new Map();
+  goldWorlds.set(setting, known);
+  const [oldest] = known.keys();
+  if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
+  known.set(task, { now: started.now, ...gold });
+  return gold;
+}

@@ -1,0 +1,415 @@
+import { randomUUID } from 'node:crypto';
+import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
+import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { exactArguments } from '../../core/values/largeIntegers.ts';
+import { attachmentsOf, type Media } from '../../core/values/media.ts';
+import { withTexts } from '../../core/values/texts.ts';
+import type { Location } from '../files/diagnostic.ts';
+import { Fault } from '../files/fault.ts';
+import { AnswerTooLong } from '../keys/boundFetch.ts';
+import { fillPlaceholders } from '../keys/placeholders.ts';
+import { redactedValue } from '../keys/secrets.ts';
+import { misfitOf } from '../load/arguments.ts';
+import { integersIn } from '../load/exactErrors.ts';
+import { McpConnection, namesSession } from '../mcp/connection.ts';
+import type { Declared } from '../mcp/declared.ts';
+import { isRefused, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from '../mcp/errors.ts';
+import { type Address, addressOf, httpTransport, withoutQuery } from '../mcp/httpTransport.ts';
+import { InstanceFolder } from '../mcp/instanceFolder.ts';
+import { mismatchOf } from '../mcp/outputSchema.ts';
+import {
+  callProblem,
+  culpritOf,
+  httpProblem,
+  isBroken,
+  isMisunderstood,
+  legacyTransport,
+  type Problem,
+  sharedSession,
+  startLimitOf,
+  startProblem,
+  timeLimitProblem,
+  tooLongProblem,
+  versionProblem,
+  wordsOf,
+} from '../mcp/problems.ts';
+import { dataOf, type ReadResult, readResult } from '../mcp/result.ts';
+import { ServerOutput } from '../mcp/serverOutput.ts';
+import { stdioTransport } from '../mcp/serverProgram.ts';
+import { snapshotArgument, snapshotOf, stateIn } from '../mcp/state.ts';
+import { type ListedTool, listTools } from '../mcp/toolList.ts';
+import { isLegacySse, taskRefusal } from '../mcp/unsupported.ts';
+import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
+
+type McpStart = {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Where the server is declared, for the messages of its faults. */
+  readonly at?: Location | undefined;
+  /** The date and time of the rollout, for servers that can be given one. */
+  readonly now?: string;
+  /** Ends a start that is under way, and refuses later ones. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets what a person may want to know and no call shows. */
+  readonly log?: (text: string) => void;
+};
+
+type SendOptions = SourceCallOptions & {
+  /** Characters that the result may have; no limit by default. */
+  readonly maxLength?: number;
+};
+
+/**
+ * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
+ * server gets its own session.
+ * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
+ * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
+ * A server that cannot be reached, exits or does not answer with MCP is a `Fault` that names it.
+ */
+export async function startMcpServer(
+  name: string,
+  server: McpServer,
+  folder: string,
+  options: McpStart = {},
+): Promise<ToolSource> {
+  const instance = new McpInstance(name, server, folder, options);
+  await instance.open();
+  return instance;
+}
+
+/** Returns the tools of a server, of all pages of its list. Starts the server for that, and ends it. */
+export async function listMcpTools(
+  name: string,
+  server: McpServer,
+  folder: string,
+  options: McpStart = {},
+): Promise<readonly ListedTool[]> {
+  const instance = new McpInstance(name, server, folder, options);
+  await instance.open();
+  await instance.close();
+  return instance.listed;
+}
+
+/** What a call gives, with what only the engine itself needs. */
+type SentResult = SourceResult & Pick<ReadResult, 'texts' | 'data'>;
+
+class McpInstance implements ToolSource {
+  listed: readonly ListedTool[] = [];
+  readonly snapshot?: () => Promise<Json>;
+  readonly restore?: (saved: Json) => Promise<void>;
+  #server: McpServer;
+  readonly #signal: AbortSignal | undefined;
+  readonly #log: (text: string) => void;
+  readonly #declared: Declared;
+  readonly #instance = new InstanceFolder();
+  readonly #output: ServerOutput;
+  #connection: McpConnection | null = null;
+  /** Whether the server may keep what a fresh one lacks: after a write, a setup, or a restored snapshot. */
+  #hasChanged = false;
+  #address: Address | null = null;
+
+  constructor(
+    name: string,
+    server: McpServer,
+    folder: string,
+    { environment = process.env, at, now, signal, log = () => undefined }: McpStart,
+  ) {
+    this.#server = server;
+    this.#signal = signal;
+    this.#log = log;
+    this.#output = new ServerOutput(server.maxMessageSize);
+    const faultOf = (code: string, what: string) => this.#fault(code, what);
+    const values = { domainFolder: folder, instanceFolder: this.#instance.path, ...(now === undefined ? {} : { now }) };
+    const filled = fillPlaceholders(values, environment, (problem) =>
+      problem.type === 'unknown'
+        ? faultOf('mcp/placeholder', problem.message)
+        : faultOf(
+            'mcp/variable',
+            `it needs the environment variable ${problem.variable}, which is not set. Set it, and start again`,
+          ),
+    );
+    this.#declared = { name, folder, at, filled, faultOf };
+    const { snapshot, restore } = server;
+    if (snapshot) this.snapshot = () => this.#takeSnapshot(snapshot.tool, snapshot.arguments as JsonObject);
+    if (restore) {
+      this.restore = async (saved) => {
+        const value = snapshotArgument(saved, this.#tool(restore.tool), restore.argument);
+        await this.#ask('restore', restore.tool, { [restore.argument]: value });
+        this.#hasChanged = true;
+      };
+    }
+  }
+
+  get tools(): readonly Tool[] {
+    return this.listed.map(({ tool }) => tool);
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.#openSession().catch((error: unknown) => {
+        // Nothing has been called in a session that the server forgot, or before a connection broke.
+        const isHttp = this.#server.type === 'http';
+        if (!(error instanceof SessionLost) && !(isHttp && isBroken(error))) throw error;
+        return this.#openSession();
+      });
+    } catch (error) {
+      await this.close();
+      throw error instanceof Fault ? this.#ownFault(error) : await this.#startFault(error);
+    }
+  }
+
+  async #openSession(): Promise<void> {
+    const connection = new McpConnection();
+    const signal = this.#signal;
+    const cut = () => connection.cut(signal?.reason as Error);
+    signal?.addEventListener('abort', cut, { once: true });
+    try {
+      signal?.throwIfAborted();
+      const server = this.#server;
+      if (server.type === 'http') this.#address = addressOf(server, this.#declared);
+      const transport =
+        server.type === 'http'
+          ? httpTransport(this.#address as Address, connection, server.maxMessageSize)
+          : stdioTransport(server, this.#declared, this.#instance, this.#output);
+      await connection.open(transport, server.type === 'http' ? server.url : '', startLimitOf(server));
+      const listed = await this.#list(connection);
+      signal?.throwIfAborted();
+      // A server may echo what it was given in a description or a schema.
+      this.listed = redactedValue(withTexts(listed, (text) => this.#instance.mask(text)));
+      if (connection.sharesSession && this.#keepsState) throw this.#fault(...sharedSession);
+      this.#connection = connection;
+    } catch (error) {
+      await connection.close();
+      // The other rollout has ended the session; a third one may have started it again.
+      if (connection.sharesSession && (error instanceof SessionLost || namesSession(error)))
+        throw this.#fault(...sharedSession);
+      const { unknownVersion } = connection.client;
+      if (unknownVersion === undefined || !isMisunderstood(error)) throw error;
+      throw this.#fault(...versionProblem(unknownVersion, error));
+    } finally {
+      signal?.removeEventListener('abort', cut);
+    }
+  }
+
+  /** Whether what one call does may matter to a later one or to the reward. */
+  get #keepsState(): boolean {
+    const { state, reader } = this.#server;
+    return state !== 'none' || reader !== undefined || this.tools.some(({ effect }) => effect === 'write');
+  }
+
+  #tool(name: string): Tool | undefined {
+    return this.listed.find(({ tool }) => tool.name === name && !isLeftOut(tool))?.tool;
+  }
+
+  #list(connection: McpConnection): Promise<readonly ListedTool[]> {
+    const { name, faultOf } = this.#declared;
+    return listTools(connection, { name, declared: this.#server }, this.#server.timeoutMs, faultOf);
+  }
+
+  async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
+    const tool = this.#tool(name);
+    const problem = tool ? misfitOf(tool, args, options.integers) : `there is no tool named "${name}"`;
+    if (problem) return { content: `Error: ${problem}`, isError: true, isUnchanged: true };
+    const {
+      texts: _,
+      data: __,
+      ...result
+    } = await this.#send(name, args, {
+      ...options,
+      maxLength: longestResultOf(this.#server),
+    });
+    return result;
+  }
+
+  async read(reader: Reader | undefined = this.#server.reader as Reader | undefined): Promise<Json> {
+    if (!reader)
+      throw this.#fault(
+        'mcp/no-reader',
+        `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
+      );
+    const result = await this.#ask('reader', reader.tool, reader.arguments);
+    const { lines } = reader;
+    if (lines === undefined) return stateIn(dataOf(result, this.#tool(reader.tool)?.outputSchema), lines);
+    // Lines are of the text, whatever the server has as data.
+    const { data: _, ...shown } = result;
+    return stateIn(dataOf(shown), lines);
+  }
+
+  /** Starts the server again where its files or arguments are other ones, and makes the calls. */
+  async setUp(data: Json): Promise<void> {
+    const read = serverSetUpSchema.safeParse(data);
+    if (!read.success) throw this.#setUpFault(read.error.issues.map(({ message }) => message).join('; '));
+    const { files, args, calls } = read.data;
+    if (files !== undefined || args !== undefined) {
+      const server = this.#server;
+      if (server.type === 'http')
+        throw this.#setUpFault('a server that runs already gets calls, but no files and args');
+      await this.#drop();
+      this.#server = { ...server, ...(files === undefined ? {} : { files }), ...(args === undefined ? {} : { args }) };
+      if (files !== undefined) this.#instance.clear();
+      await this.open();
+    }
+    for (const { tool, arguments: given } of calls) {
+      const { content, isError } = await this.call(tool, given as JsonObject);
+      if (isError) throw this.#setUpFault(`${tool} failed: ${content}`);
+      this.#hasChanged = true;
+    }
+  }
+
+  #setUpFault(what: string): Fault {
+    const problem = what.replace(/[.\s]+$/, '');
+    return this.#fault('mcp/set-up', `setUp of the task: ${problem}. Correct setUp.${this.#declared.name} of the task`);
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+    this.#instance.remove();
+  }
+
+  async #send(name: string, args: JsonObject, options: SendOptions): Promise<SentResult> {
+    const tool = this.#tool(name);
+    const argument = tool?.idempotencyKey;
+    // The engine's own calls have no key, and a server may refuse a call without the argument.
+    const { signal, idempotencyKey = argument === undefined ? undefined : randomUUID() } = options;
+    const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#server.timeoutMs;
+    const filled = this.#instance.fill(args);
+    const keyed = argument && idempotencyKey ? { ...filled, [argument]: idempotencyKey } : filled;
+    const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
+    const { parameters = {} } = tool ?? {};
+    // The engine's own calls may name a tool that no seat is offered.
+    const request = {
+      name: tool ? nameOnServer(tool) : name,
+      arguments: exactArguments(parameters, keyed, integersIn(parameters, filled, options.integers)),
+      ...meta,
+    };
+    try {
+      const result = await this.#callOnce(request, tool, { ...options, timeoutMs });
+      const mismatch = tool && mismatchOf(tool, result);
+      if (this.#connection?.takeChangedTools())
+        this.#log(
+          `MCP server "${this.#declared.name}": after ${name}, the list of its tools has changed. ${changedTools}`,
+        );
+      return {
+        content: this.#redact(result.content),
+        isError: result.isError,
+        ...attachmentsOf({ ...result, media: result.media?.map((media) => this.#redactMedia(media)) }),
+        ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
+        ...(result.texts === undefined ? {} : { texts: result.texts.map((text) => this.#redact(text)) }),
+        ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),
+      };
+    } catch (error) {
+      if (error instanceof ServerError || error instanceof ResultTooLong || error instanceof AnswerTooLong)
+        return { content: `Error: ${this.#redact(wordsOf(error))}`, isError: true };
+      if (signal?.aborted) throw error;
+      throw await this.#callFault(name, timeoutMs, error);
+    }
+  }
+
+  /** Calls a tool, and again on a fresh server where the old one refused the call or had ended, and kept nothing yet. */
+  async #callOnce(
+    request: { readonly name: string },
+    tool: Tool | undefined,
+    { timeoutMs, signal, maxLength }: SendOptions & { readonly timeoutMs: number },
+  ): Promise<ReadResult> {
+    const isWrite = tool?.effect === 'write';
+    const make = async () => {
+      if (!this.#connection || this.#connection.isClosed) throw new NotSent();
+      const { resetTimeoutOnProgress, maxTotalTimeoutMs = mostExtensions * timeoutMs } = this.#server;
+      const total = resetTimeoutOnProgress ? { maxTotalTimeoutMs } : {};
+      const sent = await this.#connection.callTool(request, { timeoutMs, signal, ...total });
+      const refusal = taskRefusal(request.name, sent);
+      return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };
+    };
+    let isExecuted = true;
+    try {
+      return await make().catch(async (error: unknown) => {
+        isExecuted = !(error instanceof SessionLost || error instanceof NotSent);
+        // A fresh server may take the place of this one where nothing of the rollout is lost with it.
+        if (isExecuted || this.#hasChanged) throw error;
+        await this.#drop();
+        await this.open();
+        isExecuted = true;
+        return make();
+      });
+    } finally {
+      this.#hasChanged ||= isWrite && isExecuted;
+    }
+  }
+
+  /** Returns a text of the server without secrets, and with the placeholder for the folder of this instance. */
+  #redact(text: string): string {
+    return this.#instance.mask(this.#declared.filled.redact(text));
+  }
+
+  #redactMedia({ data, uri, ...rest }: Media): Media {
+    return {
+      ...rest,
+      data: this.#declared.filled.redact(data),
+      ...(uri === undefined ? {} : { uri: this.#redact(uri) }),
+    };
+  }
+
+  /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
+  async #ask(purpose: string, tool: string, args: JsonObject): Promise<SentResult> {
+    const result = await this.#send(tool, args, {});
+    if (result.isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${result.content}`);
+    return result;
+  }
+
+  async #takeSnapshot(tool: string, args: JsonObject): Promise<Json> {
+    const result = await this.#ask('snapshot', tool, args);
+    return snapshotOf(result, this.#tool(tool)?.outputSchema);
+  }
+
+  async #startFault(error: unknown): Promise<Fault> {
+    const server = this.#server;
+    if (server.type !== 'http') return this.#fault(...startProblem(server, error));
+    if (this.#address && isRefused(error) && (await isLegacySse(this.#address.url, this.#address.headers)))
+      return this.#fault(...legacyTransport(withoutQuery(this.#address.url.href)));
+    return this.#fault(...httpProblem(server, null, error, this.#declared.filled.variables()));
+  }
+
+  async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
+    if (error instanceof Fault) return this.#ownFault(error);
+    if (error instanceof TimeLimitExceeded) return this.#fault(...timeLimitProblem(tool, error, timeoutMs));
+    const server = this.#server;
+    if (server.type !== 'http') {
+      await this.#drop();
+      return this.#fault(...callProblem(tool, error));
+    }
+    const fault = this.#fault(...httpProblem(server, tool, error, this.#declared.filled.variables()));
+    // A session outlives its connections: only a server that does not know it any more has lost it.
+    if (fault.failure.code === 'mcp/session') await this.#drop();
+    return fault;
+  }
+
+  /** An answer that is too long is the failure of this server. */
+  #ownFault(fault: Fault): Fault {
+    return fault instanceof AnswerTooLong ? this.#fault(...tooLongProblem(fault)) : fault;
+  }
+
+  #fault(...[code, what]: Problem): Fault {
+    const server = this.#server;
+    const { name, at, filled } = this.#declared;
+    const where = server.type === 'http' ? withoutQuery(server.url) : [server.command, ...server.args].join(' ');
+    const text = this.#output.describe(`MCP server "${name}" (${where}): ${what}`);
+    const place = at ? { file: at.file, line: at.line } : {};
+    return new Fault({ who: culpritOf(code), code, message: filled.redact(text), ...place });
+  }
+
+  async #drop(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = null;
+    await connection?.close();
+  }
+}
+
+/** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
+const changedTools =
+  'The agent keeps the tools that were listed at the start. If it needs the others, log in by env, args or headers, so that the first list has them';
+
+/** Returns how many characters a result of a call by an agent may have. */
+const longestResultOf = ({ maxResultLength = 10 * 1024 * 1024 }: McpServer) => maxResultLength;
+
+/** How many time limits a call may take that reports progress, by default. */
+const mostExtensions = 10;

@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { comparedFields } from '../../core/domain/comparedFields.ts';
+import type { Domain, DomainFile } from '../../core/domain/domain.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { outsideSource, type Tool } from '../../core/domain/tool.ts';
+import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
+import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
+import { excerpt } from '../../core/rules/finding.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { exactJsonOf } from '../../core/values/largeIntegers.ts';
+import { attachmentsOf } from '../../core/values/media.ts';
+import { goldSource } from '../../core/verifiers/assertions.ts';
+import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
+import { cancelled, Fault } from '../files/fault.ts';
+import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
+import type { CallAnswer, HostedAnswer, PythonAnswer } from '../lanes/laneMessage.ts';
+import { misfitOf } from '../load/arguments.ts';
+import { sentArguments } from '../load/exactErrors.ts';
+import type { SharedTools } from './sharedTools.ts';
+import type { ToolSource } from './toolSource.ts';
+
+type Asked<Type extends CheckedQuestion['type']> = Extract<CheckedQuestion, { readonly type: Type }>;
+type Answered<T> = {
+  readonly answer: T;
+  readonly attempts: number;
+  /** How the result differs from the output schema of its tool. */
+  readonly mismatch?: string | undefined;
+};
+
+/** The tools outside the lane as one rollout has them: its own instance of every source. */
+export class RolloutTools {
+  readonly #shared: SharedTools;
+  /** Names the rollout to the processes that serve many, and makes its idempotency keys unlike any other's. */
+  readonly #session = randomUUID();
+  /** Aborts when the rollout closes, which may be while its sources start. */
+  readonly #closing = new AbortController();
+  #opening: Promise<ReadonlyMap<string, ToolSource>> = Promise.resolve(new Map());
+  #sources: ReadonlyMap<string, ToolSource> = new Map();
+  #task: Task | null = null;
+  /** Lets the next rollout use the servers whose state is shared. */
+  #endTurn: () => void = () => undefined;
+  #usesPython = false;
+  /** Sessions of this rollout, and the environments that have them. */
+  readonly #hosted = new Map<string, string>();
+  readonly #isWithin: boolean;
+
+  /** @param isWithin whether another rollout's turn includes this one */
+  constructor(shared: SharedTools, isWithin = false) {
+    this.#shared = shared;
+    this.#isWithin = isWithin;
+  }
+
+  /** Starts a fresh instance of every source, with the task's own start. Rejects where the rollout closes meanwhile. */
+  async open(task: Task): Promise<void> {
+    await this.#closeSources();
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    this.#task = task;
+    this.#shared.throwUnlessSetUpApproved(task);
+    if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
+    if (signal.aborted) this.#endTurn();
+    this.#opening = this.#shared.open(this.#session, task.now, signal);
+    const sources = await this.#opening;
+    signal.throwIfAborted();
+    this.#sources = sources;
+    for (const [name, data] of Object.entries(task.setUp ?? {})) {
+      if (name === this.#shared.hosted?.name) continue;
+      await this.#placedAtSetUp(name, async () => {
+        const source = this.#source(name);
+        if (!source.setUp)
+          throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
+        await source.setUp(data as Json);
+      });
+    }
+  }
+
+  /** Sets up a source. A fault of the environment gets the place in the task: a person corrects it there. */
+  async #placedAtSetUp<T>(name: string, setUp: () => Promise<T>): Promise<T> {
+    try {
+      return await setUp();
+    } catch (error) {
+      const at = this.#task && this.#shared.placeOfSetUp(this.#task, name);
+      if (!(error instanceof Fault) || error.failure.who !== 'environment' || !at) throw error;
+      const { failure, reason, note } = error;
+      throw new Fault({ ...failure, file: at.file, line: at.line }, { reason, note });
+    }
+  }
+
+  /** Ends the sources for good, those that are starting too. Never rejects. */
+  close(): Promise<void> {
+    this.#closing.abort(cancelled());
+    return this.#closeSources();
+  }
+
+  async #closeSources(): Promise<void> {
+    const sources = await this.#opening.catch(() => new Map<string, ToolSource>());
+    this.#sources = new Map();
+    await Promise.all([...sources.values()].map((source) => source.close().catch(() => undefined)));
+    const drop = { timeoutMs: 5000, what: 'forgetting a rollout' };
+    if (this.#usesPython)
+      await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);
+    this.#usesPython = false;
+    for (const [session, environment] of this.#hosted)
+      await this.#shared
+        .environment(environment)
+        .request('drop', { session }, drop)
+        .catch(() => undefined);
+    this.#hosted.clear();
+    this.#endTurn();
+  }
+
+  /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
+  async call(
+    tool: Tool,
+    { source: name, arguments: args, step, ...forms }: Asked<'tool'>,
+    state: DomainFile['environments'][string]['state'] | undefined,
+    signal: AbortSignal,
+  ): Promise<Answered<CallAnswer>> {
+    const source = this.#source(name);
+    const key = tool.effect === 'write' || tool.idempotencyKey ? { idempotencyKey: this.#key(step) } : {};
+    const options = { signal, timeoutMs: tool.timeoutMs, ...numberFormsOf(forms), ...key };
+    const make = () => source.call(tool.name, args, options);
+    const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
+    const { content, isError, isUnchanged, mismatch } = result;
+    const answer = { content, isError, ...attachmentsOf(result) };
+    // A tool may have written before it failed.
+    if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
+    const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
+    return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
+  }
+
+  /** A call of a tool in Python that works on the engine's database. */
+  async callPython(tool: Tool, asked: Asked<'python'>, signal: AbortSignal): Promise<Answered<PythonAnswer>> {
+    const { python, calls } = this.#shared;
+    if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
+    const { arguments: args, floats, integers, isFresh, changes, now, seed, step } = asked;
+    const misfit = misfitOf(tool, args, integers);
+    if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
+    this.#usesPython = true;
+    const session = this.#session;
+    const params = {
+      session,
+      fresh: isFresh,
+      changes,
+      tool: tool.name,
+      arguments: sentArguments(tool.parameters, args, integers),
+      floats,
+      now,
+      seed,
+      key: this.#key(step),
+    };
+    const call = { timeoutMs: tool.timeoutMs, what: tool.name, signal };
+    const { result, attempts } = await calls.make(tool, signal, () =>
+      python.request<PythonAnswer | { readonly stale: true }>('call', params, call),
+    );
+    return { answer: 'stale' in result ? { isStale: true } : (result as PythonAnswer), attempts };
+  }
+
+  /** Something that the environment does which works on the domain's database. */
+  async askHosted(
+    { environment, method, params, instance, isFresh, changes, timeoutMs = 30_000 }: Asked<'hosted'>,
+    signal: AbortSignal,
+  ): Promise<HostedAnswer> {
+    const session = instance === undefined ? this.#session : `${this.#session} ${instance}`;
+    this.#hosted.set(session, environment);
+    const what = method === 'call' || method === 'ask' ? String(params['tool']) : method.replace('_', ' ');
+    const sent = { session, fresh: isFresh, changes, ...params };
+    const process = this.#shared.environment(environment);
+    const ask = () =>
+      process.request<HostedAnswer | { readonly stale: true }>(method, sent, { timeoutMs, what, signal });
+    const answer = await (method === 'set_up' ? this.#placedAtSetUp(environment, ask) : ask());
+    return 'stale' in answer ? { isStale: true } : answer;
+  }
+
+  /**
+   * The state that assertions look into: of a source, `source:name` for what an assertion of it says, or `source after the
+   * gold actions` for that of a fresh instance.
+   */
+  read(named: string): Promise<Json> {
+    const gold = goldSource(named);
+    if (gold !== null) return this.#readAfterGold(gold);
+    const [name = '', assertion] = named.split(':', 2);
+    const source = this.#source(name);
+    if (assertion === undefined) return source.read();
+    if (!source.assert)
+      throw unable('task/assertion', `"${name}" is no environment, so it has no assertion ${assertion}`);
+    return source.assert(assertion);
+  }
+
+  /** A gold action that fails changes nothing, as in the database. */
+  async #readAfterGold(name: string): Promise<Json> {
+    const task = this.#task;
+    if (!task) throw new Error('no rollout is open');
+    const apart = new RolloutTools(this.#shared, true);
+    try {
+      await apart.open(task);
+      const source = apart.#source(name);
+      const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
+      for (const { tool, arguments: args, ...forms } of own)
+        await source.call(tool, args as JsonObject, numberFormsOf(forms));
+      return await source.read();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.failure.code !== 'mcp/shared-session') throw error;
+      throw unable(
+        'task/one-session',
+        `sameAs: gold needs a second session for the gold actions, and "${name}" gives every client the same one. Compare its state with that: or path: in the assertions of the task`,
+      );
+    } finally {
+      await apart.close();
+    }
+  }
+
+  /**
+   * Brings fresh sources to the state that a recording's prefix left. A snapshot is restored; with `replay` the
+   * recorded calls are made again and every result is compared; `none` refuses as soon as a write was recorded.
+   */
+  async restore(domain: Domain, events: readonly RolloutEvent[]): Promise<void> {
+    const { mcpServers, environments } = domain.file;
+    const stateOf = (name: string) => (mcpServers[name] ?? environments[name])?.state ?? 'none';
+    for (const [name, source] of this.#sources) {
+      if (stateOf(name) !== 'snapshot') continue;
+      const saved = events.findLast((event) => event.type === 'sourceSaved' && event.source === name);
+      if (saved?.type !== 'sourceSaved') continue;
+      if (!source.restore)
+        throw unable(
+          'fork/no-restore',
+          `cannot continue from here: "${name}" declares state: snapshot, but no restore:`,
+        );
+      await source.restore(saved.snapshot as Json);
+    }
+    for (const { tool, source: name, content: recorded, args, forms, isChanged } of recordedCalls(domain, events)) {
+      const state = stateOf(name);
+      if (state === 'snapshot') continue;
+      if (state === 'none') {
+        if (tool.effect === 'read') continue;
+        const advice = 'Declare state: replay in domain.yaml if its calls can be made again';
+        throw unable(
+          'fork/no-state',
+          `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
+        );
+      }
+      const { content } = await this.#source(name).call(tool.name, args, forms);
+      const difference = isChanged ? null : resultDifference(domain.file, tool, recorded, content);
+      if (difference !== null)
+        throw unable(
+          'fork/mismatch',
+          `cannot continue from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
+        );
+    }
+  }
+
+  #key(step: number): string {
+    return `${this.#session}:${step}`;
+  }
+
+  #source(name: string): ToolSource {
+    const found = this.#sources.get(name);
+    if (found) return found;
+    throw unable(
+      'source/unknown',
+      `"${name}" is no tool source of this domain; domain.yaml declares ${[...this.#sources.keys()].join(', ') || 'none'}`,
+    );
+  }
+}
+
+type RecordedCall = {
+  readonly tool: Tool;
+  readonly source: string;
+  readonly args: JsonObject;
+  readonly forms: NumberForms;
+  readonly content: string;
+  /** A seeded fault changed what came back, so it says nothing of the source. */
+  readonly isChanged: boolean;
+};
+
+/** The calls of a recording that reached a source outside the lane, in order. */
+function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonly RecordedCall[] {
+  const found: RecordedCall[] = [];
+  let call: EventOf<'toolCalled'>['call'] | null = null;
+  let hasFault = false;
+  for (const event of events) {
+    if (event.type === 'toolCalled') [call, hasFault] = [event.call, false];
+    if (event.type === 'faultInjected') hasFault = true;
+    if (event.type !== 'toolReturned' || !call) continue;
+    const { name, arguments: args } = call;
+    const tool = domain.tools.find((each) => each.name === name);
+    const source = tool ? outsideSource(tool) : null;
+    // A fault that made an error of the call kept it from its source.
+    if (!tool || source === null || typeof args === 'string' || (hasFault && event.isError)) continue;
+    const forms = numberFormsOf(call);
+    found.push({ tool, source, args: args as JsonObject, forms, content: event.content, isChanged: hasFault });
+  }
+  return found;
+}
+
+/** Returns how a result differs from the recorded one, up to what the domain declares as volatile; null if it does not. */
+function resultDifference(file: DomainFile, tool: Tool, recorded: string, now: string): string | null {
+  const { volatile, compare } = comparedFields(file, tool);
+  if (recorded === now || volatile.includes(tool.name)) return null;
+  const [one, other] = [recorded, now].map(
+    (text) => comparable([exactJsonOf(text) ?? text], volatile, compare).texts[0],
+  );
+  const texts = `recorded: ${excerpt(recorded)}, now: ${excerpt(now)}`;
+  return one === other ? null : (differenceBetween(one ?? '', other ?? '', compare) ?? texts);
+}
+
+function unable(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code, message });
+}

@@ -1,0 +1,221 @@
+import { resolve } from 'node:path';
+import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../../core/domain/domain.ts';
+import type { Task } from '../../core/domain/task.ts';
+import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
+import { baseTask } from '../../core/domain/underPersona.ts';
+import type { JsonObject } from '../../core/values/json.ts';
+import { throwUnlessApproved } from '../approvals/approvals.ts';
+import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from '../approvals/effects.ts';
+import type { Location } from '../files/diagnostic.ts';
+import { Fault } from '../files/fault.ts';
+import type { Locations, Parts } from '../load/loadedDomain.ts';
+import { unlessAborted } from '../processes/unlessAborted.ts';
+import { keyOf } from '../source/items.ts';
+import { BridgeProcess } from './bridgeProcess.ts';
+import { EnvironmentSource } from './environmentSource.ts';
+import { pythonTool } from './pythonTool.ts';
+import { ToolCalls } from './toolCalls.ts';
+import type { ToolSource } from './toolSource.ts';
+
+/** The parts of a domain that its tools outside the lane need. */
+export type ToolDomain = {
+  readonly folder: string;
+  readonly file: DomainFile;
+  readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
+  /** The file of the tools in Python, or null when the domain has none. */
+  readonly pythonFile: string | null;
+  readonly locations: Pick<Locations, 'mcpServers'>;
+  readonly parts: Pick<Parts, 'tasks'>;
+};
+
+/** What the rollouts of a domain share of the tools outside the lane: Python processes and rate limits. */
+export class SharedTools {
+  readonly calls = new ToolCalls();
+  readonly #log: (text: string) => void;
+  readonly #domain: ToolDomain;
+  /** Hashes of what may be started or reached. */
+  readonly #approved: ReadonlySet<string>;
+  readonly #environments: ReadonlyMap<string, BridgeProcess>;
+  /** Resolves when no rollout uses the servers whose state is shared. */
+  #free: Promise<unknown> = Promise.resolve();
+  /** What each server said of its tools when the run began: the agent is shown that. */
+  readonly #described = new Map<string, readonly Tool[]>();
+  /** The process of the tools in Python, or null when the domain has none. */
+  readonly python: BridgeProcess | null;
+  /** What the environment said of itself that works on the domain's database; null before, and where there is none. */
+  hosted: HostedEnvironment | null = null;
+
+  /** Throws an `ApprovalQuestion` for a domain whose effects are not approved: nothing of it is started then. */
+  constructor(domain: ToolDomain, log: (text: string) => void) {
+    const effects = effectsOfDomain(domain);
+    throwUnlessApproved(effects);
+    this.#approved = new Set(effects.effects.map(hashOfEffect));
+    this.#domain = domain;
+    this.#log = log;
+    const { folder, file, world, pythonFile } = domain;
+    const interpreter = (given: string | undefined) => given?.replaceAll('${domainFolder}', folder);
+    const common = { folder, log, network: file.network };
+    const hint = (key: string) => `Install it, or name one with ${key} in domain.yaml`;
+    this.python = pythonFile
+      ? new BridgeProcess({
+          ...common,
+          label: file.pythonTools,
+          kind: 'tools',
+          file: pythonFile,
+          base: world,
+          python: interpreter(file.python),
+          pythonHint: hint('python:'),
+        })
+      : null;
+    this.#environments = new Map(
+      Object.entries(file.environments).map(([name, declared]) => {
+        const settings = {
+          ...common,
+          label: `environment "${name}"`,
+          file: resolve(folder, declared.file ?? 'environment.py'),
+          python: interpreter(declared.python ?? file.python),
+          pythonHint: hint(`environments.${name}.python:`),
+        };
+        if (declared.adapter === undefined) return [name, new BridgeProcess({ ...settings, kind: 'environment' })];
+        const adapter = { name: declared.adapter, settings: declared.settings };
+        return [name, new BridgeProcess({ ...settings, kind: 'database', adapter, base: world })];
+      }),
+    );
+  }
+
+  /** Every tool outside the lane whose description is not in a file: Python, environments, MCP servers. */
+  async describe(): Promise<readonly Tool[]> {
+    const { file } = this.#domain;
+    const lists = await Promise.all([
+      this.#pythonTools(),
+      ...Object.keys(file.environments).map((name) => this.#environmentTools(name)),
+      ...Object.entries(file.mcpServers).map(async ([name, server]) => {
+        const started = await this.#startServer(name, server, file.now);
+        await started.close();
+        this.#described.set(name, started.tools);
+        return started.tools;
+      }),
+    ]);
+    return lists.flat();
+  }
+
+  /**
+   * Waits until no other rollout uses a server whose state is shared. Returns what ends the turn. Rejects when the signal
+   * aborts.
+   */
+  async takeTurn(signal: AbortSignal): Promise<() => void> {
+    const isShared = Object.values(this.#domain.file.mcpServers).some(({ sharedState }) => sharedState);
+    if (!isShared) return () => undefined;
+    const before = this.#free;
+    const turn = Promise.withResolvers<void>();
+    this.#free = before.then(() => turn.promise);
+    try {
+      await unlessAborted(before, signal);
+    } catch (error) {
+      turn.resolve();
+      throw error;
+    }
+    return turn.resolve;
+  }
+
+  /**
+   * A fresh instance of every source that keeps state outside, for one rollout.
+   * @param now its date and time, in place of the domain's
+   * @param signal ends the start: what was started until then is closed before the promise rejects
+   */
+  async open(session: string, now: string | undefined, signal: AbortSignal): Promise<ReadonlyMap<string, ToolSource>> {
+    const { file } = this.#domain;
+    const sources = new Map<string, ToolSource>();
+    try {
+      for (const [name, server] of Object.entries(file.mcpServers)) {
+        const source = await this.#startServer(name, server, now ?? file.now, signal);
+        sources.set(name, source);
+        this.#requireSame(name, source.tools);
+      }
+      for (const [name, declared] of Object.entries(file.environments)) {
+        if (declared.state === 'database') continue;
+        const tools = await this.#environmentTools(name);
+        const source = new EnvironmentSource(name, declared, this.environment(name), session, tools);
+        signal.throwIfAborted();
+        await source.reset();
+        sources.set(name, source);
+      }
+    } catch (error) {
+      await Promise.allSettled([...sources.values()].map((source) => source.close()));
+      throw error;
+    }
+    return sources;
+  }
+
+  close(): void {
+    this.python?.close();
+    for (const environment of this.#environments.values()) environment.close();
+  }
+
+  async #startServer(name: string, server: McpServer, now: string, signal?: AbortSignal): Promise<ToolSource> {
+    const { folder, locations } = this.#domain;
+    // The client is loaded only for domains that have servers: it would double the time to the first stop.
+    const { startMcpServer } = await import('./mcp.ts');
+    const at = locations.mcpServers.get(name);
+    return startMcpServer(name, server, folder, { at, now, signal, log: this.#log });
+  }
+
+  #requireSame(name: string, tools: readonly Tool[]): void {
+    // A tool that is left out may have the name of another one.
+    const usable = tools.filter((tool) => !isLeftOut(tool));
+    const changed = this.#described.get(name)?.find((tool) => {
+      if (isLeftOut(tool)) return false;
+      const now = usable.find((each) => each.name === tool.name);
+      return JSON.stringify(now?.parameters) !== JSON.stringify(tool.parameters);
+    });
+    if (!changed) return;
+    const { file, line } = this.#domain.locations.mcpServers.get(name) ?? {};
+    throw new Fault({
+      who: 'environment',
+      code: 'mcp/changed',
+      message: `MCP server "${name}": its tool ${changed.name} takes other arguments than when the run began, and the agent is shown those. Start again`,
+      ...(file ? { file } : {}),
+      ...(line ? { line } : {}),
+    });
+  }
+
+  async #pythonTools(): Promise<readonly Tool[]> {
+    const told = (await this.python?.describe()) ?? [];
+    return told.map((each) => pythonTool(each, { type: 'python' }, this.#domain.file.toolTimeoutMs));
+  }
+
+  async #environmentTools(name: string): Promise<readonly Tool[]> {
+    const { timeoutMs = 0, tools = {} } = this.#domain.file.environments[name] ?? {};
+    const process = this.environment(name);
+    const told = await process.describe();
+    const isHosted = hostedName(this.#domain.file) === name;
+    if (isHosted) this.hosted = { name, ...process.hosted };
+    const type = isHosted ? ('python' as const) : ('environment' as const);
+    return told.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
+  }
+
+  /** Throws a `Fault` where a task starts what was not part of the approval: its file may have changed since. */
+  throwUnlessSetUpApproved(task: Task): void {
+    const isNew = (effect: Effect) => !this.#approved.has(hashOfEffect(effect));
+    const effects = taskEffects(this.#domain.file, [task]).filter(isNew);
+    if (effects.length === 0) return;
+    throw new Fault({
+      who: 'environment',
+      code: 'effects/not-approved',
+      message: `the task's setUp was not approved with the domain: ${describeEffects({ effects }).join('; ')}. Start again to be asked about it`,
+    });
+  }
+
+  /** Returns where a task sets up one of the domain's sources; undefined for a task that no file has any more. */
+  placeOfSetUp(task: Task, source: string): Location | undefined {
+    const placed = this.#domain.parts.tasks.find(({ value }) => value.id === baseTask(task.id));
+    return placed && keyOf(placed, 'setUp', source);
+  }
+
+  /** The process of an environment of domain.yaml. */
+  environment(name: string): BridgeProcess {
+    const found = this.#environments.get(name);
+    if (!found) throw new Error(`this domain has no environment ${name}`);
+    return found;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Tool } from '../../core/domain/tool.ts';
+import type { NumberForms } from '../../core/events/message.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import type { Attachments } from '../../core/values/media.ts';
+
+export type SourceResult = Attachments & {
+  readonly content: string;
+  readonly isError: boolean;
+  /** Whether the call is known to have changed nothing: it did not reach the source, or its changes were taken back. */
+  readonly isUnchanged?: boolean;
+  /** How it differs from the output schema of its tool. */
+  readonly mismatch?: string;
+  /** The state after the call, where the source gives it along. */
+  readonly snapshot?: Json;
+};
+
+export type SourceCallOptions = NumberForms & {
+  readonly signal?: AbortSignal;
+  /** The same for every attempt of one call, so that a source can tell an attempt from another call. */
+  readonly idempotencyKey?: string;
+  /** In place of the source's own. */
+  readonly timeoutMs?: number;
+};
+
+/** A call whose result is the state of a source. */
+export type Reader = { readonly tool: string; readonly arguments: JsonObject; readonly lines?: string | undefined };
+
+/** State outside the engine, with its tools: an MCP server or a Python environment, the instance of one rollout. */
+export type ToolSource = {
+  readonly tools: readonly Tool[];
+  readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
+  /** The state, by the declared reader or another one. */
+  readonly read: (reader?: Reader) => Promise<Json>;
+  /** What an assertion function of the source says of its state. */
+  readonly assert?: (name: string) => Promise<Json>;
+  /** Puts a task's own start on a fresh instance. */
+  readonly setUp?: (data: Json) => Promise<void>;
+  readonly snapshot?: () => Promise<Json>;
+  readonly restore?: (snapshot: Json) => Promise<void>;
+  readonly close: () => Promise<void>;
+};

@@ -1,0 +1,223 @@
+import { basename } from 'node:path';
+import { personaIds } from '../engine/core/domain/persona.ts';
+import { ruleIds } from '../engine/core/domain/policy.ts';
+import { taskIds } from '../engine/core/domain/task.ts';
+import { nameOnServer } from '../engine/core/domain/tool.ts';
+import { type Edit, type Location, placeAt } from '../engine/shell/files/diagnostic.ts';
+import type { TextKind } from '../engine/shell/load/loadedDomain.ts';
+import { yamlScalar } from '../engine/shell/source/edit.ts';
+import { argumentsOf } from '../engine/shell/source/note.ts';
+import { memberOf } from '../engine/shell/source/typeMember.ts';
+import { type LanguageDomain, shapesOf, toolsOf } from './symbols/languageDomain.ts';
+import { saysIdentifier } from './symbols/mention.ts';
+import { isReservedIn, isReservedInExpressions } from './symbols/reservedWords.ts';
+import { isYaml, type SymbolKind } from './symbols/roles.ts';
+import { lastPart, placeOfName, type Shape, walk } from './symbols/shape.ts';
+import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols/symbols.ts';
+import { placeOfSpan } from './symbols/text.ts';
+
+/** Why something can't be renamed, in one sentence and what to do instead. */
+export type Refusal = { readonly refusal: string };
+
+/** What is about to be renamed. */
+export type Renamable = { readonly at: Location; readonly name: string };
+
+/** A rename in all files of the domain. */
+export type Renaming = {
+  readonly edits: readonly Edit[];
+  /** What is not renamed although it may mean the same; a person looks at it. */
+  readonly notes: readonly string[];
+  /** Where the types of the tools' code declare a field: who knows the language of that code can rename it from there. */
+  readonly member: Location | null;
+  /** What is said where nobody did; null where there is nothing to say of it. */
+  readonly unfollowed: string | null;
+};
+
+/** The word that a rename at a place would change, or why there is none. */
+export function renamableAt(domain: LanguageDomain, position: Position): Renamable | Refusal {
+  const mention = mentionAt(domain, position);
+  if (!mention) return { refusal: 'There is nothing to rename here.' };
+  const refusal = refusalOf(domain, mention);
+  return refusal === null ? { at: placeOfMention(mention), name: writtenName(mention) } : { refusal };
+}
+
+/** The last part of a field's pattern; of anything else its name. */
+function writtenName({ kind, name }: Pick<Placed, 'kind' | 'name'>): string {
+  return kind === 'field' ? lastPart(name) : name;
+}
+
+function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | null {
+  switch (kind) {
+    case 'tool': {
+      const known = toolsOf(domain).get(name);
+      if (!known) return `There is no tool ${name} in this domain, so there is nothing to rename.`;
+      const { source } = known.tool ?? {};
+      if (source?.type === 'mcp' && missing(domain, kind, name) !== null)
+        return `${name} is a tool of the server ${source.server}. Write rename: { ${JSON.stringify(nameOnServer(known.tool ?? { name, source }))}: NAME } under the server in domain.yaml.`;
+      if (known.at === null && source?.type !== 'mcp')
+        return `${name} is a tool of an environment, which names it: it can't be renamed here.`;
+      return null;
+    }
+    case 'rule':
+      return /\s/.test(name)
+        ? 'This quotes the policy. Change the words there and here, or give the rule an id: {#an-id}.'
+        : missing(domain, kind, name);
+    case 'persona':
+    case 'task':
+    case 'verifier':
+    case 'phrases':
+      return missing(domain, kind, name);
+    case 'argument':
+      return 'An argument is declared by the schema of its tool: rename it there, then here.';
+    case 'row':
+      return `${lastPart(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
+    case 'fact':
+    case 'field':
+      return null;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
+  const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
+  return isThere ? null : `There is no ${words(kind)} ${name} in this domain, so there is nothing to rename.`;
+}
+
+/** A kind in a sentence. */
+const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : kind);
+
+/** The edits that rename what is mentioned at a place, or why it can't have the new name. */
+export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
+  const mention = mentionAt(domain, position);
+  const renamable = renamableAt(domain, position);
+  if (!mention || 'refusal' in renamable) return renamable as Refusal;
+  const name = wanted.trim();
+  if (name === renamable.name) return { edits: [], notes: [], member: null, unfollowed: null };
+  const refusal = badName(mention, name) ?? taken(domain, mention, name) ?? reserved(domain, mention, name);
+  if (refusal !== null) return { refusal };
+  const edits = mentionsOf(domain, mention.kind, mention.name).map((each) => editOf(each, name));
+  return {
+    edits,
+    notes: notesOf(domain, mention),
+    member: memberOfField(domain, mention),
+    unfollowed: unfollowedOf(domain, mention),
+  };
+}
+
+function editOf(mention: Placed, name: string): Edit {
+  const { text, from, to } = mention;
+  const before = text.source.text[from - 1];
+  const isQuoted = before === '"' || before === "'";
+  const inner = text.source.text.slice(from, to);
+  const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
+  return { ...placeAt(placeOfMention(mention)), text: isWhole ? yamlScalar(name) : name };
+}
+
+const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
+  tool: [/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'at most 64 letters, digits and underscores, the first of them no digit'],
+  rule: [ruleIds.pattern, ruleIds.words],
+  persona: [personaIds.pattern, personaIds.words],
+  task: [taskIds.pattern, taskIds.words],
+  verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],
+  fact: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+  phrases: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+  field: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+};
+
+function badName({ kind }: Placed, name: string): string | null {
+  if (kind === 'argument' || kind === 'row') return null;
+  const [pattern, letters] = forms[kind];
+  return pattern.test(name) ? null : `${JSON.stringify(name)} can't name a ${words(kind)}: write ${letters}.`;
+}
+
+function reserved(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {
+  if (name === '__proto__') return '__proto__ means something else in databases and in code: choose another name.';
+  if ((kind === 'field' || kind === 'fact' || kind === 'phrases') && isReservedInExpressions(name))
+    return `${name} means something else in expressions: choose another name.`;
+  if (kind !== 'tool' && kind !== 'verifier') return null;
+  for (const { declares, text } of mentionsOf(domain, kind, old)) {
+    if (!declares || !code.includes(text.kind)) continue;
+    const where = basename(text.source.file);
+    if (isReservedIn(text.kind === 'python' ? 'python' : 'typescript', name))
+      return `${name} means something else in ${where}: choose another name.`;
+    if (saysIdentifier(text, name)) return `${where} uses the name ${name} already: choose another name.`;
+  }
+  return null;
+}
+
+function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {
+  const isTaken = () => {
+    if (kind === 'tool') return toolsOf(domain).has(name);
+    if (kind === 'field') return fieldsBeside(domain, old).has(name);
+    return mentionsOf(domain, kind, name).some(({ declares }) => declares || kind === 'fact');
+  };
+  return isTaken() ? `There is a ${words(kind)} ${name} already: choose another name.` : null;
+}
+
+/** The fields of the object that a field belongs to. */
+function fieldsBeside(domain: LanguageDomain, name: string): ReadonlyMap<string, Shape> {
+  const { side, segments } = placeOfName(name);
+  const { end } = walk(side, shapesOf(domain)[side], segments.slice(0, -1));
+  return end.type === 'object' ? end.fields : new Map();
+}
+
+/** Where the types of a module of tools declare a field. */
+function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Location | null {
+  if (kind !== 'field') return null;
+  const { side, segments } = placeOfName(name);
+  for (const { kind: of, source } of loaded.parts.texts.values()) {
+    const found = of === 'code' ? memberOf(source.text, side, segments) : null;
+    if (found) return placeOfSpan(source, found);
+  }
+  return null;
+}
+
+function unfollowedOf(domain: LanguageDomain, mention: Placed): string | null {
+  if (!['tool', 'field', 'verifier'].includes(mention.kind)) return null;
+  const name = writtenName(mention);
+  const files = otherFiles(domain, mention, name);
+  const says = `${files.length === 1 ? 'says' : 'say'} ${name} as a word too, and code is not followed there.`;
+  return files.length === 0 ? null : `${files.join(', ')} ${says}`;
+}
+
+function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
+  const name = writtenName(mention);
+  switch (mention.kind) {
+    case 'field':
+      return [`What tools return is not followed: results that have ${name}, and expressions on them, keep it.`];
+    case 'fact': {
+      const named = [...toolsOf(domain).values()].flatMap(({ name: tool, tool: known }) =>
+        known && argumentsOf(known).includes(name) ? [tool] : [],
+      );
+      if (named.length === 0) return [];
+      return [`A fact is given to the argument of its name: ${named.join(', ')} keep the argument ${name}.`];
+    }
+    case 'task':
+    case 'rule':
+      return [`Recordings and runs that exist keep the ${mention.kind} ${name}.`];
+    case 'tool':
+    case 'verifier':
+    case 'persona':
+    case 'phrases':
+    case 'argument':
+    case 'row':
+      return [];
+    default:
+      return mention.kind satisfies never;
+  }
+}
+
+const code: readonly TextKind[] = ['code', 'python', 'verifiers'];
+
+/** Files of code that have the word outside of what the rename changes. */
+function otherFiles(domain: LanguageDomain, mention: Placed, name: string): readonly string[] {
+  const { folder, parts } = domain.loaded;
+  const changed = Map.groupBy(mentionsOf(domain, mention.kind, mention.name), ({ text }) => text.source.file);
+  const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
+  return [...parts.texts].flatMap(([file, { kind, source }]) => {
+    if (!code.includes(kind)) return [];
+    const all = [...source.text.matchAll(word)].length;
+    return all > (changed.get(file)?.length ?? 0) ? [file.slice(folder.length + 1)] : [];
+  });
+}

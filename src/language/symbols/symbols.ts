@@ -1,0 +1,167 @@
+import { blocksQuoting } from '../../engine/core/domain/policy.ts';
+import type { Location } from '../../engine/shell/files/diagnostic.ts';
+import type { DomainText } from '../../engine/shell/load/loadedDomain.ts';
+import { remembered } from '../../engine/shell/source/source.ts';
+import { databaseMentionAt, databaseMentions } from './databaseText.ts';
+import { type LanguageDomain, shapesOf, textOf, toolsOf } from './languageDomain.ts';
+import { type Mention, type MentionContext, mentionsByName, mentionsIn } from './mention.ts';
+import { pageSize } from './pages.ts';
+import type { SymbolKind } from './roles.ts';
+import type { Side } from './shape.ts';
+import { offsetOf, placeOfSpan, touches } from './text.ts';
+
+/** A mention and the file that it stands in. */
+export type Placed = Mention & { readonly text: DomainText };
+
+/** A place in a file, with line and column from 1. */
+export type Position = { readonly file: string; readonly line: number; readonly column: number };
+
+const contexts = new WeakMap<LanguageDomain, MentionContext>();
+
+/** What the other files of a domain decide of what one mentions. */
+export function mentionContext(domain: LanguageDomain): MentionContext {
+  return remembered(contexts, domain, () => {
+    const tools = new Set(toolsOf(domain).keys());
+    return { tools, shapes: shapesOf(domain), key: [...tools].join('\n') };
+  });
+}
+
+/** What a file mentions, in the order of the text; nothing for a file that is not the domain's. */
+export function mentionsOfFile(domain: LanguageDomain, file: string): readonly Mention[] {
+  const text = textOf(domain, file);
+  return text ? mentionsIn(text, mentionContext(domain)) : [];
+}
+
+/** What is mentioned at a place: the innermost of what stands there. */
+export function mentionAt(domain: LanguageDomain, { file, line, column }: Position): Placed | undefined {
+  const text = textOf(domain, file);
+  if (!text) return undefined;
+  const offset = offsetOf(text.source, line, column);
+  if (text.kind === 'database' || text.kind === 'userDatabase') {
+    const side = sideOf(text);
+    const found = databaseMentionAt(text.source, side, shapesOf(domain)[side], offset);
+    return found && { ...found, text };
+  }
+  const found = mentionsOfFile(domain, file).findLast((mention) => touches(mention, offset));
+  return found && { ...found, text };
+}
+
+const sideOf = ({ kind }: DomainText): Side => (kind === 'userDatabase' ? 'user' : 'agent');
+
+/** Every mention of something, in the files' order. */
+export function mentionsOf(domain: LanguageDomain, kind: SymbolKind, name: string): readonly Placed[] {
+  const { texts } = domain.loaded.parts;
+  const byName = mentionsByName(texts, mentionContext(domain), domain);
+  const found = (byName.get(`${kind} ${name}`) ?? []).map(([text, mention]) => ({ ...mention, text }));
+  if (kind !== 'field' && kind !== 'row') return found;
+  return [...found, ...[...texts.values()].flatMap((text) => inDatabase(domain, text, name))];
+}
+
+function inDatabase(domain: LanguageDomain, text: DomainText, name: string): readonly Placed[] {
+  const side = sideOf(text);
+  const isDatabase = text.kind === 'database' || text.kind === 'userDatabase';
+  if (!isDatabase || !name.startsWith(`${side}:`)) return [];
+  return databaseMentions(text.source, side, shapesOf(domain)[side], name).map((each) => ({ ...each, text }));
+}
+
+/** Where a mention stands. */
+export function placeOfMention({ text, from, to }: Placed): Location {
+  return placeOfSpan(text.source, { from, to });
+}
+
+/** Where the thing that is mentioned at a place is made. */
+export function definitionsOf(domain: LanguageDomain, position: Position): readonly Location[] {
+  const mention = mentionAt(domain, position);
+  if (!mention) return [];
+  const declared = declarationsOf(domain, mention);
+  if (declared.length > 0) return declared;
+  return mention.kind === 'fact' ? firstUses(domain, mention) : [];
+}
+
+function declarationsOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'kind' | 'name'>): readonly Location[] {
+  const { loaded } = domain;
+  if (kind === 'tool') {
+    const { at = null, tool = null } = toolsOf(domain).get(name) ?? {};
+    if (at) return [at];
+    const server = tool?.source.type === 'mcp' ? loaded.locations.mcpServers.get(tool.source.server) : undefined;
+    return server ? [server] : [];
+  }
+  if (kind === 'argument') {
+    const [tool = ''] = name.split('.');
+    return tool === '*' ? [] : declarationsOf(domain, { kind: 'tool', name: tool });
+  }
+  const declared = mentionsOf(domain, kind, name).filter(({ declares }) => declares);
+  if (declared.length > 0 || kind === 'field')
+    return (kind === 'field' ? mentionsOf(domain, kind, name).filter(isInDatabase).slice(0, 1) : declared).map(
+      placeOfMention,
+    );
+  if (kind !== 'rule') return [];
+  const [block] = blocksQuoting(loaded.parts.policy.blocks, name);
+  if (!block) return [];
+  const { line, column, endLine, endColumn } = block;
+  return [{ file: loaded.parts.policyFile, line, column, endLine, endColumn }];
+}
+
+const isInDatabase = ({ text: { kind } }: Placed) => kind === 'database' || kind === 'userDatabase';
+
+/** A fact without words in the lexicon is made by the first task whose user knows it. */
+function firstUses(domain: LanguageDomain, { kind, name }: Mention): readonly Location[] {
+  return mentionsOf(domain, kind, name).slice(0, 1).map(placeOfMention);
+}
+
+/** Every place that speaks of what is mentioned at a place. */
+export function referencesOf(
+  domain: LanguageDomain,
+  position: Position,
+  withDeclaration: boolean,
+): readonly Location[] {
+  const mention = mentionAt(domain, position);
+  if (!mention) return [];
+  return mentionsOf(domain, mention.kind, mention.name)
+    .filter(({ declares }) => withDeclaration || !declares)
+    .map(placeOfMention);
+}
+
+/** The places of one file that speak of what is mentioned at a place in it. */
+export function highlightsOf(domain: LanguageDomain, position: Position): readonly Location[] {
+  const mention = mentionAt(domain, position);
+  if (!mention) return [];
+  return mentionsOf(domain, mention.kind, mention.name)
+    .filter(({ text }) => text.source.file === position.file)
+    .map(placeOfMention);
+}
+
+/** A thing of a domain that a person looks for by its name. */
+export type NamedSymbol = {
+  readonly kind: SymbolKind;
+  readonly name: string;
+  readonly at: Location;
+  readonly container: string;
+};
+
+const sought: readonly SymbolKind[] = ['tool', 'rule', 'persona', 'task', 'verifier', 'fact', 'phrases'];
+
+/** What the domain declares whose name has the letters of a query in their order; of thousands, the first. */
+export function workspaceSymbols(domain: LanguageDomain, query: string): readonly NamedSymbol[] {
+  const wanted = [...query.toLowerCase()];
+  const matches = (name: string) => {
+    let rest = name.toLowerCase();
+    return wanted.every((letter) => {
+      const at = rest.indexOf(letter);
+      rest = rest.slice(at + 1);
+      return at >= 0;
+    });
+  };
+  const container = domain.loaded.domain.name;
+  const found: NamedSymbol[] = [];
+  const texts = Map.groupBy(domain.loaded.parts.texts.values(), ({ kind }) => kind === 'task');
+  for (const text of [...(texts.get(false) ?? []), ...(texts.get(true) ?? [])]) {
+    for (const mention of mentionsIn(text, mentionContext(domain))) {
+      const { kind, name, declares } = mention;
+      if (!declares || !sought.includes(kind) || !matches(name)) continue;
+      found.push({ kind, name, container, at: placeOfMention({ ...mention, text }) });
+      if (found.length === pageSize) return found;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,554 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { formatNames } from '../../../src/authoring/conversations/readConversations.ts';
+import { shown } from '../../support/conversationLines.ts';
+import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
+
+type Content = string | Buffer;
+
+const asked = 'u Where is W1?';
+const called = 'a> get_order{"order_id":"W1"}';
+const returned = 't< get_order{"order_id":"W1"} shipped';
+const answered = 'a It has shipped.';
+const whole = [asked, called, returned, answered];
+const withSystem = ['s Be brief.', ...whole];
+
+const text = JSON.stringify({ order_id: 'W1' });
+const user = { role: 'user', content: 'Where is W1?' };
+const calling = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_order', arguments: text } }],
+};
+const result = { role: 'tool', tool_call_id: 'c1', content: 'shipped' };
+const closing = { role: 'assistant', content: 'It has shipped.' };
+const system = { role: 'system', content: 'Be brief.' };
+const chat = [user, calling, result, closing];
+
+const anthropic = {
+  system: [{ type: 'text', text: 'Be brief.' }],
+  messages: [
+    { role: 'user', content: 'Where is W1?' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'tu', name: 'get_order', input: { order_id: 'W1' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'tu', content: [{ type: 'text', text: 'shipped' }] }],
+    },
+  ],
+  response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'It has shipped.' }] },
+};
+
+const responses = {
+  instructions: 'Be brief.',
+  input: [
+    { role: 'user', content: [{ type: 'input_text', text: 'Where is W1?' }] },
+    { type: 'function_call', call_id: 'c1', name: 'get_order', arguments: text },
+    { type: 'function_call_output', call_id: 'c1', output: 'shipped' },
+  ],
+  output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] }],
+};
+
+const ui = {
+  id: 'm2',
+  role: 'assistant',
+  content: '',
+  parts: [
+    { type: 'step-start' },
+    {
+      type: 'tool-get_order',
+      toolCallId: 'c1',
+      state: 'output-available',
+      input: { order_id: 'W1' },
+      output: 'shipped',
+    },
+    { type: 'step-start' },
+    { type: 'text', text: 'It has shipped.' },
+  ],
+};
+
+const claude = (uuid: string, parentUuid: string | null, role: string, content: unknown, more: object = {}) => ({
+  ...{ type: role, sessionId: 's1', uuid, parentUuid, isSidechain: false, timestamp: '2026-01-01T00:00:00Z' },
+  message: { role, content },
+  ...more,
+});
+const item = (payload: object) => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
+const node = (id: string, parent: string | null, role: string, words: string, more: object = {}) => ({
+  [id]: {
+    ...{ id, parent, children: [] },
+    message: { author: { role }, content: { content_type: 'text', parts: [words] }, recipient: 'all', ...more },
+  },
+});
+
+const csv = [
+  'Conversation ID,Sender,Message,Created At',
+  '7,agent,"It has shipped.',
+  'Anything else?",2026-01-01T10:05:00Z',
+  '7,customer,"Where is ""W1""?",2026-01-01T10:00:00Z',
+].join('\r\n');
+
+const formats: readonly (readonly [string, string, Content, readonly string[]])[] = [
+  ['OpenAI chat completions', 'messages', jsonl({ messages: chat }), whole],
+  [
+    'OpenAI chat completions',
+    'request and answer',
+    jsonl({ request: { messages: chat.slice(0, 3) }, response: { choices: [{ message: closing }] } }),
+    whole,
+  ],
+  ['OpenAI chat completions', 'a list of messages', JSON.stringify(chat), whole],
+  ['OpenAI Responses', 'a request', jsonl(responses), withSystem],
+  ['Anthropic Messages', 'a request', jsonl(anthropic), withSystem],
+  [
+    'ShareGPT',
+    'calls as JSON text',
+    jsonl({
+      system: 'Be brief.',
+      conversations: [
+        { from: 'human', value: 'Where is W1?' },
+        { from: 'function_call', value: JSON.stringify({ name: 'get_order', arguments: { order_id: 'W1' } }) },
+        { from: 'observation', value: 'shipped' },
+        { from: 'gpt', value: 'It has shipped.' },
+      ],
+    }),
+    withSystem,
+  ],
+  [
+    'Vercel UI messages',
+    'parts',
+    jsonl({ messages: [{ ...user, content: undefined, parts: [{ type: 'text', text: 'Where is W1?' }] }, ui] }),
+    whole,
+  ],
+  [
+    'Vercel UI messages',
+    'tool invocations',
+    jsonl({
+      messages: [
+        user,
+        {
+          role: 'assistant',
+          content: '',
+          toolInvocations: [
+            { toolCallId: 'a', toolName: 'get_order', args: { order_id: 'W1' }, state: 'result', result: 'shipped' },
+          ],
+        },
+        closing,
+      ],
+    }),
+    whole,
+  ],
+  [
+    'prompt and completion',
+    'texts',
+    jsonl({ prompt: 'Where is W1?', completion: 'It has shipped.' }),
+    [asked, answered],
+  ],
+  ['prompt and completion', 'messages', jsonl({ prompt: [system, user], completion: chat.slice(1) }), withSystem],
+  [
+    'verifiers results',
+    'a row',
+    jsonl({ example_id: 3, prompt: [system, user], completion: chat.slice(1), reward: 1, task: 'default' }),
+    withSystem,
+  ],
+  [
+    'inspect_ai log',
+    'a sample',
+    JSON.stringify({
+      version: 2,
+      eval: {},
+      samples: [
+        {
+          id: 1,
+          epoch: 1,
+          input: 'x',
+          messages: [
+            user,
+            {
+              role: 'assistant',
+              content: [{ type: 'text', text: '' }],
+              tool_calls: [{ id: 'c1', function: 'get_order', arguments: { order_id: 'W1' } }],
+            },
+            { ...result, function: 'get_order' },
+            {
+              role: 'assistant',
+              content: [
+                { type: 'reasoning', reasoning: 'Easy.' },
+                { type: 'text', text: 'It has shipped.' },
+              ],
+            },
+          ],
+        },
+      ],
+    }),
+    [...whole.slice(0, 3), 'a~ Easy.', answered],
+  ],
+  [
+    'tau2 results',
+    'simulations',
+    JSON.stringify({
+      info: {},
+      tasks: [],
+      simulations: [
+        {
+          id: 'x',
+          task_id: '4',
+          trial: 0,
+          messages: [
+            { role: 'user', content: 'Where is W1?', tool_calls: null },
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'c1', name: 'get_order', arguments: { order_id: 'W1' }, requestor: 'assistant' }],
+            },
+            { role: 'tool', id: 'c1', content: 'shipped', requestor: 'assistant', error: false },
+            closing,
+          ],
+        },
+      ],
+    }),
+    whole,
+  ],
+  [
+    'Claude Code session',
+    'a session with an edited prompt',
+    jsonl(
+      { type: 'summary', summary: 'W1', leafUuid: 'e' },
+      claude('a', null, 'user', 'Where is X?'),
+      claude('b', null, 'user', 'Where is W1?'),
+      claude('c', 'b', 'assistant', [{ type: 'tool_use', id: 'tu', name: 'get_order', input: { order_id: 'W1' } }]),
+      claude('s', 'c', 'user', 'Look.', { isSidechain: true }),
+      claude('d', 'c', 'user', [{ type: 'tool_result', tool_use_id: 'tu', content: 'shipped' }]),
+      claude('e', 'd', 'assistant', [{ type: 'text', text: 'It has shipped.' }]),
+    ),
+    whole,
+  ],
+  [
+    'Codex session',
+    'a session',
+    jsonl(
+      { timestamp: 't', type: 'session_meta', payload: { id: 'x', instructions: 'Be brief.' } },
+      item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where is W1?' }] }),
+      { timestamp: 't', type: 'event_msg', payload: { type: 'user_message', message: 'Where is W1?' } },
+      item({ type: 'function_call', call_id: 'c1', name: 'get_order', arguments: text }),
+      item({ type: 'function_call_output', call_id: 'c1', output: 'shipped' }),
+      item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] }),
+    ),
+    withSystem,
+  ],
+  [
+    'ChatGPT export',
+    'the branch that is shown',
+    JSON.stringify([
+      {
+        title: 'W1',
+        current_node: 'd',
+        mapping: {
+          root: { id: 'root', parent: null, children: ['a'], message: null },
+          ...node('a', 'root', 'user', 'Where is W1?'),
+          ...node('b', 'a', 'assistant', 'I do not know.'),
+          ...node('c', 'a', 'assistant', text, { recipient: 'get_order' }),
+          ...node('t', 'c', 'tool', 'shipped', { author: { role: 'tool', name: 'get_order' } }),
+          ...node('d', 't', 'assistant', 'It has shipped.'),
+        },
+      },
+    ]),
+    whole,
+  ],
+  [
+    'Slack export',
+    'a thread, the newest first',
+    JSON.stringify([
+      { type: 'message', user: 'U2', text: 'It has shipped.', ts: '1700000002.000100', thread_ts: '1700000001.000100' },
+      { type: 'message', user: 'U1', text: 'Where is W1?', ts: '1700000001.000100', thread_ts: '1700000001.000100' },
+    ]),
+    [asked, answered],
+  ],
+  [
+    'Intercom export',
+    'a conversation',
+    jsonl({
+      type: 'conversation',
+      id: '9',
+      source: { body: '<p>Where is <b>W1</b>?</p>', author: { type: 'user' } },
+      conversation_parts: {
+        conversation_parts: [
+          { part_type: 'note', body: 'VIP', author: { type: 'admin' } },
+          { part_type: 'assignment', body: null, author: { type: 'admin' } },
+          { part_type: 'comment', body: '<p>It has shipped.</p>', author: { type: 'bot' } },
+        ],
+      },
+    }),
+    [asked, answered],
+  ],
+  [
+    'Zendesk export',
+    'a ticket in a list of tickets',
+    JSON.stringify({
+      tickets: [
+        {
+          id: 4,
+          requester_id: 11,
+          comments: [
+            { author_id: 11, plain_body: 'Where is W1?', public: true },
+            { author_id: 12, body: 'Ask the carrier', public: false },
+            { author_id: 12, html_body: 'It has shipped&period;', public: true },
+          ],
+        },
+      ],
+    }),
+    [asked, answered],
+  ],
+  ['CSV rows', 'the newest first', csv, ['u Where is "W1"?', 'a It has shipped.\nAnything else?']],
+  [
+    'CSV rows',
+    'questions and answers, with semicolons',
+    'Question;Answer\nWhere is W1?;It has shipped.\n',
+    [asked, answered],
+  ],
+  ['OpenAI chat completions', 'gzip', gzipSync(jsonl({ messages: chat })), whole],
+  ['OpenAI chat completions', 'UTF-16', Buffer.from(`\uFEFF${jsonl({ messages: chat })}`, 'utf16le'), whole],
+];
+
+test.each(formats)('%s: %s', (label, _, content, expected) => {
+  const found = read(content);
+  expect(found.problems).toEqual([]);
+  expect(found.formats).toMatchObject([{ format: label }]);
+  expect(found.conversations.flatMap(shown)).toEqual(expected);
+});
+
+test.each([
+  ['a text', 'shipped', 'shipped'],
+  [
+    'parts',
+    [
+      { type: 'text', text: 'shipped' },
+      { type: 'image', source: {} },
+    ],
+    'shipped\n[image]',
+  ],
+  ['data', ['W1', 'W2'], '["W1","W2"]'],
+  ['rows', [{ text: 'x', id: 1 }], '[{"text":"x","id":1}]'],
+  ['an object', { status: 'shipped' }, '{"status":"shipped"}'],
+])('a result that is %s', (_, content, expected) => {
+  const blocks = [{ type: 'tool_result', tool_use_id: 'tu', content }];
+  const messages = [...anthropic.messages.slice(0, 2), { role: 'user', content: blocks }];
+  const [found] = read(jsonl({ messages })).conversations;
+  expect(found?.messages.at(-1)).toMatchObject({ role: 'tool', content: expected });
+});
+
+const parallel = (...ids: readonly (string | undefined)[]) => ({
+  role: 'assistant',
+  tool_calls: ['W1', 'W2'].map((order, index) => ({
+    id: ids[index],
+    function: { name: 'get_order', arguments: { order_id: order } },
+  })),
+});
+const second = 't< get_order{"order_id":"W2"} open';
+const both = [called, 'a> get_order{"order_id":"W2"}'];
+
+const shapes: readonly (readonly [string, unknown, readonly string[]])[] = [
+  [
+    'parallel calls without ids',
+    {
+      messages: [
+        parallel(),
+        { role: 'tool', name: 'get_order', content: 'shipped' },
+        { role: 'tool', name: 'get_order', content: 'open' },
+      ],
+    },
+    [...both, returned, second],
+  ],
+  [
+    'parallel calls with one id',
+    {
+      messages: [
+        parallel('a', 'a'),
+        { role: 'tool', tool_call_id: 'a', content: 'shipped' },
+        { role: 'tool', tool_call_id: 'a', content: 'open' },
+      ],
+    },
+    [...both, returned, second],
+  ],
+  [
+    'results in another order, by name',
+    {
+      messages: [
+        {
+          role: 'assistant',
+          tool_calls: [{ function: { name: 'a', arguments: '{}' } }, { function: { name: 'b', arguments: '{}' } }],
+        },
+        { role: 'tool', name: 'b', content: '2' },
+        { role: 'tool', name: 'a', content: '1' },
+      ],
+    },
+    ['a> a{}', 'a> b{}', 't< b{} 2', 't< a{} 1'],
+  ],
+  [
+    'a call that was never answered, and one that was',
+    {
+      messages: [
+        parallel('x'),
+        user,
+        { ...calling, tool_calls: [{ function: { name: 'get_order', arguments: text } }] },
+        { role: 'tool', content: 'shipped' },
+      ],
+    },
+    [...both, asked, called, returned],
+  ],
+  [
+    'null in place of what is absent',
+    {
+      id: null,
+      task: null,
+      tools: null,
+      messages: [
+        { ...user, name: null, tool_calls: null, tool_call_id: null },
+        { ...calling, name: null, tool_call_id: null, function_call: null },
+        { ...result, name: null, tool_calls: null },
+      ],
+    },
+    whole.slice(0, 3),
+  ],
+  ['rows with a text', { session_id: 'a', role: 'user', text: 'Where is W1?' }, [asked]],
+  [
+    'messages with the newest first',
+    {
+      messages: [
+        { ...closing, timestamp: 2 },
+        { ...user, timestamp: 1 },
+      ],
+    },
+    [asked, answered],
+  ],
+  ['messages as JSON text', { messages: JSON.stringify(chat) }, whole],
+  ['each message as JSON text', { messages: chat.map((each) => JSON.stringify(each)) }, whole],
+];
+
+test.each(shapes)('%s', (_, value, expected) => {
+  const found = read(jsonl(value));
+  expect([found.problems, found.conversations.flatMap(({ lost }) => lost)]).toEqual([[], []]);
+  expect(found.conversations.flatMap(shown)).toEqual(expected);
+});
+
+const parameters = { type: 'object', properties: { order_id: { type: 'string' } } };
+test.each([
+  [
+    'null where a table has other tools',
+    [
+      {
+        type: 'function',
+        function: {
+          name: 'get_order',
+          description: null,
+          strict: null,
+          parameters: { ...parameters, properties: { ...parameters.properties, reason: null } },
+        },
+      },
+    ],
+  ],
+  ['JSON text', JSON.stringify([{ type: 'function', function: { name: 'get_order', parameters } }])],
+  [
+    'properties as JSON text',
+    [{ name: 'get_order', parameters: { ...parameters, properties: JSON.stringify(parameters.properties) } }],
+  ],
+  ['flat', [{ name: 'get_order', parameters }]],
+  ['flat with an input schema', [{ name: 'get_order', input_schema: parameters }]],
+  ['a map', { get_order: { description: '', inputSchema: parameters } }],
+])('tools that are %s', (_, tools) => {
+  const call = { function: { name: 'get_order', arguments: { order_id: 'W1', reason: null } } };
+  const [found] = read(jsonl({ tools, messages: [user, { role: 'assistant', tool_calls: [call] }] })).conversations;
+  expect(found?.tools).toEqual([{ name: 'get_order', description: '', parameters }]);
+  expect(found && shown(found)).toEqual([asked, called]);
+});
+
+test('a message without content that can be read is reported, and never an empty turn', () => {
+  const empty = [
+    { role: 'user', content: '' },
+    { role: 'assistant', content: null },
+    { role: 'assistant', answer: 'x' },
+    { role: 'user', content: [{ type: 'image_url', image_url: {} }] },
+  ];
+  const [found] = read(jsonl({ messages: [user, ...empty] })).conversations;
+  expect(found && shown(found)).toEqual([asked]);
+  expect(found?.lost.map(({ message }) => message)).toEqual([
+    'messages.1: is empty; it is left out',
+    'messages.2: has no content that can be read (its fields are role); it is left out',
+    'messages.3: has no content that can be read (its fields are role, answer); it is left out',
+    'messages.4: has parts that are no text (a picture, a file): a part of type "image_url" is left out',
+  ]);
+});
+
+test('rows are sorted by time, and those without the id of a conversation are one', () => {
+  const rows = ['c', 'b', 'a'].map((content, index) => ({
+    role: 'user',
+    content,
+    created_at: `2026-01-01T00:00:0${2 - index}Z`,
+  }));
+  expect(read(jsonl(...rows)).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
+  const tied = ['c', 'b', 'a'].map((content, index) => ({ chatId: 1, role: 'user', content, ts: [5, 5, 4][index] }));
+  expect(read(JSON.stringify(tied)).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
+});
+
+test.each<readonly [string, Content, string, number]>([
+  [
+    'a list that was cut off',
+    JSON.stringify([{ messages: chat }, { messages: chat }]).slice(0, -20),
+    '1: the file ends within this value: it was cut off',
+    1,
+  ],
+  [
+    'a line that was cut off',
+    jsonl({ messages: chat }, { messages: chat }).slice(0, -20),
+    '2: is not JSON; one value is expected on each line',
+    1,
+  ],
+  [
+    'one value that was cut off',
+    JSON.stringify({ messages: chat }, null, 2).slice(0, -20),
+    '1: the file ends within this value: it was cut off',
+    0,
+  ],
+  [
+    'a gzip file that was cut off',
+    gzipSync(jsonl({ messages: chat })).subarray(0, 60),
+    '1: cannot be unpacked with gzip (unexpected end of file). Check that the file is whole',
+    0,
+  ],
+  [
+    'mixed encodings',
+    Buffer.concat([Buffer.from(jsonl({ messages: chat })), Buffer.from('{"messages": "\xe9"}\n', 'latin1')]),
+    '2: is not a text in UTF-8. Save the file with the encoding UTF-8',
+    0,
+  ],
+  ['an archive', Buffer.from('PK\x03\x04'), '1: is a zip archive. Unpack it, and import the files in it', 0],
+  ['nothing', ' \n', '1: is empty', 0],
+])('%s gives one message', (_, content, message, kept) => {
+  const found = read(content);
+  expect(found.problems.map((each) => `${each.line}: ${each.message}`)).toEqual([message]);
+  expect(found.conversations).toHaveLength(kept);
+});
+
+test('each line that is not JSON is named, also where the file has no whole value', () => {
+  const cut = JSON.stringify({ messages: chat }).slice(0, -20);
+  const found = read(`${cut}\nthis is not JSON\n${cut}`);
+  expect(found.problems.map(({ line }) => line)).toEqual([1, 2, 3]);
+  expect(found.conversations).toEqual([]);
+});
+
+test('several values over many lines are read', () => {
+  const one = JSON.stringify({ messages: chat }, null, 2);
+  expect(read(`${one}\n${one}\n`).conversations.map(shown)).toEqual([whole, whole]);
+});
+
+test('a file of no known format says what was found, what is supported and what is nearest', () => {
+  const [found] = read(jsonl({ conversation: 'x', lang: 'en' })).problems;
+  expect(found?.message).toMatch(
+    /^the format is not known: the file has objects with conversation, lang\. Supported are .*Anthropic Messages \(anthropic-messages\).*\. The nearest is ShareGPT, which has conversations\. Name the format with --format$/,
+  );
+});
+
+test('a format that is named is taken, and one of the other source is not', () => {
+  expect(formatNames('chats')).toContain('openai-chat');
+  expect(read(jsonl(anthropic), 'openai-chat').formats).toMatchObject([{ format: 'OpenAI chat completions' }]);
+  expect(read(jsonl({ resourceSpans: [] })).problems).toMatchObject([
+    { message: 'holds OpenTelemetry spans. Import it as spans, not as chats' },
+  ]);
+});

@@ -1,0 +1,117 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findReader } from '../../../src/authoring/domains/findReader.ts';
+import type { StdioServer } from '../../../src/engine/core/domain/domain.ts';
+import type { Tool } from '../../../src/engine/core/domain/tool.ts';
+import { Fault } from '../../../src/engine/shell/files/fault.ts';
+import { startMcpServer } from '../../../src/engine/shell/tools/mcp.ts';
+import type { ToolSource } from '../../../src/engine/shell/tools/toolSource.ts';
+
+const fixture = fileURLToPath(new URL('../../engine/shell/fixtures/mcpServer.mjs', import.meta.url));
+const server: StdioServer = {
+  type: 'stdio',
+  command: process.execPath,
+  args: [fixture, 'good'],
+  env: {},
+  state: 'replay',
+  writes: [],
+  idempotent: [],
+  timeoutMs: 120_000,
+  tools: {},
+};
+const start = () => startMcpServer('counter', server, process.cwd());
+
+/** What is found when only these tools of the server are known to read. */
+async function foundAmong(...names: string[]) {
+  const source = await start();
+  await source.close();
+  const reads = source.tools.filter(({ name }) => names.includes(name));
+  return findReader(start, reads, [{ tool: 'add', arguments: { by: 2 } }]);
+}
+
+test('the reader of a state is the tool whose result a write changes', async () => {
+  expect(await foundAmong('list', 'clock', 'state')).toEqual({
+    tool: 'state',
+    arguments: {},
+    volatile: [],
+    shows: ['add'],
+    misses: {},
+    isShared: false,
+  });
+});
+
+test('a text can be the state', async () => {
+  expect(await foundAmong('list')).toMatchObject({ tool: 'list', shows: ['add'] });
+});
+
+test('the time of day is no state', async () => {
+  expect(await foundAmong('clock')).toBeNull();
+});
+
+test('a field that differs from server to server is volatile', async () => {
+  expect(await foundAmong('notes')).toEqual({
+    tool: 'notes',
+    arguments: {},
+    volatile: ['id'],
+    shows: ['add'],
+    misses: {},
+    isShared: false,
+  });
+});
+
+test('a tool that fails after a write shows no state', async () => {
+  const brittle = async (): Promise<ToolSource> => {
+    let isWritten = false;
+    return {
+      tools: [],
+      call: async () => {
+        isWritten = true;
+        return { content: 'added', isError: false };
+      },
+      read: async () => {
+        if (!isWritten) return { count: 0 };
+        throw new Fault({ who: 'environment', code: 'mcp/reader', message: 'its reader failed' });
+      },
+      close: async () => undefined,
+    };
+  };
+  const reads = [{ name: 'count', parameters: { type: 'object' } } as unknown as Tool];
+  expect(await findReader(brittle, reads, [{ tool: 'add', arguments: {} }])).toBeNull();
+});
+
+test('an argument that the state does not show is named', async () => {
+  const notes = async (): Promise<ToolSource> => {
+    const names: string[] = [];
+    return {
+      tools: [],
+      call: async (_, { name }) => {
+        names.push(String(name));
+        return { content: 'written', isError: false };
+      },
+      read: async () => [...names],
+      close: async () => undefined,
+    };
+  };
+  const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
+  const write = { tool: 'write', arguments: { name: 'milk.txt', content: 'two bottles' } };
+  expect(await findReader(notes, reads, [write])).toMatchObject({ shows: ['write'], misses: { write: ['content'] } });
+});
+
+test.each([
+  ['rows of all sessions', (names: readonly string[]) => [...names]],
+  ['a number of all sessions', (names: readonly string[]) => ({ count: names.length })],
+])('a state that sessions share is found: %s', async (_, read) => {
+  const names: string[] = [];
+  const session = async (): Promise<ToolSource> => ({
+    tools: [],
+    call: async (_tool, { name }) => {
+      names.push(String(name));
+      return { content: 'written', isError: false };
+    },
+    read: async () => read(names),
+    close: async () => undefined,
+  });
+  const reads = [{ name: 'names', parameters: { type: 'object' } } as unknown as Tool];
+  const found = await findReader(session, reads, [{ tool: 'write', arguments: { name: 'milk.txt' } }]);
+  expect(found).toEqual({ tool: 'names', arguments: {}, volatile: [], shows: ['write'], misses: {}, isShared: true });
+});

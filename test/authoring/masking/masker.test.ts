@@ -1,0 +1,500 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keptBy, knownFrom } from '../../../src/authoring/masking/database.ts';
+import { kindOfField } from '../../../src/authoring/masking/fields.ts';
+import { maskerOf, type Piece } from '../../../src/authoring/masking/masker.ts';
+import { isLuhn } from '../../../src/authoring/masking/patterns.ts';
+import type { Json, JsonObject } from '../../../src/engine/core/values/json.ts';
+import { runs } from '../../support/runs.ts';
+
+const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
+
+/** What comes of the texts of one conversation. */
+function masked(texts: readonly string[], options: Partial<Parameters<typeof maskerOf>[0]> = {}): readonly string[] {
+  const masker = maskerOf({ seed: 'test', ...options });
+  const { text } = masker.conversation(pieces(...texts));
+  return texts.map(text);
+}
+
+const planted: readonly { readonly text: string; readonly gone: readonly string[]; readonly stays?: RegExp }[] = [
+  {
+    text: 'Write to anna.berg@gmx.de, please.',
+    gone: ['anna', 'berg', 'gmx'],
+    stays: /^Write to \S+@example\.\w+, please\.$/,
+  },
+  { text: 'It is anna.berg(at)gmx dot de', gone: ['berg', 'gmx'] },
+  {
+    text: 'Call +49 170 1234567 or (030) 1234-5678.',
+    gone: ['1234567', '1234-5678'],
+    stays: /^Call \+49 \d{3} \d{7} or \(\d{3}\) \d{4}-\d{4}\.$/,
+  },
+  { text: 'my phone number is 5551234567', gone: ['5551234567'], stays: /^my phone number is \d{10}$/ },
+  {
+    text: 'Card 4111 1111 1111 1111, ending in 1111.',
+    gone: ['1111'],
+    stays: /^Card 4\d{3}( \d{4}){3}, ending in \d{4}\.$/,
+  },
+  { text: 'IBAN DE89 3704 0044 0532 0130 00', gone: ['3704', '0532'], stays: /^IBAN DE\d\d( \d{4}){4} \d\d$/ },
+  { text: 'from 192.168.3.44 and 2a02:8108:8ac0:1::5', gone: ['192.168', '2a02'] },
+  {
+    text: 'I live at 12 Baker Street, London, NW1 6XE.',
+    gone: ['Baker', 'London', 'NW1', '6XE'],
+    stays: /^I live at \d+ \S+ Street, /,
+  },
+  { text: 'I live at 221B Baker Street, London NW1 6XE', gone: ['Baker', 'London', 'NW1', '6XE'] },
+  { text: 'Muster Str. 12 oder Am Alten Markt 5', gone: ['Muster', 'Alten', '12', '5'], stays: / oder / },
+  { text: 'Calle Mayor 5, 28013 Madrid', gone: ['Mayor', '28013'] },
+  { text: 'abito in Via Giuseppe Verdi 10, Roma', gone: ['Verdi', 'Roma'], stays: /^abito in / },
+  { text: 'Kerkstraat 45, 1017 GC Amsterdam', gone: ['Kerk', '1017'] },
+  { text: 'ship it to Grizelda Puddleworth, 17 Thistledown Lane', gone: ['Grizelda', 'Puddleworth', 'Thistledown'] },
+  { text: '"Jane Roe" <jr77@corp.io>', gone: ['Jane', 'Roe', 'jr77'] },
+  { text: 'it is jane underscore roe at gmail dot com', gone: ['jane', 'roe', 'gmail'], stays: /^it is .*@example/ },
+  { text: 'the cvv is 837, sort code 20-00-00', gone: ['837', '20-00'], stays: /^the cvv is \d{3}, sort code / },
+  { text: 'geboren am 12.03.1984', gone: ['12.03.1984'], stays: /^geboren am / },
+  { text: 'née le 12 mars 1984', gone: ['12 mars 1984'], stays: /^née le / },
+  { text: 'nacido el 12 de marzo de 1984', gone: ['12 de marzo', '1984'] },
+  { text: 'Meine Bestellnummer ist 4711-0815', gone: ['4711', '0815'], stays: /^Meine Bestellnummer ist / },
+  { text: 'my licence plate is M-XY 1234, my insta is quirky.handle.', gone: ['XY 1234', 'quirky'], stays: /\.$/ },
+  {
+    text: 'mi nombre es Paquita Salas y quiero devolverlo',
+    gone: ['Paquita', 'Salas'],
+    stays: / y quiero devolverlo$/,
+  },
+  { text: 'mi chiamo Giulia Rossi', gone: ['Giulia', 'Rossi'] },
+  { text: 'mijn naam is Daan de Vries', gone: ['Daan', 'Vries'] },
+  { text: 'Hej, jag heter Åsa Öberg', gone: ['Åsa', 'Öberg'] },
+  { text: 'meu nome é João Araújo', gone: ['João', 'Araújo'] },
+  { text: 'Nazywam się Zofia Wiśniewska', gone: ['Zofia', 'Wiśniewska'] },
+  { text: 'Здравствуйте, меня зовут Ольга Петрова', gone: ['Ольга', 'Петрова'], stays: /^Здравствуйте, меня зовут / },
+  { text: 'Musterstraße 12, 10115 Berlin', gone: ['Muster', '10115'] },
+  { text: 'My postcode is 90210.', gone: ['90210'], stays: /^My postcode is \d{5}\.$/ },
+  { text: 'I was born on 12.03.1984', gone: ['12.03.1984'], stays: /^I was born on \d\d\.\d\d\.19\d\d$/ },
+  { text: 'My name is Zoë O’Hara-Smith.', gone: ['Zoë', 'Hara', 'Smith'], stays: /^My name is / },
+  { text: 'Hi, this is Mehmet Yılmaz speaking', gone: ['Mehmet', 'Yılmaz'] },
+  { text: 'my name is will smith', gone: ['smith'] },
+  { text: 'Dear Mrs Castillo,\nyour parcel is here.\nKind regards,\nPetra', gone: ['Castillo', 'Petra'] },
+  { text: 'hey there, petra winkelmann here, where is it?', gone: ['petra', 'winkelmann'] },
+  { text: 'Kind regards,\nA. Kowalski', gone: ['Kowalski'] },
+  { text: 'or write to @petra_wm88', gone: ['petra', 'wm88'] },
+  { text: 'It is for my sister Clara.', gone: ['Clara'], stays: /^It is for my sister \w+\.$/ },
+  { text: 'My order number is 88-1234-5 and the ticket #QX7781', gone: ['1234', 'QX7781'] },
+  {
+    text: '{"customer":{"name":"Jürgen M\\u00fcller","phone":491701234567},"id":77881}',
+    gone: ['Jürgen', 'ller', '491701234567', '77881'],
+    stays: /"name":"\w+ \w+"/,
+  },
+];
+
+test.each(planted)('personal data is masked and the rest stays: $text', ({ text, gone, stays }) => {
+  const [made = ''] = masked([text]);
+  for (const part of gone) expect(made.toLowerCase()).not.toContain(part.toLowerCase());
+  if (stays) expect(made).toMatch(stays);
+});
+
+test.each([
+  'On 2026-03-02 I paid 1,234,567.89 EUR, which is 12 % more than in 2024-2025.',
+  'The refund arrives within 5 to 7 business days. Is there anything else?',
+  'Shall I change the desk lamp to brass? The items of an order can be changed only once.',
+  'hi, quick question here: is there a different way? Same problem here, long time user here.',
+  'I’m sorry, I am looking for it. Thank you! Hello again.',
+  '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
+])('what is nobody’s stays: %s', (text) => {
+  expect(masked([text])).toEqual([text]);
+});
+
+test.each([
+  ['Thanks Ms Quennell!', /^Thanks Ms \p{L}+!$/u, ['Quennell']],
+  ['Dear Dr. Quennell, hello', /^Dear Dr\. \p{L}+, hello$/u, ['Quennell']],
+  [
+    'id,name,email\n7,Orla Quennell,-\n8,"Odo Tamblyn",-',
+    /^id,name,email\n7,\p{L}+ \p{L}+,-\n8,"/u,
+    ['Orla', 'Tamblyn'],
+  ],
+  [
+    '| name | phone |\n| --- | --- |\n| Orla Quennell | - |',
+    /^\| name \| phone \|\n\| --- \| --- \|\n/,
+    ['Orla', 'Quennell'],
+  ],
+  ['<customer id="7"><name>Orla Quennell</name><city/></customer>', /^<customer id="7"><name>/, ['Orla', 'Quennell']],
+  [
+    'I am Orla. That is O-R-L-A, o r l a.',
+    /That is (?:\p{L}-)+\p{L}, (?:\p{L} )+\p{L}\.$/u,
+    ['Orla', 'O-R-L-A', 'o r l a'],
+  ],
+] as const)('titles stay, and names go from tables, elements and spelling: %s', (text, stays, gone) => {
+  const [made = ''] = masked([text]);
+  expect(made).toMatch(stays);
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test.each([
+  ['customer', 'Tobias Achterberg', true],
+  ['bookedBy', 'Joost van Dijk', true],
+  ['guest', 'Priya', false],
+  ['customer', 'a new one', false],
+  ['product', 'Brass Lamp', false],
+])('a field %s with the value %s holds a name: %s', (field, value, isName) => {
+  const text = JSON.stringify({ [field]: value });
+  expect(masked([text])[0] === text).toBe(!isName);
+});
+
+test('whose something is does not change the name', () => {
+  const [one = '', other = ''] = masked(["Where is Mr Quennell's parcel?", 'Dear Mr Quennell, it is here.']);
+  const [, name = ''] = /Mr (\p{L}+)'s/u.exec(one) ?? [];
+  expect(name).not.toBe('');
+  expect(other).toBe(`Dear Mr ${name}, it is here.`);
+});
+
+test.each(['sku,name,colour\n1,Brass Lamp,black', '<product><name>Brass Lamp</name></product>', 'A B C, as in D E F'])(
+  'what is no person in a table stays: %s',
+  (text) => {
+    expect(masked([text])).toEqual([text]);
+  },
+);
+
+const colours: JsonObject = { colours: { C1: { label: 'black' }, C2: { label: 'desk lamp' } } };
+
+test.each([
+  [["My name is Gustavo. Gustavo O'Riley"], ['Gustavo', 'Riley']],
+  [['MY NAME IS KAREN BLACK AND I WANT A BLACK LAMP'], ['KAREN BLACK']],
+  [
+    ['My name is Karen Black.', 'Karen Black, your lamp is here'],
+    ['Karen', 'Karen Black', 'n Black'],
+  ],
+  [['my name is Black'], ['Black']],
+  [
+    ['Hello, I am Karen Black.', 'Dear Ms Black'],
+    ['Karen', 'Black'],
+  ],
+  [['my name is will smith'], ['will', 'smith']],
+  [
+    ["hi i'm maria gonzalez", 'Hello maria!'],
+    ['maria', 'gonzalez'],
+  ],
+] as const)('no half of a name stays, be it a value of the database: %j', (texts, gone) => {
+  const made = masked(texts, keptBy([colours])).join('\n');
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test.each([
+  [['I want it in black, the Black one: a Desk Lamp.', 'This is black.']],
+  [["hi i'm missing parts", 'Hello there!', 'I am Gold.']],
+  [['MY NAME IS WRONG', "i'm stuck here, hello team"]],
+])('words of the database and of the language stay beside names: %j', (texts) => {
+  expect(masked(texts, keptBy([{ ...colours, tiers: { T1: { label: 'gold' } } }]))).toEqual(texts);
+});
+
+/** What comes of an answer to a question. */
+function answered(question: string, answer: string): string {
+  const conversation = [{ value: question }, { value: answer, asked: question }];
+  return maskerOf({ seed: 'test' }).conversation(conversation).text(answer);
+}
+
+test.each([
+  ['Can I have your full name please?', 'Philippa Ackerley', ['Philippa', 'Ackerley']],
+  ['And your last name?', 'ackerley', ['ackerley']],
+  ['For which name?', 'Tobias Achterberg', ['Tobias', 'Achterberg']],
+  ['Could you tell me the name on the account?', "it's Ackerley, Philippa", ['Philippa', 'Ackerley']],
+  ['Your full name and ZIP code, please.', 'Sure, Philippa Ackerley, 90210', ['Philippa', 'Ackerley', '90210']],
+  ['What is your ZIP code?', '90210', ['90210']],
+  ['What is your postcode?', 'it is nw1 6xe', ['nw1', '6xe']],
+  ['What is the four digit PIN?', '4821', ['4821']],
+  ['And your password?', 'tr0ub4dor', ['tr0ub4dor']],
+  ['Please enter your password.', 'sunshine', ['sunshine']],
+  ['last four digits of your SSN?', '6789', ['6789']],
+  ['What is your account number?', '4431', ['4431']],
+  ['Your street address?', 'Oak House, Mill Road', ['Oak', 'Mill']],
+  ['What is your date of birth?', 'August 9, 1988', ['1988']],
+  ['Your user name?', 'kjell.o', ['kjell']],
+] as const)('what answers a question is masked: %s %s', (question, answer, gone) => {
+  const made = answered(question, answer).toLowerCase();
+  for (const part of gone) expect(made).not.toContain(part.toLowerCase());
+});
+
+test.each([
+  ['Can I have your full name please?', 'Why do you need it?'],
+  ['Can I have your full name please?', 'never mind'],
+  ['Have you changed your password?', 'twice'],
+  ['Please reset your password and try again.', 'worked'],
+  ['And your password?', 'I forgot.'],
+  ['What is your order number?', 'I bought 1200 screws'],
+  ['What is your email address?', 'Same as before'],
+  ['Your street address?', 'Use the one on file.'],
+  ['Which colour do you want?', 'Brass'],
+])('what answers a question with nothing of somebody’s stays: %s %s', (question, answer) => {
+  expect(answered(question, answer)).toBe(answer);
+});
+
+test('the same person has the same stand-in throughout, in every spelling', () => {
+  const [hello = '', mail = '', call = '', later = ''] = masked([
+    'Hello, I am Anna Berg.',
+    'My email is anna.berg@gmx.de, my number +49 170 1234567.',
+    'ANNA BERG can be reached at 0170 1234567',
+    'Thanks, Anna!',
+  ]);
+  const [, first = '', last = ''] = /I am (\w+) (\w+)\./.exec(hello) ?? [];
+  expect(first).not.toBe('');
+  expect(mail).toContain(`${first}.${last}@`.toLowerCase());
+  expect(call).toContain(`${first} ${last}`.toUpperCase());
+  expect(later).toBe(`Thanks, ${first}!`);
+  const digits = (text: string) => text.replace(/\D/g, '').slice(-7);
+  expect(digits(call)).toBe(digits(mail));
+});
+
+test('a date of birth has the same stand-in in every spelling', () => {
+  const spellings = [
+    ['I was born on 14 March 1981', /born on (?<d>\d+) (?<name>\p{L}+) (?<y>\d{4})/u],
+    ['So 14/03/1981.', /So (?<d>\d\d)\/(?<m>\d\d)\/(?<y>\d{4})\./],
+    ['{"dob":"1981-03-14T00:00:00Z"}', /"(?<y>\d{4})-(?<m>\d\d)-(?<d>\d\d)T00:00:00Z"/],
+    ['{"day":19810314}', /:(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)\}/],
+    ['March 14th, 1981', /^(?<name>\p{L}+) (?<d>\d+)th, (?<y>\d{4})/u],
+    ['03/14/1981', /^(?<m>\d\d)\/(?<d>\d\d)\/(?<y>\d{4})/],
+    ['am 14. März 1981', /am (?<d>\d+)\. \p{L}+ (?<y>\d{4})/u],
+    ['14 de marzo de 1981', /^(?<d>\d+) de \p{L}+ de (?<y>\d{4})/u],
+    ['urodzony 14 marca 1981', /(?<d>\d+) \p{L}+ (?<y>\d{4})/u],
+    ['14.3.81', /^(?<d>\d+)\.(?<m>\d+)\.(?<y>\d\d)$/],
+    ['1981年3月14日', /^(?<y>\d{4})年(?<m>\d+)月(?<d>\d+)日/],
+  ] as const;
+  const made = masked(spellings.map(([text]) => text));
+  const read = made.map((text, index) => spellings[index]?.[1].exec(text)?.groups ?? {});
+  const [, , { y = '', m = '', d = '' } = {}] = read;
+  expect(`${y}-${m}-${d}`).toMatch(/^19\d\d-\d\d-\d\d$/);
+  expect(y).not.toBe('1981');
+  for (const each of read)
+    expect({ y, m, d, ...each, name: '' }).toMatchObject({
+      d: expect.stringMatching(new RegExp(`^0?${Number(d)}$`)),
+      m: expect.stringMatching(new RegExp(`^0?${Number(m)}$`)),
+      y: expect.stringMatching(new RegExp(`^(?:19)?${y.slice(2)}$`)),
+    });
+  expect(made.join(' ')).not.toMatch(/1981|March 14|14 March/);
+});
+
+test.each([
+  ['born on 03/04/1984', '3 April 1984', 'April 3, 1984'],
+  ['born on 3 April 1984', '03/04/1984', '04/03/1984'],
+])('a date of birth whose day could be its month stays one date: %s', (...texts) => {
+  const [one = '', other = ''] = masked(texts).map((text) => text.replace(/^born on /, ''));
+  expect(one).not.toMatch(/1984/);
+  const day = (text: string) => /\d+/.exec(text)?.[0].replace(/^0/, '');
+  expect(day(other)).toBe(day(one));
+});
+
+test('a phone number has the same stand-in with 00, with +, with a zero in brackets and as a number', () => {
+  const [plus = '', ...others] = masked([
+    'Call +49 170 1234567.',
+    'Or 0049 170 1234567.',
+    'Or 0170 1234567.',
+    'Or +49 (0)170 1234567.',
+    '{"phone":"00491701234567"}',
+    '{"caller":491701234567}',
+  ]);
+  const own = plus.replace(/\D/g, '');
+  expect(own).toMatch(/^49\d{10}$/);
+  expect(own).not.toMatch(/170|1234567/);
+  const national = own.slice(2);
+  expect(others.map((text) => text.replace(/\D/g, ''))).toEqual([
+    `0049${national}`,
+    `0${national}`,
+    `490${national}`,
+    `0049${national}`,
+    own,
+  ]);
+});
+
+test('a card that is said in full and by its end is one card, and none that could be charged', () => {
+  const [full = '', end = ''] = masked(['My card is 5500-0000-0000-0004.', 'The one ending in 0004.']);
+  const digits = full.replace(/\D/g, '');
+  expect(end).toBe(`The one ending in ${digits.slice(-4)}.`);
+  expect(isLuhn(digits)).toBe(false);
+});
+
+const database: JsonObject = {
+  customers: {
+    C101: {
+      name: 'Boris Tanaka',
+      email: 'boris.tanaka@example.com',
+      postcode: '56385',
+      address: '63 Harbour Way, Eastvale',
+    },
+    C102: { name: { first_name: 'Anna', last_name: 'Rossi' }, email: 'anna@example.com' },
+  },
+  orders: { W1001: { customer: 'C101' }, W1002: { customer: 'C102' } },
+};
+
+test('what stands in the domain’s own database stays, and nothing else of the same kind', () => {
+  const [known = '', strange = '', id = ''] = masked(
+    [
+      'I am Boris Tanaka, boris.tanaka@example.com, 63 Harbour Way, Eastvale, order W1001. Thanks, Boris',
+      'I am Boris Meyer.',
+      'W9999 and w1002',
+    ],
+    keptBy([database]),
+  );
+  expect(known).toContain(
+    'I am Boris Tanaka, boris.tanaka@example.com, 63 Harbour Way, Eastvale, order W1001. Thanks, Boris',
+  );
+  expect(strange).not.toContain('Meyer');
+  expect(id).toMatch(/^[A-Z]\d{4} and w1002$/);
+  expect(id).not.toContain('W9999');
+});
+
+test('a first name of the database is masked where its person is not known by more than that', () => {
+  expect(masked(['Hi, I am Anna.'], keptBy([database]))[0]).not.toContain('Anna');
+  expect(masked(['Hi, I am Anna.', 'My email is anna@example.com'], keptBy([database]))[0]).toBe('Hi, I am Anna.');
+});
+
+test('of a database that is a copy of the real one nothing stays', () => {
+  const [text = ''] = masked(['Tell Rossi that W1001 is for boris.tanaka@example.com'], knownFrom([database]));
+  for (const part of ['Rossi', 'W1001', 'boris', 'tanaka']) expect(text).not.toContain(part);
+});
+
+const firstNames = fc.constantFrom(
+  'Anneliese',
+  'Bartholomew',
+  'Xiomara',
+  'Thorsten',
+  'Priyanka',
+  'Oluwaseun',
+  'Włodek',
+);
+const lastNames = fc.constantFrom('Kowalczyk', 'Featherstone', 'Nwachukwu', 'Hämäläinen', 'McAllister', 'Dąbrowska');
+const digits = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'123456789'), minLength: length, maxLength: length });
+const person = fc.record({
+  name: fc.tuple(firstNames, lastNames).map((each) => each.join(' ')),
+  email: fc
+    .tuple(fc.constantFrom('kontakt', 'j.doe', 'zed_77'), fc.constantFrom('firma.de', 'mail.example.com', 'web.co.uk'))
+    .map((each) => each.join('@')),
+  phone: digits(10).map((number) => `+44 ${number.slice(0, 4)} ${number.slice(4)}`),
+  account_number: digits(9),
+  ip: fc.tuple(fc.integer({ min: 11, max: 223 }), fc.integer({ min: 0, max: 255 })).map(([a, b]) => `${a}.${b}.7.9`),
+});
+type Person = { readonly [key: string]: string };
+
+/** The ways in which data of a person comes up, each with all of it. */
+const mentions: readonly ((who: Person) => Json)[] = [
+  ({ name, email, phone, account_number, ip }) =>
+    `Hello, my name is ${name}. Write to ${email} or call ${phone}; account number ${account_number}, from ${ip}.`,
+  (who) => ({ customer: { ...who }, note: `Customer ${who['name']}, tel ${who['phone']}` }),
+  (who) => JSON.stringify({ customer: who }),
+  (who) => JSON.stringify({ result: JSON.stringify([{ customer: who }]) }),
+  ({ name, email, ...rest }) => ({ [String(email)]: [{ customer_name: String(name), ...rest }] }),
+];
+
+const said = fc.array(fc.tuple(person, fc.constantFrom(...mentions)), { minLength: 1, maxLength: 4 });
+
+test('no planted value survives in any byte, masking is the same each time, and once is enough', () => {
+  fc.assert(
+    fc.property(said, fc.string({ maxLength: 6 }), (all, seed) => {
+      const conversation = all.map(([who, mention]) => mention(who));
+      const run = () => {
+        const { json } = maskerOf({ seed }).conversation(pieces(...conversation));
+        return { once: json(conversation), twice: json(json(conversation)) };
+      };
+      const { once, twice } = run();
+      const bytes = unescaped(once);
+      for (const [who] of all)
+        for (const value of [...Object.values(who), ...String(who['name']).split(' ')])
+          expect(bytes).not.toContain(value.toLowerCase());
+      expect(twice).toEqual(once);
+      expect(run().once).toEqual(once);
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+/** All text of a value, also of the JSON in its texts, in lower case. */
+function unescaped(value: Json): string {
+  let text = JSON.stringify(value);
+  for (let level = 0; level < 4; level++) text = text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
+  return text.toLowerCase();
+}
+
+test('JSON stays JSON of the same shape', () => {
+  const shapeOf = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(shapeOf);
+    if (typeof value !== 'object' || value === null) return typeof value;
+    return Object.values(value).map(shapeOf);
+  };
+  fc.assert(
+    fc.property(fc.jsonValue(), person, (value, who) => {
+      const given = { deep: value as Json, customer: { ...who, phone: 4412345678901 } };
+      const text = JSON.stringify(given);
+      const { json, text: inText } = maskerOf({ seed: 'x' }).conversation(pieces(given, text));
+      expect(shapeOf(json(given))).toEqual(shapeOf(given));
+      expect(shapeOf(JSON.parse(inText(text)))).toEqual(shapeOf(given));
+    }),
+  );
+});
+
+test('another seed gives other stand-ins; none is a word that the sources hold', () => {
+  const texts = ['I am Anna Berg.'];
+  expect(masked(texts, { seed: 'a' })).not.toEqual(masked(texts, { seed: 'b' }));
+  const [made = ''] = masked(texts, { seed: 'a' });
+  const standIn = /I am (\w+)/.exec(made)?.[1] ?? '';
+  const [other = '', , last = ''] = masked([...texts, `This is ${standIn} here.`, 'Hi, Anna'], { seed: 'a' });
+  expect(other).not.toContain(standIn);
+  expect(last).not.toContain(standIn);
+});
+
+test.each([
+  ['a picture in base64', 'iVBORw0KGgoAAAANSUhEUgAA9f/+'],
+  ['letters', 'a'],
+  ['capitals with dashes', 'A-'],
+  ['dots', 'a.'],
+  ['digits with dashes', '1-'],
+  ['line breaks', '\n'],
+  ['a greeting and line breaks', 'Regards,\n \n \n'],
+])('a text that goes on and on is read to its end: %s', (_, part) => {
+  const long = part.repeat(Math.ceil(100_000 / part.length));
+  const [text = ''] = masked([`${long} Write to anna.berg@gmx.de`]);
+  expect(text).toMatch(/ Write to \S+@example\.\w+$/);
+});
+
+test('what is nested too deep to go down into is masked as a text', () => {
+  const deep = `${'['.repeat(5000)}"anna.berg@gmx.de"${']'.repeat(5000)}`;
+  const [text = ''] = masked([deep]);
+  expect(text).not.toContain('berg');
+  expect(text).toHaveLength(deep.length + (/"([^"]*)"/.exec(text)?.[1]?.length ?? 0) - 'anna.berg@gmx.de'.length);
+});
+
+test.each([
+  ['customer_email', 'email'],
+  ['customerEmail', 'email'],
+  ['useremail', 'email'],
+  ['contact-e-mail', 'email'],
+  ['workEmailAddress', 'email'],
+  ['examplemail', null],
+  ['examplemailCode', null],
+  ['telephone', 'phone'],
+  ['homePhone', 'phone'],
+  ['phone_number', 'phone'],
+  ['megaphone', null],
+  ['shipping_zip', 'postcode'],
+  ['zipcode', 'postcode'],
+  ['unzipped', null],
+  ['customer_iban', 'iban'],
+  ['caliban', null],
+  ['surname', 'name'],
+  ['customer_name', 'name'],
+] as const)('the field %s holds %s', (field, kind) => {
+  expect(kindOfField(field)).toBe(kind);
+});
+
+test.each([
+  ['a field of JSON', '{"id":"7","customer":{"id":"88"}}'],
+  ['a table', 'id,size\n7,8\n88,9'],
+])('an id of less than four signs in %s is not replaced elsewhere', (_, declaring) => {
+  const text = 'I have waited 7 days for 88 of them.';
+  expect(masked([declaring, text])).toEqual([declaring, text]);
+});
+
+test('a text is read anew in a conversation where other names stay', () => {
+  const keptNames = (texts: readonly string[]) => new Set(texts.includes('C-100') ? ['quillivane'] : []);
+  const masker = maskerOf({ seed: 'test', keptNames });
+  const text = 'My name is Quillivane.';
+  const [first, second] = [pieces('C-100', text), pieces(text)];
+  for (const each of [first, second]) masker.look(each);
+  expect(masker.conversation(first).text(text)).toBe(text);
+  expect(masker.conversation(second).text(text)).not.toContain('Quillivane');
+});

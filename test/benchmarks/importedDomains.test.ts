@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { importEach, type Made } from '../../src/benchmarks/importedDomains.ts';
+import { leftOut } from '../../src/benchmarks/importReport.ts';
+import { NotCarriedList } from '../../src/benchmarks/notCarriedList.ts';
+import { scratch } from '../support/benchmarkCopy.ts';
+
+const source = { benchmark: 'tau2', from: '/copy', version: 'tau2 0.0.1' } as const;
+const names = ['retail', 'airline', 'mock'] as const;
+
+function made(name: string): Made {
+  const notCarried = new NotCarriedList(name);
+  notCarried.ofDomain('a thing');
+  const persona = { id: 'customer', description: 'Somebody.' };
+  const [train, test] = ['train', 'test'].map((split) => ({ id: split, split }));
+  const tasks = [train, test, { ...test, id: 'other' }] as readonly Record<string, unknown>[];
+  const head = { name: `tau2-${name}`, description: name };
+  const domain = {
+    benchmark: 'tau2',
+    head,
+    python: undefined,
+    settings: {},
+    policy: name,
+    database: {},
+    persona,
+  } as const;
+  return { notCarried, domain: { ...domain, tasks } };
+}
+
+test('every domain stands whole in a folder of its name, and nothing beside them', async () => {
+  const out = join(scratch(), 'domains');
+  mkdirSync(join(out, 'mock'), { recursive: true });
+  mkdirSync(join(out, '.airline.importing'));
+  writeFileSync(join(out, '.airline.importing', 'left.md'), 'by one that was killed');
+  const report = await importEach(source, names, { out }, async (name) => made(name));
+  expect(report.domains).toEqual(names.map((name) => ({ name, folder: join(out, name), tasks: 3, train: 1, test: 2 })));
+  expect(report.notCarried).toEqual(names.map((domain) => ({ domain, what: 'a thing' })));
+  expect(readdirSync(out).toSorted()).toEqual(['airline', 'mock', 'retail']);
+  expect(readdirSync(join(out, 'airline')).toSorted()).toEqual([
+    'database.json',
+    'domain.yaml',
+    'personas',
+    'policy.md',
+    'tasks',
+  ]);
+  expect(readFileSync(join(out, 'mock', 'policy.md'), 'utf8')).toBe('mock');
+});
+
+test('nothing is made where the folder of one of them is taken', async () => {
+  const out = scratch();
+  const asked: string[] = [];
+  const take = async (file: string) => {
+    mkdirSync(join(out, 'mock'), { recursive: true });
+    writeFileSync(join(out, 'mock', file), '');
+    return importEach(source, names, { out }, async (name) => {
+      asked.push(name);
+      return made(name);
+    });
+  };
+  await expect(take('notes.md')).rejects.toThrow(/mock is there already, and not empty; choose another --out/);
+  await expect(take('domain.yaml')).rejects.toThrow(/mock holds a domain already; choose another --out/);
+  expect([asked, readdirSync(out)]).toEqual([[], ['mock']]);
+});
+
+test('one that can not be made leaves nothing behind, so that the next try finds the place free', async () => {
+  const out = join(scratch(), 'domains');
+  const failing = importEach(source, names, { out }, async (name) => {
+    if (name === 'mock') throw new Error('its database is garbled');
+    return made(name);
+  });
+  await expect(failing).rejects.toThrow('its database is garbled');
+  expect(existsSync(out)).toBe(false);
+  expect((await importEach(source, names, { out }, async (name) => made(name))).domains).toHaveLength(3);
+});
+
+test('one that is stopped leaves nothing behind', async () => {
+  const out = join(scratch(), 'domains');
+  const stop = new AbortController();
+  const stopped = importEach(source, names, { out, signal: stop.signal }, async (name) => {
+    if (name === 'airline') stop.abort();
+    return made(name);
+  });
+  await expect(stopped).rejects.toThrow('the import was stopped, and nothing was written');
+  expect(existsSync(out)).toBe(false);
+});
+
+test('a file where the folder should be is said, and parts that gave nothing', async () => {
+  const file = join(scratch(), 'out');
+  writeFileSync(file, '');
+  await expect(importEach(source, names, { out: file }, async (name) => made(name))).rejects.toThrow(
+    /out is a file, and a folder is expected there; choose another --out/,
+  );
+  const nothing = importEach(source, names.slice(0, 1), { out: scratch() }, async (name) => ({
+    ...made(name),
+    domain: null,
+  }));
+  await expect(nothing).rejects.toThrow('retail a thing');
+});
+
+test.runIf(process.platform === 'linux')('a place that takes no folders is said', async () => {
+  const nowhere = importEach(source, names, { out: '/proc/domains' }, async (name) => made(name));
+  await expect(nowhere).rejects.toThrow(/\/proc takes no new folders/);
+});
+
+test('a folder that appears meanwhile is kept, and what was written before it is named', async () => {
+  const out = join(scratch(), 'domains');
+  const late = importEach(source, names, { out }, async (name) => {
+    mkdirSync(join(out, 'airline'), { recursive: true });
+    writeFileSync(join(out, 'airline', 'notes.md'), 'mine');
+    return made(name);
+  });
+  await expect(late).rejects.toThrow(
+    /airline can't be made \(ENOTEMPTY.*\); written and kept: retail; import the rest with --domains airline,mock$/,
+  );
+  expect(readdirSync(out).toSorted()).toEqual(['airline', 'retail']);
+  expect(readdirSync(join(out, 'airline'))).toEqual(['notes.md']);
+});
+
+test('what is left out is counted: whole domains, and tasks of those that were made', () => {
+  const domains = [{ name: 'retail', folder: '/retail', tasks: 3, train: 1, test: 2 }];
+  const notCarried = [
+    { domain: 'airline', what: 'this copy has none of it' },
+    { domain: 'mock', what: 'has no split "x"' },
+    { domain: 'mock', task: '1', what: 'it is laid out otherwise' },
+    { domain: 'retail', what: 'rules.py' },
+    { domain: 'retail', task: '4', what: 'it is laid out otherwise' },
+  ];
+  expect(leftOut({ domains, notCarried })).toEqual({ domains: 2, tasks: 1 });
+});

@@ -1,6 +1,0 @@
-import { expect, test } from 'vitest';
-import { counted } from '../../../src/engine/core/counted.ts';
-
-test('only one is one', () => {
-  expect([0, 1, 2].map((count) => counted(count, 'task'))).toEqual(['0 tasks', '1 task', '2 tasks']);
-});

@@ -1,0 +1,427 @@
+import { describe, expect, it } from 'vitest';
+import { completeDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { desk, deskTools, type Files, load, shown } from '../load/domainFolder.ts';
+
+const good = String(desk['tasks/first.task.yaml']);
+const task = (text: string): Files => ({ 'tasks/first.task.yaml': text });
+const more = (text: string): Files => ({ 'tasks/second.task.yaml': text });
+const second = good.replace('id: cancel', 'id: second').replaceAll('W1', 'W2');
+const server = 'mcpServers:\n  memory: { command: x }\n';
+
+describe('without running any code', () => {
+  const cases: readonly [string, Files, readonly string[], string][] = [
+    [
+      'an unknown tool in a task',
+      task(good.replace('tool: cancel_order', 'tool: cancle_order')),
+      ['tasks/first.task.yaml:8:13 error task/unknown-tool'],
+      'There is no tool cancle_order. Did you mean cancel_order?',
+    ],
+    [
+      'an unknown tool in a script',
+      task(`${good}script: [[{ tool: fly }]]\n`),
+      ['tasks/first.task.yaml:9:19 error task/unknown-tool'],
+      'There is no tool fly. The tools are find_order, cancel_order.',
+    ],
+    [
+      'an unknown tool in an imported task, which stays as it is',
+      task(`${good}script: [[{ tool: fly }]]\norigin: { benchmark: tau2, id: '1' }\n`),
+      ['tasks/first.task.yaml:9:19 warning task/unknown-tool'],
+      'There is no tool fly.',
+    ],
+    [
+      'an unknown tool in a rule',
+      { 'rules.yaml': '- { rule: confirm, check: before, tools: [cancel_order], require: [find_ordr] }' },
+      ['rules.yaml:1:68 error rule/unknown-tool'],
+      'There is no tool find_ordr. Did you mean find_order?',
+    ],
+    [
+      'an unknown tool in the lexicon',
+      { 'domain.yaml': 'name: desk\nlexicon: { tools: { fly: { done: [ok] } } }\n' },
+      ['domain.yaml:2:21 error domain/unknown-tool'],
+      'There is no tool fly.',
+    ],
+    [
+      'an unknown rule',
+      { 'rules.yaml': '- { rule: confrim, check: oneCall }' },
+      ['rules.yaml:1:11 error rule/unknown-rule'],
+      'The policy has no rule confrim. Did you mean confirm?',
+    ],
+    [
+      'an unknown persona',
+      task(good.replace('persona: plain', 'persona: plane')),
+      ['tasks/first.task.yaml:2:10 error task/unknown-persona'],
+      'There is no persona plane. Did you mean plain?',
+    ],
+    [
+      'a task id twice',
+      more(second.replace('id: second', 'id: cancel')),
+      ['tasks/second.task.yaml:1:5 error task/duplicate-id'],
+      'The task id cancel is taken by ',
+    ],
+    [
+      'two task ids that are one file on many disks',
+      more(second.replace('id: second', 'id: Cancel')),
+      ['tasks/second.task.yaml:1:5 warning task/same-file'],
+      'The task id Cancel differs from cancel (',
+    ],
+    [
+      'a task id that no file name holds',
+      task(good.replace('id: cancel', `id: ${'a'.repeat(161)}`)),
+      ['tasks/first.task.yaml:1:5 error task/wrong-value'],
+      'a task id is at most 160 letters',
+    ],
+    [
+      'a state in a text',
+      task(`${good}state: [{ path: [orders, W1, status, by], value: me }]\n`),
+      ['tasks/first.task.yaml:9:38 error task/unknown-path'],
+      'orders.W1.status is "pending" in the agent database, so nothing can stand in it.',
+    ],
+    [
+      'a new table on the side of a user without database',
+      task(`${good}state: [{ side: user, path: [lamp], value: {} }]\n`),
+      ['tasks/first.task.yaml:9:9 error task/no-user-database'],
+      'Name one in domain.yaml: userDatabase: user.json.',
+    ],
+    [
+      'a persona id twice',
+      { 'personas/other.persona.yaml': String(desk['personas/plain.persona.yaml']) },
+      ['personas/plain.persona.yaml:1:5 error persona/duplicate-id'],
+      'other.persona.yaml:1',
+    ],
+    [
+      'the same task under two names',
+      more(good.replace('id: cancel', 'id: second')),
+      ['tasks/second.task.yaml:1:5 warning task/duplicate-content'],
+      'says the same as cancel',
+    ],
+    [
+      'the same task in two splits',
+      more(`${good.replace('id: cancel', 'id: second')}split: test\n`),
+      ['tasks/second.task.yaml:1:5 error task/split-leak'],
+      'Keep it in one split',
+    ],
+    [
+      'a fact known and unknown',
+      task(good.replace('{ order: W1 }\n', '{ order: W1 }\n  unknown: [order]\n')),
+      ['tasks/first.task.yaml:6:13 error task/fact-known-and-unknown'],
+      'knows order and is sure not to know it',
+    ],
+    [
+      'a change of an unknown fact',
+      {
+        ...task(
+          good.replace('{ order: W1 }\n', '{ order: W1 }\n  change: { when: done, say: x, known: { ordr: W2 } }\n'),
+        ),
+        'personas/plain.persona.yaml': 'id: plain\ndescription: x\nbehaviours: { changes: true }\n',
+      },
+      ['tasks/first.task.yaml:6:42 error task/unknown-fact'],
+      'Did you mean order?',
+    ],
+    [
+      'a behaviour without words',
+      { 'personas/plain.persona.yaml': 'id: plain\ndescription: x\nbehaviours: { insists: true }\n' },
+      ['tasks/first.task.yaml:2:10 warning task/insist-missing'],
+      'Write user.insist',
+    ],
+    [
+      'words without a behaviour',
+      task(good.replace('{ order: W1 }\n', '{ order: W1 }\n  insist: { say: x }\n')),
+      ['tasks/first.task.yaml:6:3 warning task/insist-unused'],
+      'does not have `insists: true`',
+    ],
+    [
+      'a scripted task without script',
+      task(`${good}agent: scripted\n`),
+      ['tasks/first.task.yaml:9:8 error task/script-missing'],
+      'The agent of this task is scripted',
+    ],
+    [
+      'a scripted domain without scripts',
+      { 'domain.yaml': 'name: desk\nagent: scripted\n' },
+      ['tasks/first.task.yaml:1:5 error task/script-missing'],
+      'The agent of the domain is scripted',
+    ],
+    [
+      'a bad time',
+      task(`${good}now: tomorrow\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'no date and time',
+    ],
+    [
+      'a time that can be read in two ways',
+      task(`${good}now: 03/04/2026 10:00\n`),
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
+      'no date and time',
+    ],
+    [
+      'a time zone that is not one',
+      { 'domain.yaml': 'name: desk\ntimeZone: Europe/Nowhere\n' },
+      ['domain.yaml:2:11 error domain/wrong-value'],
+      'expected the name of a time zone, such as Europe/Berlin',
+    ],
+    [
+      'a bad time of the domain',
+      { 'domain.yaml': 'name: desk\nnow: soon\n' },
+      ['domain.yaml:2:6 error domain/wrong-date'],
+      'no date and time',
+    ],
+    [
+      'state at a place that is not there',
+      task(`${good}state: [{ path: [orders, W9, status], value: x }]\n`),
+      ['tasks/first.task.yaml:9:26 error task/unknown-path'],
+      'There is no W9 in orders.',
+    ],
+    [
+      'removing what is not there',
+      task(`${good}state: [{ path: [orders, W9], value: null }]\n`),
+      ['tasks/first.task.yaml:9:26 error task/unknown-path'],
+      'There is no W9 in orders.',
+    ],
+    [
+      'state of a new entry',
+      task(`${good}state: [{ path: [orders, W9], value: {} }, { path: [orders, W9, status], value: x }]\n`),
+      [],
+      '',
+    ],
+    [
+      'state of a user without database',
+      task(`${good}state: [{ side: user, path: [phone, on], value: true }]\n`),
+      ['tasks/first.task.yaml:9:9 error task/no-user-database'],
+      'Name one in domain.yaml: userDatabase: user.json.',
+    ],
+    [
+      'an assertion that demands nothing',
+      task(`${good}assertions: [{ path: a }]\nevaluate: [assertions]\n`),
+      ['tasks/first.task.yaml:9:14 error task/assertion-empty'],
+      'equals:, contains: or exists:',
+    ],
+    [
+      'an assertion on nobody',
+      task(`${good}assertions: [{ in: memory, path: a, exists: true }]\nevaluate: [assertions]\n`),
+      ['tasks/first.task.yaml:9:20 error task/unknown-source'],
+      'There is no state of memory.',
+    ],
+    [
+      'an assertion that counts for nothing',
+      task(`${good}assertions: [{ path: orders, exists: true }]\n`),
+      ['tasks/first.task.yaml:9:1 warning task/unused-demand'],
+      'Add assertions to evaluate:',
+    ],
+    [
+      'a reward that rests on nothing',
+      task(`${good}evaluate: [assertions]\n`),
+      ['tasks/first.task.yaml:9:12 error task/empty-basis'],
+      'so it always holds',
+    ],
+    [
+      'a task that needs nothing',
+      {
+        ...task(good.replace(/actions[\s\S]*/, '').replace('Cancel', 'Ask about')),
+        'tools.ts': null,
+        'rules.yaml': null,
+      },
+      ['tasks/first.task.yaml:1:5 warning task/nothing-to-do'],
+      'does nothing gets reward 1',
+    ],
+    [
+      'a tool misspelt in the policy',
+      { 'policy.md': '- Call `find_orders` first. {#confirm}\n' },
+      ['policy.md:1:9 warning policy/unknown-tool'],
+      'Did you mean find_order?',
+    ],
+    [
+      'names that only a server knows',
+      { 'domain.yaml': `name: desk\n${server}`, ...task(good.replace('tool: find_order', 'tool: read_graph')) },
+      ['tools.ts:4:14 info tool/unused'],
+      '',
+    ],
+  ];
+  it.each(cases)('%s', (_, files, findings, words) => {
+    const loaded = load(files);
+    expect(shown(loaded)).toEqual(findings);
+    expect(loaded.diagnostics.map(({ message, hint }) => `${message} ${hint}`).join()).toContain(words);
+  });
+});
+
+describe('with the tools described', () => {
+  const call = (text: string) => task(good.replace('tool: cancel_order, arguments: { order: W1 }', text));
+  const cases: readonly [string, Files, readonly string[], string][] = [
+    [
+      'a missing argument',
+      call('tool: cancel_order'),
+      ['tasks/first.task.yaml:8:5 error task/bad-arguments'],
+      'cancel_order: the argument order is missing.',
+    ],
+    [
+      'an unknown argument',
+      call('tool: cancel_order, arguments: { order: W1, ordr: 1 }'),
+      ['tasks/first.task.yaml:8:51 error task/bad-arguments'],
+      'there is no argument ordr. Did you mean order?',
+    ],
+    [
+      'an argument of another type',
+      call('tool: cancel_order, arguments: { order: 1 }'),
+      ['tasks/first.task.yaml:8:47 error task/bad-arguments'],
+      'order must be of type string. Write it in quotes: "1" is a text',
+    ],
+    [
+      'a bad script is only a warning',
+      task(`${good}script: [[{ tool: find_order }]]\n`),
+      ['tasks/first.task.yaml:9:11 warning task/bad-arguments'],
+      'the argument order is missing',
+    ],
+    [
+      'the wrong seat',
+      call('tool: cancel_order, by: user, arguments: { order: W1 }'),
+      ['tasks/first.task.yaml:8:5 error task/wrong-seat'],
+      'Write `by: agent`.',
+    ],
+    [
+      'an unknown argument in a check',
+      { 'rules.yaml': '- { rule: confirm, check: confirmed, names: [ordr] }' },
+      ['rules.yaml:1:46 error rule/unknown-argument'],
+      'Did you mean order?',
+    ],
+    [
+      'an unknown argument in the lexicon',
+      { 'domain.yaml': "name: desk\nlexicon: { tools: { cancel_order: { propose: ['{odrer}?'] } } }\n" },
+      ['domain.yaml:2:47 error domain/unknown-argument'],
+      '{odrer} is not an argument of cancel_order. Did you mean order?',
+    ],
+    [
+      'a field that a simulated tool does not return, in the lexicon',
+      {
+        'tools/weather.tool.yaml': `name: find_weather
+description: Weather of a day.
+behaviour: Sunny.
+owner: user
+parameters: { type: object, properties: { day: { type: string } }, required: [day] }
+result: { type: object, properties: { sky: { type: string } } }
+`,
+        'domain.yaml':
+          "name: desk\nuserDatabase: user.json\nlexicon: { tools: { find_weather: { tell: ['{day} {sky} {result} {sku}'] } } }\n",
+        'user.json': '{}',
+      },
+      ['domain.yaml:3:44 error domain/unknown-argument', 'tools/weather.tool.yaml:1:7 warning tool/no-simulator'],
+      '{sku} is not an argument or result of find_weather. Did you mean sky?',
+    ],
+    [
+      'a tool that no task uses',
+      task(good.replace(/ {2}- \{ tool: find_order.*\n/, '')),
+      ['tools.ts:4:14 info tool/unused'],
+      'No task has find_order',
+    ],
+    [
+      'only reads',
+      task(good.replace(/ {2}- \{ tool: cancel_order.*\n/, '').replace('Cancel', 'Ask about')),
+      [
+        'policy.md:4:1 info policy/uncovered-rule',
+        'tasks/first.task.yaml:1:5 warning task/nothing-to-do',
+        'tools.ts:5:14 info tool/unused',
+      ],
+      '',
+    ],
+  ];
+  it.each([
+    ['Look it up, then use find_order.', ['policy.md:6:22 warning policy/user-tool'], {}],
+    ['Ask the customer to find the order.', [], {}],
+    ['Look it up, then use cancel_order.', [], {}],
+    [
+      'Look it up, then use find_order.',
+      [],
+      { environments: { shop: { adapter: 'tau2', settings: {}, state: 'database' } } },
+    ],
+  ])('a policy that says %j to an agent without find_order', (line, found, more) => {
+    const tools = deskTools.map((each) => (each.name === 'find_order' ? { ...each, owner: 'user' as const } : each));
+    const files = {
+      'policy.md': `${desk['policy.md']}\n${line}\n`,
+      'domain.yaml': `name: desk\nuserDatabase: user.json\n${Object.keys(more).length > 0 ? JSON.stringify(more).slice(1, -1) : ''}\n`,
+      'user.json': '{}',
+    };
+    const codes = shown(load(files, tools)).filter((each) => each.includes('policy/user-tool'));
+    expect(codes).toEqual(found);
+  });
+
+  it.each(cases)('%s', (_, files, findings, words) => {
+    const loaded = load(files, deskTools);
+    expect(shown(loaded)).toEqual(findings);
+    expect(loaded.diagnostics.map(({ message, hint }) => `${message} ${hint}`).join()).toContain(words);
+  });
+
+  it('judges what a server says of its tools', () => {
+    const [first, other] = deskTools;
+    if (!first || !other) throw new Error('the desk has two tools');
+    const remote = { ...first, source: { type: 'mcp', server: 'memory' } as const };
+    const loaded = load({ 'domain.yaml': `name: desk\n${server}` });
+    const complete = completeDomain(
+      loaded,
+      [...deskTools],
+      [
+        remote,
+        { ...remote, name: 'a_b', source: { ...remote.source, tool: 'a b' } },
+        { ...remote, name: 'list', parameters: { type: 'object', $ref: '#/none' } },
+        { ...remote, name: 'odd', leftOut: { reason: 'it has no name', hint: 'Report it.' } },
+      ],
+    );
+    expect(shown(complete)).toEqual([
+      'domain.yaml:3:3 error tool/duplicate-name',
+      'domain.yaml:3:3 warning tool/left-out',
+      'domain.yaml:3:3 info tool/renamed',
+      'domain.yaml:3:3 warning tool/unchecked-schema',
+    ]);
+    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a_b', 'list']);
+  });
+
+  it('judges no name of a server that was not asked', () => {
+    const loaded = load({
+      'domain.yaml': `name: desk\n${server}`,
+      ...task(good.replace('tool: find_order', 'tool: read_graph')),
+    });
+    expect(shown(completeDomain(loaded, deskTools, null))).toEqual(['tools.ts:4:14 info tool/unused']);
+    expect(shown(completeDomain(loaded, deskTools, []))).toContain(
+      'tasks/first.task.yaml:7:13 error task/unknown-tool',
+    );
+  });
+});
+
+describe('tools are found by a light scan', () => {
+  const cases: readonly [string, Files, readonly string[]][] = [
+    ['a type of the constant', { 'tools.ts': 'export const a: Tool = tool({});' }, ['a']],
+    ['a maker with a name', { 'tools.ts': 'export const a = desk.tool({});' }, ['a']],
+    [
+      'comments',
+      { 'tools.ts': '// export const a = tool({});\n/* export const b = tool({}); */\nexport const c = tool({});' },
+      ['c'],
+    ],
+    [
+      'a list of exports',
+      { 'tools.ts': 'const a = tool({});\nconst b = tool({});\nexport { a, b as c };' },
+      ['a', 'c'],
+    ],
+    [
+      'another file',
+      { 'tools.ts': "export * from './more.ts';\nexport const a = tool({});", 'more.ts': 'export const b = tool({});' },
+      ['a', 'b'],
+    ],
+    [
+      'one name of another file',
+      { 'tools.ts': "export { b as d } from './more.ts';", 'more.ts': 'export const b = tool({});' },
+      ['d'],
+    ],
+    [
+      'files that import each other',
+      {
+        'tools.ts': "export * from './more.ts';",
+        'more.ts': "export * from './tools.ts';\nexport const b = tool({});",
+      },
+      ['b'],
+    ],
+  ];
+  it.each(cases)('%s', (_, files, names) => {
+    expect(load(files).toolNames.toSorted()).toEqual(names);
+  });
+
+  it('judges no name when an export is not understood', () => {
+    expect(shown(load({ 'tools.ts': 'export const find_order = make();' }))).toEqual([]);
+  });
+});

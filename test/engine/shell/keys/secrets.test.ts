@@ -1,0 +1,133 @@
+import { assert, constantFrom, property, record, string, tuple } from 'fast-check';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { askForData } from '../../../../src/authoring/drafts/askedModel.ts';
+import { keptSecret, redactedPart, redactedValue } from '../../../../src/engine/shell/keys/secrets.ts';
+import { LaneReader } from '../../../../src/engine/shell/lanes/laneChannel.ts';
+import { ServerOutput } from '../../../../src/engine/shell/mcp/serverOutput.ts';
+import { quote } from '../../../../src/engine/shell/models/chatAnswer.ts';
+import { completion, endpoint } from '../../../support/endpoint.ts';
+
+const text = string({ unit: 'grapheme', maxLength: 30 });
+
+test('a secret stands nowhere in what is recorded, in whatever form it is told', () => {
+  const secret = string({ unit: 'grapheme', minLength: 8, maxLength: 30 }).filter(
+    (value) => value.length >= 8 && !'["", key]'.includes(value),
+  );
+  const form = constantFrom(
+    (value: string) => value,
+    (value: string) => JSON.stringify(value),
+    (value: string) => encodeURIComponent(value.toWellFormed()),
+    (value: string) => Buffer.from(value).toString('base64'),
+  );
+  assert(
+    property(secret, form, tuple(text, text), (value, told, [before, after]) => {
+      const said = `${before}${told(keptSecret('key', value))}${after}`;
+      const kept = JSON.stringify(redactedValue({ said, list: [said], [said]: 1 }));
+      expect(kept).toContain('[key]');
+      expect(kept).not.toContain(JSON.stringify(value).slice(1, -1));
+    }),
+  );
+});
+
+const long = `sk-proj-${'AbC/dEf+GhI=jKl'.repeat(9)}`;
+const odd = `p&ss"w0rd<long>va'lue/(x) y`;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+test.each<[form: string, (value: string) => string]>([
+  ['in lines', (value) => value.replace(/.{10}/g, '$&\n')],
+  ['Base64 in lines', (value) => base64(value).replace(/.{76}/g, '$&\n')],
+  ['Base64 in lines, inside of a text', (value) => base64(`a log: ${value}!`).replace(/.{20}/g, '$&\r\n ')],
+  ['a URL that keeps slashes', (value) => encodeURIComponent(value).replaceAll('%2F', '/')],
+  ['a URL in lower case', (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
+  ['a form', (value) => new URLSearchParams([['', value]]).toString().slice(1).replaceAll('*', '%2A')],
+  ['HTML', (value) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+  [
+    'HTML with quotation marks',
+    (value) =>
+      value
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&quot;')
+        .replaceAll("'", '&#39;'),
+  ],
+  ['JSON of PHP', (value) => JSON.stringify(value).replaceAll('/', '\\/')],
+  ['JSON in JSON in JSON', (value) => JSON.stringify(JSON.stringify(JSON.stringify({ value })))],
+  ['\\x codes', (value) => Buffer.from(value).toString('hex').replace(/../g, '\\x$&')],
+  [
+    'hexadecimal digits with colons',
+    (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replace(/..(?=.)/g, '$&:'),
+  ],
+  ['Base64 of UTF-16', (value) => Buffer.from(value, 'utf16le').toString('base64')],
+  ['Base64 of Base64', (value) => base64(base64(value))],
+])('a secret is redacted in this form: %s', (_form, encode) => {
+  for (const value of [long, odd]) {
+    keptSecret('form', value);
+    const text = encode(value);
+    expect(redactedValue([`before ${text}`])[0]?.replace(/[^a-z[\]]/gi, '')).toMatch(/^before.{0,16}\[form].{0,8}$/);
+  }
+});
+
+test('a key that is cut off, or comes in parts, is not in the last output of a server', () => {
+  const output = new ServerOutput();
+  const key = keptSecret('KEY', `key-${'0123456789abcdef'.repeat(30)}`);
+  for (const part of [key.slice(0, 450), key.slice(450), '.', 'x'.repeat(100), key, 'y'.repeat(350)])
+    output.onStderr(part);
+  expect(output.describe('It ended')).toMatch(/^It ended\. Its last output: [^0-9]*\[KEY]y+$/);
+});
+
+test('a key that is cut off is not in the quote of a provider', () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  expect(quote(`${'x'.repeat(290)}${key}`)).toBe(`${'x'.repeat(290)}[KEY]`);
+});
+
+test.each([-40, -20, 20, 40])('no part of a key is left where a text is cut at %i', (at) => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  for (let before = 0; before < 60; before += 1) {
+    const text = `${'x'.repeat(before)}${key}${'y'.repeat(60 - before)}`;
+    expect(at < 0 ? redactedPart(text, at) : redactedPart(text, 0, at)).not.toMatch(/[0-9a-f]/);
+  }
+});
+
+test('a key that is cut off is not in what is said of a line that no lane writes', () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const reader = new LaneReader(() => undefined);
+  expect(() => reader.read(`${'x'.repeat(190)}${key}\n`)).toThrow(/x\[KEY\]$/);
+});
+
+test('a key that is cut off is not in the correction that a drafting model gets', async () => {
+  const key = keptSecret('KEY', 'key-0123456789abcdef');
+  const told: string[] = [];
+  const url = await endpoint((_request, body) => {
+    told.push(body);
+    return completion({ content: `${'x'.repeat(110)}${key}` });
+  });
+  const seat = { type: 'openai', model: 'm', baseUrl: url, keyName: null } as const;
+  const { signal } = new AbortController();
+  const asked = askForData({ seat, key: '', signal }, 'Draft.', 'Now.', z.object({}), async () => null);
+  await expect(asked).rejects.toThrow(/x\[KEY\]/);
+  expect(told.join()).not.toContain('key-0');
+});
+
+test('a value without a secret is given back itself', () => {
+  keptSecret('key', 'sk-4711-never-told');
+  assert(
+    property(record({ said: string({ unit: constantFrom(...'sk-4711') }) }), (value) => {
+      expect(redactedValue(value)).toBe(value);
+    }),
+  );
+});
+
+test('a key that is used again is remembered, however many others were lent in between', () => {
+  keptSecret('kept', 'sk-a-key-of-a-person');
+  for (let lent = 0; lent < 2000; lent += 1) {
+    keptSecret('lent', `lent-to-a-rollout-${lent}`);
+    keptSecret('kept', 'sk-a-key-of-a-person');
+  }
+  expect(redactedValue('it is sk-a-key-of-a-person')).toBe('it is [kept]');
+  expect(redactedValue('lent-to-a-rollout-1999, lent-to-a-rollout-0')).toBe('[lent], lent-to-a-rollout-0');
+});

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import { eventSchema } from '../../../../src/engine/core/events/event.ts';
+import type { Message } from '../../../../src/engine/core/events/message.ts';
+import { streamed } from '../../../../src/engine/shell/models/lentModel.ts';
+import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
+import { askUserModel } from '../../../../src/engine/shell/models/simulatedUser.ts';
+import { completion, endpoint } from '../../../support/endpoint.ts';
+import { modelView } from '../../../support/modelView.ts';
+import { viewAfter } from '../../core/simulator/view.ts';
+
+const never = new AbortController().signal;
+const seat = (baseUrl: string, model = 'm') => ({ type: 'openai' as const, model, baseUrl, keyName: null });
+const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const signature = { google: { thought_signature: 'c2lnbmVk' } };
+const said: Message = { role: 'user', step: 2, content: 'Hello' };
+const result: Message = { role: 'tool', step: 5, callId: 'c1', name: 'look', content: 'It is red.', isError: false };
+
+/** Asks the agent's model, and once more with its answer in the conversation; returns that message of the request. */
+async function sentAfter(message: object, later: readonly Message[], change = (url: string) => seat(url)) {
+  const url = await endpoint(() => completion(message) as never);
+  const view = { ...modelView(), messages: [said] };
+  const { reply } = await askAgentModel(seat(url), '', view, never);
+  const own = { role: 'agent' as const, step: 3, ...reply };
+  const { call: asked } = await askAgentModel(change(url), '', { ...view, messages: [said, own, ...later] }, never);
+  const { messages } = asked.request as { readonly messages: readonly object[] };
+  return { reply, sent: messages.find((each) => 'role' in each && each.role === 'assistant') };
+}
+
+/** What an endpoint answers with a call, and what it gets back. */
+const withCalls: readonly (readonly [name: string, message: object, back: object])[] = [
+  ['reasoning_content', { reasoning_content: 'Hm.', tool_calls: [call] }, { reasoning_content: 'Hm.' }],
+  ['reasoning', { reasoning: 'Hm.', tool_calls: [call] }, { reasoning: 'Hm.' }],
+  [
+    'reasoning_details',
+    { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }], tool_calls: [call] },
+    { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] },
+  ],
+  [
+    'a signature of a call',
+    { tool_calls: [{ ...call, extra_content: signature }] },
+    { tool_calls: [{ ...call, extra_content: signature }] },
+  ],
+  [
+    'a signature of a function',
+    { tool_calls: [{ ...call, function: { ...call.function, signature: 's' } }] },
+    { tool_calls: [{ ...call, function: { ...call.function, signature: 's' } }] },
+  ],
+  [
+    'thoughts in tags',
+    { content: '<think>Hm.</think>One moment.', tool_calls: [call] },
+    { content: '<think>Hm.</think>One moment.' },
+  ],
+  [
+    'thoughts as a part',
+    {
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 's' },
+        { type: 'text', text: 'One moment.' },
+      ],
+      tool_calls: [call],
+    },
+    { content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, { text: 'One moment.' }] },
+  ],
+  ['a field nobody knows', { vendor_state: { a: [1] }, tool_calls: [call] }, { vendor_state: { a: [1] } }],
+];
+
+test.each(withCalls)('%s goes back as it came', async (_, message, back) => {
+  const { sent } = await sentAfter(message, [result]);
+  expect(sent).toMatchObject(back);
+});
+
+test.each(withCalls)('%s goes back in later turns, too', async (_, message, back) => {
+  const { sent } = await sentAfter(message, [result, { ...said, step: 6 }]);
+  expect(sent).toMatchObject(back);
+});
+
+test.each([
+  ['cut off', '{"parcel": "P4'],
+  ['a list', '["P46"]'],
+  ['a text', 'P46'],
+])('arguments that are %s go back as an object, and are recorded as they came', async (_, given) => {
+  const answer = { tool_calls: [{ ...call, function: { name: 'look', arguments: given } }] };
+  const { reply, sent } = await sentAfter(answer, [result]);
+  expect(reply.toolCalls).toMatchObject([{ arguments: given }]);
+  expect(sent).toMatchObject({ tool_calls: [{ function: { arguments: JSON.stringify({ arguments: given }) } }] });
+});
+
+const plain = { role: 'assistant', content: 'It is red.' };
+
+test.each([
+  ['thoughts of a turn without calls', { content: 'It is red.', reasoning_content: 'Hm.' }],
+  ['details of thoughts of a turn without calls', { content: 'It is red.', reasoning_details: [{ text: 'Hm.' }] }],
+  ['tags of a turn without calls', { content: '<think>Hm.</think>It is red.' }],
+  ['annotations, audio and a refusal', { content: 'It is red.', annotations: [1], audio: { id: 'a' }, refusal: 'No.' }],
+  ['empty fields', { content: 'It is red.', function_call: null, reasoning: null, vendor_state: {}, other: '' }],
+])('%s do not go back', async (_, message) => {
+  const { sent } = await sentAfter(message, [{ ...said, step: 6 }]);
+  expect(sent).toEqual(plain);
+});
+
+test.each([
+  ['another model', (url: string) => seat(url, 'other')],
+  ['another endpoint', (url: string) => seat(url.replace('127.0.0.1', 'localhost'))],
+])('%s gets nothing of it', async (_, change) => {
+  const message = { reasoning: 'Hm.', vendor_state: 's', tool_calls: [{ ...call, extra_content: signature }] };
+  const { sent } = await sentAfter(message, [result], change);
+  expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [call] });
+});
+
+test('a gateway that gives messages an identity gets nothing else back', async () => {
+  const { reply, sent } = await sentAfter({ rehearsal_id: 'm1', reasoning_content: 'Hm.', tool_calls: [call] }, [
+    result,
+  ]);
+  expect(reply).not.toHaveProperty('providerFields');
+  expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [call], rehearsal_id: 'm1' });
+});
+
+test('an answer without such fields is recorded without them', async () => {
+  const { reply } = await sentAfter({ content: null, refusal: null, tool_calls: [{ ...call, index: 0 }] }, [result]);
+  expect(reply).toEqual({ content: null, toolCalls: [{ id: 'c1', name: 'look', arguments: {} }] });
+});
+
+test('fields that are too large are named and not recorded', async () => {
+  const { reply } = await sentAfter({ vendor_state: 'x'.repeat(1_000_001), tool_calls: [call] }, [result]);
+  expect(reply.providerFields).toEqual({ from: expect.stringMatching(/^m@http/), omitted: ['vendor_state'] });
+});
+
+test('a recording keeps the fields', () => {
+  const providerFields = {
+    from: 'm@http://127.0.0.1:8000',
+    reasoningIn: 'reasoning',
+    message: { vendor_state: { a: [1] } },
+    calls: [{ extra_content: signature }],
+  };
+  const shared = { reasoning: 'Hm.', providerFields };
+  const agent = { type: 'agentReplied', content: null, toolCalls: [], ...shared };
+  const user = { type: 'userReplied', content: 'Yes.', stop: null, ...shared };
+  expect([agent, user].map((event) => eventSchema.parse(event))).toEqual([agent, user]);
+});
+
+test('a model that plays the user gets its own fields back', async () => {
+  const answer = { content: 'Yes, please.', reasoning: 'Hm.', vendor_state: 's' };
+  const url = await endpoint(() => completion(answer) as never);
+  const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
+  const { reply } = await askUserModel(seat(url), '', view, never);
+  expect(reply).toMatchObject({ reasoning: 'Hm.', providerFields: { reasoningIn: 'reasoning' } });
+  const own: Message = { role: 'user', step: 9, ...reply };
+  const heard: Message = { role: 'agent', step: 10, content: 'Done. Anything else?', toolCalls: [] };
+  const { call: asked } = await askUserModel(
+    seat(url),
+    '',
+    { ...view, messages: [...view.messages, own, heard] },
+    never,
+  ).catch(({ note }) => ({ call: note }));
+  const { messages } = asked.request as { readonly messages: readonly object[] };
+  expect(messages).toContainEqual({ role: 'assistant', content: 'Yes, please.', vendor_state: 's' });
+});
+
+test('a streamed answer of a lent model has all its fields', () => {
+  const message = {
+    role: 'assistant',
+    content: null,
+    reasoning: 'Hm.',
+    tool_calls: [{ ...call, extra_content: signature }],
+  };
+  const [first = ''] = streamed({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }).split('\n\n');
+  const { choices } = JSON.parse(first.replace('data: ', ''));
+  expect(choices[0].delta).toEqual({ ...message, tool_calls: [{ index: 0, ...call, extra_content: signature }] });
+});

@@ -1,0 +1,352 @@
+import { expect, test } from 'vitest';
+import { readAnswer } from '../../../../src/engine/shell/models/chatAnswer.ts';
+import { completionIn } from '../../../../src/engine/shell/models/streamedAnswer.ts';
+import { answerOf } from '../../../support/readAnswer.ts';
+
+const delta = (given: object, more: object = {}) => ({ id: 'c', choices: [{ index: 0, delta: given, ...more }] });
+const end = (finish_reason = 'stop') => delta({}, { finish_reason });
+const call = (given: object, part: object = {}) => delta({ tool_calls: [{ index: 0, function: part, ...given }] });
+const streamOf = (events: readonly (object | string)[]) =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
+const read = (events: readonly (object | string)[]) => {
+  const completion = completionIn(streamOf(events));
+  return completion && answerOf(completion);
+};
+
+const spoken = { content: 'It comes on Thursday.', toolCalls: [] };
+const find = { name: 'find', arguments: { id: 'P1' } };
+
+/** What servers stream, and how it is read. */
+const streams: readonly (readonly [name: string, events: readonly (object | string)[], expected: object])[] = [
+  [
+    'a text in parts, with its counts at the end',
+    [
+      delta({ role: 'assistant', content: '' }),
+      delta({ content: 'It comes ' }),
+      delta({ content: 'on Thursday.' }),
+      end(),
+      { id: 'c', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } },
+      '[DONE]',
+    ],
+    { ...spoken, usage: { input: 7, output: 3 }, note: { finishReason: 'stop' } },
+  ],
+  ['no [DONE]', [delta({ content: 'It comes on Thursday.' }), end()], spoken],
+  ['no finish_reason', [delta({ content: 'It comes on Thursday.' }), '[DONE]'], spoken],
+  [
+    'thoughts before the text',
+    [delta({ reasoning: 'Hm' }), delta({ reasoning: '.' }), delta({ content: 'Yes.' }), '[DONE]'],
+    { content: 'Yes.', thoughts: 'Hm.' },
+  ],
+  ...['thinking', 'reasoning_text'].map(
+    (field) =>
+      [
+        `${field} before the text`,
+        [delta({ [field]: 'Hm' }), delta({ [field]: '.' }), delta({ content: 'Yes.' }), '[DONE]'],
+        { content: 'Yes.', thoughts: 'Hm.' },
+      ] as const,
+  ),
+  [
+    'counts in the last choice',
+    [
+      delta({ content: 'It comes on Thursday.' }),
+      delta({}, { finish_reason: 'stop', usage: { prompt_tokens: 7, completion_tokens: 3 } }),
+    ],
+    { ...spoken, usage: { input: 7, output: 3 } },
+  ],
+  [
+    'parts of thoughts, and then a text',
+    [
+      delta({ content: [{ type: 'thinking', thinking: 'Hm.' }] }),
+      delta({ content: [{ type: 'thinking', thinking: 'Yes.' }] }),
+      delta({ content: 'It is.' }),
+      '[DONE]',
+    ],
+    { content: 'It is.', thoughts: 'Hm.\n\nYes.' },
+  ],
+  [
+    'a call in parts',
+    [
+      call({ id: 'a', type: 'function' }, { name: 'find', arguments: '' }),
+      call({}, { arguments: '{"id": ' }),
+      call({ id: '' }, { name: '', arguments: '"P1"}' }),
+      end('tool_calls'),
+    ],
+    { content: null, toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'two calls, all with index 0',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ id: 'b' }, { name: 'find', arguments: '{"id": ' }),
+      call({ id: 'b' }, { arguments: '"P2"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', name: 'find', arguments: { id: 'P2' } },
+      ],
+    },
+  ],
+  [
+    'two calls, and parts without an index',
+    [
+      delta({ tool_calls: [{ id: 'a', function: { name: 'find', arguments: '{"id": "P1"}' } }] }),
+      delta({ tool_calls: [{ id: 'b', function: { name: 'find', arguments: '{"id": ' } }] }),
+      delta({ tool_calls: [{ function: { arguments: '"P1"}' } }] }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'two calls, all with index 0 and without ids',
+    [
+      call({}, { name: 'find', arguments: '{"id": ' }),
+      call({ id: '' }, { arguments: '"P1"}' }),
+      call({}, { name: 'find', arguments: '{"id": "P2"}' }),
+      end('tool_calls'),
+    ],
+    {
+      toolCalls: [
+        { id: '', ...find },
+        { id: '', name: 'find', arguments: { id: 'P2' } },
+      ],
+    },
+  ],
+  [
+    'a call in both forms',
+    [
+      delta({
+        function_call: { name: 'find', arguments: '' },
+        tool_calls: [{ index: 0, id: 'c', function: { name: 'find', arguments: '' } }],
+      }),
+      delta({
+        function_call: { name: 'find', arguments: '{"id": "P1"}' },
+        tool_calls: [{ index: 0, id: 'c', function: { name: 'find', arguments: '{"id": "P1"}' } }],
+      }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'c', ...find }] },
+  ],
+  [
+    'arguments that are an object, with exact numbers',
+    [
+      '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"pay","arguments":{"to":9007199254740993,"amount":5.0}}}]}}]}',
+      end('tool_calls'),
+    ],
+    {
+      toolCalls: [
+        {
+          id: 'a',
+          name: 'pay',
+          arguments: { to: '9007199254740993', amount: 5 },
+          integers: ['/to'],
+          floats: ['/amount'],
+        },
+      ],
+    },
+  ],
+  [
+    'a function_call in parts',
+    [
+      delta({ function_call: { name: 'find', arguments: '' } }),
+      delta({ function_call: { arguments: '{"id": ' } }),
+      delta({ function_call: { arguments: '"P1"}' } }),
+      end('function_call'),
+    ],
+    { content: null, toolCalls: [{ id: '', ...find }] },
+  ],
+  [
+    'events without choices',
+    [
+      {},
+      delta({ content: 'It comes on Thursday.' }),
+      end(),
+      { id: 'c', usage: { prompt_tokens: 7, completion_tokens: 3 } },
+      { id: 'c', choices: null },
+      '[DONE]',
+    ],
+    { ...spoken, usage: { input: 7, output: 3 } },
+  ],
+  [
+    'a name, and then arguments alone',
+    [call({ id: 'a' }, { name: 'find' }), call({}, { arguments: '{"id": "P1"}' }), end()],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a name in parts',
+    [
+      call({ id: 'a' }, { name: 'fi', arguments: '' }),
+      call({}, { name: 'nd', arguments: '' }),
+      call({}, { arguments: '{"id": "P1"}' }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a name with each part',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '' }),
+      call({}, { name: 'find', arguments: '{"id": ' }),
+      call({}, { name: 'find', arguments: '"P1"}' }),
+      end('tool_calls'),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'two calls, whose indices are texts',
+    [
+      {
+        choices: [
+          {
+            index: '0',
+            delta: { tool_calls: [{ index: '0', id: 'a', function: { name: 'find', arguments: '{"id": ' } }] },
+          },
+        ],
+      },
+      call({ index: '1', id: 'b' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ index: '0' }, { arguments: '"P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'a second call that ends under another index',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ id: 'b' }, { name: 'find', arguments: '' }),
+      call({ index: 1 }, { arguments: '{"id": ' }),
+      call({ index: 1, id: 'b' }, { arguments: '"P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'b', ...find },
+      ],
+    },
+  ],
+  [
+    'two calls with one id',
+    [
+      call({ id: 'a' }, { name: 'find', arguments: '{"id": "P1"}' }),
+      call({ index: 1, id: 'a' }, { name: 'find', arguments: '' }),
+      call({ index: 1, id: 'a' }, { arguments: '{"id": "P1"}' }),
+      end(),
+    ],
+    {
+      toolCalls: [
+        { id: 'a', ...find },
+        { id: 'a', ...find },
+      ],
+    },
+  ],
+  [
+    'null and flat calls',
+    [
+      delta({ tool_calls: [null] }),
+      delta({ tool_calls: [{ index: 0, id: 'a', ...find }] }),
+      delta({ function_call: {} }),
+      end(),
+    ],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'empty errors',
+    [
+      { ...delta({ content: 'It comes ', error: '' }), error: '' },
+      { ...delta({ content: 'on Thursday.' }, { error: {} }), error: {} },
+      { error: {}, message: '', detail: [] },
+      { ...end(), error: { message: '' } },
+      { choices: [], base_resp: { status_code: 0, status_msg: '' } },
+    ],
+    spoken,
+  ],
+  [
+    'the text "null" as finish_reason',
+    [delta({ content: 'It comes ' }, { finish_reason: 'null' }), delta({ content: 'on Thursday.' }), end()],
+    { ...spoken, note: { finishReason: 'stop' } },
+  ],
+  [
+    'a whole completion as one event',
+    [{ choices: [{ message: { content: 'It comes on Thursday.' } }] }, '[DONE]'],
+    spoken,
+  ],
+];
+
+test.each(streams)('%s', (_, events, expected) => {
+  expect(read(events)).toMatchObject(expected);
+});
+
+test('comments are ignored, and carriage returns end lines', () => {
+  const stream = `: at work\r\n\r\n${streamOf([delta({ content: 'Yes.' }), '[DONE]']).replaceAll('\n', '\r\n')}`;
+  expect(answerOf(completionIn(stream) ?? '')).toMatchObject({ content: 'Yes.' });
+});
+
+test.each([
+  ['an empty stream', []],
+  ['a text that is cut', [delta({ content: 'It comes ' })]],
+  ['a call that is cut', [call({ id: 'a' }, { name: 'find', arguments: '{"id": ' })]],
+  ['a text that is cut, with an empty finish_reason', [delta({ content: 'It comes ' }, { finish_reason: '' })]],
+  [
+    'a text that is cut, with the text "null" as finish_reason',
+    [delta({ content: 'It comes ' }, { finish_reason: 'null' })],
+  ],
+  ['an event that is cut', [delta({ content: 'It comes ' }), '{"choices": [{"del']],
+])('%s is not an answer', (_, events) => {
+  expect(completionIn(streamOf(events))).toBeNull();
+});
+
+test.each([
+  ['a text', 'upstream is away'],
+  ['a text in brackets', '[ERROR] upstream is away'],
+  ['an event that is broken in the middle', '{"upstream is away"'],
+])('%s in place of an event is quoted', (name, text) => {
+  const events = [delta({ content: 'It comes ' }), text, ...(name.includes('middle') ? [end()] : [])];
+  expect(readAnswer(completionIn(streamOf(events)) ?? '')).toMatchObject({
+    type: 'unreadable',
+    problem: expect.stringContaining('upstream is away'),
+  });
+});
+
+test('a text after the end of an answer is ignored', () => {
+  expect(read([delta({ content: 'It comes on Thursday.' }), end(), 'bye'])).toMatchObject(spoken);
+});
+
+test('an event that cannot be read is not the answer', () => {
+  const odd = { choices: [{ index: 0, delta: { content: 'Yes.', tool_calls: 'find' }, finish_reason: 'stop' }] };
+  expect(readAnswer(completionIn(streamOf([delta({ content: 'No.' }), odd])) ?? '')).toMatchObject({
+    type: 'unreadable',
+    problem: expect.stringContaining('"tool_calls":"find"'),
+  });
+});
+
+test.each([
+  { error: { message: 'upstream is away', code: 502 } },
+  { object: 'error', message: 'upstream is away', code: 502 },
+  { detail: 'upstream is away' },
+  { choices: null, base_resp: { status_code: 1000, status_msg: 'upstream is away' } },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'error' }], error: 'upstream is away' },
+])('an error in the middle is in place of the answer: %j', (error) => {
+  expect(completionIn(streamOf([delta({ content: 'It ' }), error, end(), '[DONE]']))).toBe(JSON.stringify(error));
+});
+
+test.each([
+  ['carriage returns', (data: string) => `data: ${data}\r\r`],
+  ['line feeds and carriage returns', (data: string) => `data: ${data}\r\n\r\n`],
+  ['the type of the event and a comment', (data: string) => `: keep-alive\nevent: chunk\ndata:${data}\n\n`],
+])('events are read as the standard has them: %s', (_, event) => {
+  const events = [delta({ content: 'It comes on ' }), delta({ content: 'Thursday.' }), end()];
+  const stream = [...events.map((each) => JSON.stringify(each)), '[DONE]'].map(event).join('');
+  for (const whole of [stream, stream.trimEnd()]) expect(answerOf(completionIn(whole))).toMatchObject(spoken);
+});

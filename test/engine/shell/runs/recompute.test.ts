@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
+import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
+import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
+import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';
+import { firstDifference } from '../../../../src/engine/shell/runs/recompute.ts';
+import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+
+test('a recording whose texts an earlier version wrote does not differ, and one with another text does', async () => {
+  const folder = temporaryFolder('rehearsal-recompute');
+  const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../../../domains/order-desk')));
+  try {
+    const tasks = supervisor.domain.tasks.filter(({ id }) => id === 'lamp-variant');
+    await runBatch(supervisor, {
+      ...{ folder, tasks, trials: 1, seed: '1', basis: 'evaluate', concurrency: 1 },
+      ...{ key: signingKey(join(folder, 'key.pem')), agent: { type: 'gold' }, user: { type: 'agenda' } },
+      ...{ readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) },
+    });
+    const now = JSON.stringify(
+      readRecording(join(folder, 'lamp-variant.0.traj.jsonl')).lines.map(({ event }) => event),
+    );
+    const differing = (text: string) => firstDifference(supervisor, JSON.parse(text) as readonly RolloutEvent[]);
+    const before = now
+      .replaceAll(
+        'this rule needs a judge model, and the rollout has none',
+        'only a judge can tell, and this rollout has none',
+      )
+      .replaceAll('"reason":"the user ended the conversation"', '"reason":"the rollout ended by userStopped"');
+    expect(before).toContain('only a judge can tell');
+    expect(before).toContain('the rollout ended by userStopped');
+    expect(await differing(now)).toBeNull();
+    expect(await differing(before)).toBeNull();
+    expect(await differing(before.replace('only a judge can tell', 'it is unknown'))).not.toBeNull();
+  } finally {
+    await supervisor.close();
+  }
+});
