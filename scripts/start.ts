@@ -15,6 +15,8 @@ import { cacheFolder } from './vscode/cacheFolder.ts';
 import { findDesktop } from './vscode/desktop.ts';
 import { type Server, startServer } from './vscode/server.ts';
 
+const sampleFolder = inRoot('domains', 'order-desk');
+
 const usage = `Usage: npm start -- [options]
   --folder DIR     the folder to open (domains/order-desk)
   --browser        use VS Code for the browser even where a desktop VS Code is installed
@@ -29,7 +31,7 @@ function readOptions(args: string[]): Options | undefined {
     args,
     allowNegative: true,
     options: {
-      folder: { type: 'string', default: inRoot('domains', 'order-desk') },
+      folder: { type: 'string', default: sampleFolder },
       port: { type: 'string' },
       'user-data': { type: 'string', default: join(cacheFolder(), 'start') },
       open: { type: 'boolean', default: true },
@@ -54,7 +56,7 @@ async function startDesktop(command: string, folder: string): Promise<void> {
   const args = ['--new-window', `--extensionDevelopmentPath=${root}`, folder];
   const { code, output } = await runCommand(command, args, { shell: process.platform === 'win32' });
   if (code !== 0) throw new Failure(`${command} ended with code ${code}:\n${output.trim()}`);
-  announce(`Opened ${folder} in ${command}. Open a file of tasks/ there and press F5.`);
+  announce(`Opened ${folder} in ${command}. ${nextStep(folder)}`);
 }
 
 /** Starts VS Code for the browser with the packaged extension; its settings are kept between runs. */
@@ -62,26 +64,43 @@ async function startBrowser(options: Options): Promise<Server> {
   const started = performance.now();
   const vsix = await packageExtension();
   const { port, userData } = options;
-  const server = await startServer({ vsix, userData, ...(port === undefined ? {} : { port }) });
+  // The extension opens the failing task of a sample domain unless start pages are turned off.
+  const settings = { 'workbench.startupEditor': 'welcomePageInEmptyWorkbench' };
+  const server = await startServer({ vsix, userData, settings, ...(port === undefined ? {} : { port }) });
   const address = server.address({ folder: options.folder });
-  announce(`VS Code is ready (${elapsed(started)}). Open a file of tasks/ there and press F5.`);
+  announce(`VS Code is ready (${elapsed(started)}). ${nextStep(options.folder)}`);
   console.log(`\n  ${style('bold', address)}\n`);
   if (process.env.SSH_CONNECTION) {
     console.log(
       `  From another machine: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>, then open the address.`,
     );
   }
+  if (!hasDisplay()) {
+    console.log('  No display was found. To see the same failure in another terminal:');
+    console.log('    npx rehearsal run domains/order-desk lamp-variant');
+    console.log('    npx rehearsal debug domains/order-desk lamp-variant\n');
+  }
   console.log('  Press Ctrl+C to end it.');
   if (options.open) await openAddress(address);
   return server;
 }
 
+/** Returns what to do in the window that opened. */
+function nextStep(folder: string): string {
+  return folder === sampleFolder
+    ? 'It shows a task that fails: choose Debug above its first line.'
+    : 'Open a file of tasks/ there and press F5.';
+}
+
+function hasDisplay(): boolean {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
+}
+
 /** Opens the address in the user's browser, if there is one. */
 async function openAddress(address: string): Promise<void> {
-  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
-  const canShow = process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
   const command = process.platform === 'darwin' ? findOnPath('open') : findOnPath('xdg-open');
-  if (canShow && command) await runCommand(command, [address]).catch(() => undefined);
+  if (hasDisplay() && command) await runCommand(command, [address]).catch(() => undefined);
 }
 
 /** Resolves at Ctrl+C or SIGTERM. */

@@ -16,6 +16,7 @@ import { registerInlineValues } from './debug/inlineValues.ts';
 import { StandbyAdapter } from './debug/standbyAdapter.ts';
 import { onDidChangeDomainFiles, onDidChangeDomains, registerDomainWatch } from './domainWatch.ts';
 import { registerVisualEditors } from './editors/visualEditors.ts';
+import { showFirstScreen } from './firstScreen.ts';
 import { registerLanguage } from './language/language.ts';
 import { LanguageClient } from './language/languageClient.ts';
 import { registerRunning } from './running.ts';
@@ -84,6 +85,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     ),
     ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
+  void showFirstScreen(context);
   const later = setTimeout(() => void showLeftRunning(context), 2000);
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }

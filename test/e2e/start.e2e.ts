@@ -71,12 +71,14 @@ test('with the token there is the page of VS Code, without it or with another on
   expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
 });
 
-test('F5 on the sample rehearses it there', async () => {
+test('it opens the failing task with the walkthrough next to it, and Debug above the task stops there', async () => {
   const workbench = await Workbench.visit(address);
   try {
-    await workbench.openFile('tasks/lamp-variant.task.yaml');
+    await workbench.waitForText('.tab.active', 'lamp-variant.task.yaml');
+    await workbench.waitForText('.gettingStartedContainer', 'Rehearse an agent in five minutes');
     await workbench.waitForText('.codelens-decoration', 'Debug');
-    await workbench.debug.start();
+    await workbench.screenshot('first-screen');
+    await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
     await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);
     await workbench.screenshot('start');
     await workbench.debug.press('stop');
