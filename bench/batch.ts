@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { descendantsOf } from '../scripts/processTree.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { runBatch } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';

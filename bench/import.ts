@@ -8,7 +8,7 @@ import { inRoot } from '../scripts/repository.ts';
 import { importConversations } from '../src/authoring/conversations/importConversations.ts';
 import { readConversations } from '../src/authoring/conversations/readConversations.ts';
 import { randomStream } from '../src/engine/core/values/random.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 

@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { ensureBuilt } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
 import { describeCodeTools } from '../src/engine/shell/describe.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { codeStamp } from '../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
 import type { DomainOutline } from '../src/extension/testing/domainRow.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../src/engine/core/events/event.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import {
   openRecording,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { descendantsOf } from '../scripts/processTree.ts';
 import { approvalHash, approve } from '../src/engine/shell/approvals/approvals.ts';
 import { effectsOfDomain } from '../src/engine/shell/approvals/effects.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { runBatch, type TrialResult } from '../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { descendantsOf } from '../scripts/processTree.ts';
 import { useNativeHash } from '../src/engine/core/values/hash.ts';
 import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/world/database.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, outsideOf } from '../src/engine/shell/outside.ts';
 import { signingKey } from '../src/engine/shell/records/ledger.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';

@@ -2,7 +2,7 @@
 // and with neither, in turns, in one process.
 
 import { descendantsOf } from '../scripts/processTree.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { findSandbox } from '../src/engine/shell/processes/sandbox.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { firstStop } from './debugger.ts';

@@ -10,7 +10,7 @@ import { descendantsOf } from '../scripts/processTree.ts';
 import { importTau2 } from '../src/benchmarks/tau2.ts';
 import { approvalHash, approve } from '../src/engine/shell/approvals/approvals.ts';
 import { effectsIn } from '../src/engine/shell/approvals/effects.ts';
-import { loadDomain } from '../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../src/engine/shell/domain/loadDomain.ts';
 import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { startOf } from '../src/engine/shell/start.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';

@@ -35,7 +35,7 @@ export async function readDomain(
   { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedDomain> {
   const [{ readFiles }, { taskLocation }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
-    import('../engine/shell/domains/loadDomain.ts'),
+    import('../engine/shell/domain/loadDomain.ts'),
     import('../engine/shell/load/locations.ts'),
     itemReaders(),
   ]);
@@ -93,7 +93,7 @@ export async function saveFilesOf(folder: string): Promise<void> {
  */
 export async function domainOfRecording(recording: string): Promise<string | undefined> {
   const [{ domainBeside }, { readRecording }] = await Promise.all([
-    import('../engine/shell/domains/domainBeside.ts'),
+    import('../engine/shell/domain/domainBeside.ts'),
     import('../engine/shell/records/recording.ts'),
   ]);
   const beside = domainBeside(recording);

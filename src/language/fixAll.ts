@@ -1,4 +1,4 @@
-import { edited, fixesTogether, fixRounds } from '../engine/shell/domains/fixes.ts';
+import { edited, fixesTogether, fixRounds } from '../engine/shell/domain/fixes.ts';
 import type { Diagnostic } from '../engine/shell/files/diagnostic.ts';
 
 /** Texts of files by their paths. */

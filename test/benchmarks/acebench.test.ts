@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { callArguments } from '../../src/engine/core/events/message.ts';
 import { simulatorChat } from '../../src/engine/core/simulator/prompt.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { approveDomain } from '../support/approval.ts';
 import { expectRefused, type Spoiling, scratch, spoiledCopy } from '../support/benchmarkCopy.ts';

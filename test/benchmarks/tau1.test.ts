@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { simulatorPrompt } from '../../src/engine/core/simulator/prompt.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { BridgeProcess } from '../../src/engine/shell/tools/bridgeProcess.ts';
 import { approveDomain } from '../support/approval.ts';

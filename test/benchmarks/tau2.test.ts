@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { simulatorPrompt } from '../../src/engine/core/simulator/prompt.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { BridgeProcess } from '../../src/engine/shell/tools/bridgeProcess.ts';
 import { fixture, spoiled } from '../authoring/conversations/tau2Copy.ts';

@@ -10,7 +10,7 @@ import { main } from '../../src/cli/main.ts';
 import type { Task } from '../../src/engine/core/domain/task.ts';
 import { type Approval, approvalFor, rememberApproval } from '../../src/engine/shell/approvals/approvals.ts';
 import { type Effects, effectsIn } from '../../src/engine/shell/approvals/effects.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { findSandbox } from '../../src/engine/shell/processes/sandbox.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { RolloutTools } from '../../src/engine/shell/tools/rolloutTools.ts';

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { GoldAction, Task } from '../../src/engine/core/domain/task.ts';
 import { canonicalJson, type JsonObject } from '../../src/engine/core/values/json.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemPrompt } from '../../src/engine/core/domain/policy.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/engine/core/values/json.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 
 const load = (name: string) => loadDomain(join(import.meta.dirname, '../../domains', name));
 const parcelDesk = load('parcel-desk');

@@ -6,7 +6,7 @@ import type { Task } from '../../src/engine/core/domain/task.ts';
 import { instructionsIn } from '../../src/engine/core/seats/instruction.ts';
 import type { JsonObject } from '../../src/engine/core/values/json.ts';
 import { describeCodeTools } from '../../src/engine/shell/describe.ts';
-import { completeDomain, loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../../src/engine/shell/records/ledger.ts';
 import { replayRecording } from '../../src/engine/shell/replay.ts';
 import { type BatchOptions, runBatch, type TrialResult } from '../../src/engine/shell/runs/batch.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Task } from '../../src/engine/core/domain/task.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../../src/engine/shell/records/ledger.ts';
 import { runBatch, type TrialResult } from '../../src/engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';

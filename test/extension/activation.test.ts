@@ -20,5 +20,5 @@ it('activation loads neither a library nor a reader of domains: each is a file t
   );
   const later = Object.keys(outputs).filter((path) => !atOnce.has(path));
   const read = later.flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
-  expect(read).toContain('src/engine/shell/domains/loadDomain.ts');
+  expect(read).toContain('src/engine/shell/domain/loadDomain.ts');
 });

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import type { ModelSeat } from '../../src/engine/core/domain/seatSpec.ts';
 import { randomStream } from '../../src/engine/core/values/random.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../../src/engine/shell/records/ledger.ts';
 import { verifyRun } from '../../src/engine/shell/records/verifyRun.ts';
 import { runBatch, type TrialResult } from '../../src/engine/shell/runs/batch.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { edited } from '../../src/engine/shell/domains/fixes.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { edited } from '../../src/engine/shell/domain/fixes.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { answer } from '../../src/language/answer.ts';
 import { renameAt } from '../../src/language/rename.ts';
 import { readExpression, tokensOf } from '../../src/language/symbols/expressionText.ts';

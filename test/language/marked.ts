@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Tool } from '../../src/engine/core/domain/tool.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import type { Location } from '../../src/engine/shell/files/diagnostic.ts';
 import { completionsAt } from '../../src/language/completion/completion.ts';
 import type { Completion } from '../../src/language/completion/offer.ts';

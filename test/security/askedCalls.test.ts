@@ -4,7 +4,7 @@ import type { Task } from '../../src/engine/core/domain/task.ts';
 import type { Tool, ToolOrigin } from '../../src/engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { CheckedRollout, ForgedMessage } from '../../src/engine/shell/lanes/checkedRollout.ts';
 import { claimOf } from '../../src/engine/shell/lanes/laneChannel.ts';
 import type { Question } from '../../src/engine/shell/lanes/laneMessage.ts';

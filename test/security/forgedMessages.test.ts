@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeCodeTools } from '../../src/engine/shell/describe.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { laneMessageIn } from '../../src/engine/shell/lanes/laneMessageSchema.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';

@@ -1,5 +1,5 @@
 import { baseHash } from '../../src/engine/core/events/world.ts';
-import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, type Outside } from '../../src/engine/shell/outside.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';

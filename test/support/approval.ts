@@ -1,6 +1,6 @@
 import { approvalHash, approve } from '../../src/engine/shell/approvals/approvals.ts';
 import { effectsOfAgent, effectsOfDomain } from '../../src/engine/shell/approvals/effects.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { parseAgentFile } from '../../src/engine/shell/load/agentFile.ts';
 
 /** The hash that a command would name for a domain. */

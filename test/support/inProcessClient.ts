@@ -1,7 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { RehearsalSession } from '../../src/cli/dap/adapter.ts';
 import { type Engine, ownEngine } from '../../src/cli/dap/engine.ts';
-import type { LoadedDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import type { startLaneEarly } from '../../src/engine/shell/lanes/laneChild.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
 import { type Message, ProtocolClient } from './debugClient.ts';

@@ -3,7 +3,7 @@ import type { SeatSpec } from '../../src/engine/core/domain/seatSpec.ts';
 import { taskIn } from '../../src/engine/core/domain/underPersona.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
 import { baseHash } from '../../src/engine/core/events/world.ts';
-import { loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
 import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Task } from '../../src/engine/core/domain/task.ts';
 import { type Random, randomStream } from '../../src/engine/core/values/random.ts';
-import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domains/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 
 const root = join(import.meta.dirname, '../../domains');
 

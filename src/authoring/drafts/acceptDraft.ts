@@ -1,4 +1,4 @@
-import { edited } from '../../engine/shell/domains/fixes.ts';
+import { edited } from '../../engine/shell/domain/fixes.ts';
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import type { Edit, Location } from '../../engine/shell/files/diagnostic.ts';
 import { onDisk, replaceFile } from '../../engine/shell/files/disk.ts';

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { type ChatCoverage, chatCoverage } from '../../authoring/drafts/chatCoverage.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { type Command, text } from '../command.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
 import { UsageError } from '../io.ts';

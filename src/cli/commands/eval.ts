@@ -8,7 +8,7 @@ import { byRole } from '../../engine/core/evaluation/measure.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/text/counted.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { Debuggee } from '../dap/debuggee.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
-import { addPack, personaPacks } from '../../engine/shell/domains/personaPack.ts';
+import { addPack, personaPacks } from '../../engine/shell/domain/personaPack.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { openDomain } from '../rolloutOptions.ts';

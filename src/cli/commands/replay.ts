@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
-import { eventInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
+import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type ReadRecording, type RecordingProblem, readRecording } from '../../engine/shell/records/recording.ts';

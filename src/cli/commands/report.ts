@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/evaluation/metrics.ts';
-import { type LoadedDomain, loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
 import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
 import { type Command, type Given, refuseMore, text } from '../command.ts';

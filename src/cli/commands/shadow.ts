@@ -14,7 +14,7 @@ import {
 } from '../../engine/core/evaluation/shadow.ts';
 import { callText } from '../../engine/core/events/message.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';

@@ -1,7 +1,7 @@
 import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
 import { argumentsOf } from '../../engine/shell/source/note.ts';
 import type { Command } from '../command.ts';

@@ -8,7 +8,7 @@ import { type Recorded, type RolloutEvent, type RolloutStarted, verdictWord } fr
 import { baseHash } from '../../engine/core/events/world.ts';
 import { type Json, showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases } from '../../engine/core/world/database.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
 import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { showPath } from '../../engine/core/values/json.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
-import { inWordsOf } from '../../engine/shell/domains/reasonInWords.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { inWordsOf } from '../../engine/shell/domain/reasonInWords.ts';
 import { type Breakpoint, Breakpoints } from './breakpoints.ts';
 import { filters } from './exceptionFilters.ts';
 import type { PresentPlaces } from './presentPlaces.ts';

@@ -1,4 +1,4 @@
-import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { InWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { ReadsAt } from '../../engine/shell/records/stepNotes.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { exceptionAt } from './exceptionFilters.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { baseTask } from '../../engine/core/domain/underPersona.ts';
 import type { RolloutStarted } from '../../engine/core/events/event.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 
 /** A file of the domain that reads otherwise than when the rollout began, and the first line that does. */

@@ -9,7 +9,7 @@ import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/e
 import type { Reads } from '../../engine/core/events/reads.ts';
 import { baseHash } from '../../engine/core/events/world.ts';
 import type { Setting } from '../../engine/core/rollout/rollout.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
 import {

@@ -1,4 +1,4 @@
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';

@@ -1,7 +1,7 @@
 import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { callsIn, offeredNow } from '../../engine/core/events/message.ts';
 import { contentHash } from '../../engine/core/values/hash.ts';
-import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { InWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { violationsAt } from './ruleReasons.ts';
 

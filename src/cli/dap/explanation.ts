@@ -4,8 +4,8 @@ import type { RolloutState } from '../../engine/core/events/state.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import { showPath } from '../../engine/core/values/json.ts';
 import { diffDatabases, readView } from '../../engine/core/world/database.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
-import { reasonInWords, rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { reasonInWords, rewardInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { changeText } from './variables.ts';
 

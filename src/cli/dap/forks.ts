@@ -1,4 +1,4 @@
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';

@@ -4,7 +4,7 @@ import { taskIn } from '../../engine/core/domain/underPersona.ts';
 import type { RolloutStarted } from '../../engine/core/events/event.ts';
 import { withWrites } from '../../engine/core/events/world.ts';
 import type { Setting } from '../../engine/core/rollout/rollout.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import { type AskPerson, outsideOf } from '../../engine/shell/outside.ts';

@@ -4,8 +4,8 @@ import { callsIn } from '../../engine/core/events/message.ts';
 import { callsOf, type MadeCall } from '../../engine/core/rules/calls.ts';
 import { contentHash } from '../../engine/core/values/hash.ts';
 import type { Json, JsonObject } from '../../engine/core/values/json.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
-import { inWordsOf, rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { inWordsOf, rewardInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** What stands beside a line (from 1) of a file while the rollout stands at a step. */

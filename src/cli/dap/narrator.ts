@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
-import { eventInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { rewardInWords } from '../../engine/shell/domains/reasonInWords.ts';
+import { rewardInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { UsageError } from '../io.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';

@@ -1,6 +1,6 @@
 import { contentHash } from '../../engine/core/values/hash.ts';
 import type { Json } from '../../engine/core/values/json.ts';
-import { type LoadedDomain, readFiles } from '../../engine/shell/domains/loadDomain.ts';
+import { type LoadedDomain, readFiles } from '../../engine/shell/domain/loadDomain.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Overlay } from '../../engine/shell/source/source.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { taskIn } from '../../engine/core/domain/underPersona.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { openLedger, type Receipt, signingKey } from '../../engine/shell/records/ledger.ts';
 import { nameOf } from '../../engine/shell/records/recordingName.ts';

@@ -1,4 +1,4 @@
-import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { InWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 
 /** A rule that a step decided, with its worst verdict: `rule confirm-before-write violated: ...`. */

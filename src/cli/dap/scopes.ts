@@ -3,7 +3,7 @@ import { endReasonText, maskingText } from '../../engine/core/events/displayText
 import { type RolloutStarted, verdictWord } from '../../engine/core/events/event.ts';
 import type { RolloutState } from '../../engine/core/events/state.ts';
 import { keysAt } from '../../engine/core/world/database.ts';
-import { inWordsOf } from '../../engine/shell/domains/reasonInWords.ts';
+import { inWordsOf } from '../../engine/shell/domain/reasonInWords.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { changed, databaseVariables } from './databaseRows.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { warmWhileIdle } from '../../engine/shell/lanes/idleWarming.ts';
 import { canInspectSafely, startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';

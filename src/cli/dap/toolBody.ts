@@ -1,5 +1,5 @@
 import { resolve, sep } from 'node:path';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { blanked } from '../../engine/shell/source/scan.ts';
 
 /**

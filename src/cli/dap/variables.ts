@@ -1,7 +1,7 @@
 import { callsIn, type Message, type ToolCall } from '../../engine/core/events/message.ts';
 import type { RolloutState } from '../../engine/core/events/state.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/values/json.ts';
-import type { InWords } from '../../engine/shell/domains/reasonInWords.ts';
+import type { InWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { parseTurn } from '../../engine/shell/models/typedTurn.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
 import type { Edit } from './edit.ts';

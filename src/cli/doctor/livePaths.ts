@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ModelSeat, SeatSpec } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { makeFolder } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { shippedFolder } from '../../engine/shell/files/shippedFolder.ts';

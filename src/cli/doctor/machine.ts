@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';

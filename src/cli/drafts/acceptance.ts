@@ -1,6 +1,6 @@
 import { acceptDraft } from '../../authoring/drafts/acceptDraft.ts';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import type { Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';

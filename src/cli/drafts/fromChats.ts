@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { draftChats } from '../../authoring/drafts/draftChats.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { isForkName, isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type Given, text } from '../command.ts';

@@ -1,6 +1,6 @@
 import { draftTask } from '../../authoring/drafts/draftTask.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { type Given, refuseStray, text } from '../command.ts';
 import type { ExitCode, Io } from '../io.ts';

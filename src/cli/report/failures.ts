@@ -3,7 +3,7 @@ import { taskIn } from '../../engine/core/domain/underPersona.ts';
 import { outcomeOf } from '../../engine/core/evaluation/outcome.ts';
 import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/event.ts';
-import { reasonInWords, sentenceOf } from '../../engine/shell/domains/reasonInWords.ts';
+import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
 import { type TranscriptLine, transcriptOf } from '../transcript.ts';

@@ -1,4 +1,4 @@
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
 import { gradeSelection } from '../../synthesis/grader.ts';
 import { readSelection } from '../../synthesis/synthesisFolder.ts';

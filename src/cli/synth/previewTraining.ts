@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Dialect, usualDialect } from '../../engine/core/domain/dialect.ts';
-import { domainBeside } from '../../engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { askTrainer } from '../askTrainer.ts';

@@ -6,7 +6,7 @@ import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
 import { byRole } from '../../engine/core/evaluation/measure.ts';
 import { nameMatches } from '../../engine/core/text/nameMatches.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { makeRunFolder } from '../../engine/shell/files/disk.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { isPure } from '../../engine/shell/outside.ts';

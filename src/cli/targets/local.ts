@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import type { Fault } from '../../engine/shell/files/fault.ts';
 import type { Interpreter } from '../pythonEnvironment.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Task } from '../../engine/core/domain/task.ts';
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
 import type { Json } from '../../engine/core/values/json.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { makeRunFolder } from '../../engine/shell/files/disk.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';

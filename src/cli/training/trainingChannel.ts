@@ -5,7 +5,7 @@ import { taskIn } from '../../engine/core/domain/underPersona.ts';
 import { measureOf } from '../../engine/core/evaluation/measure.ts';
 import type { EventType } from '../../engine/core/events/event.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
-import { loadDomain } from '../../engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { unfitness } from '../../engine/shell/files/diagnostic.ts';
 import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import { version } from '../../engine/shell/files/version.ts';

@@ -4,7 +4,7 @@ import { type TrainingKind, trainingKinds } from '../../engine/core/domain/train
 import { profileFor } from '../../engine/core/domain/trainingProfile.ts';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
-import type { LoadedDomain } from '../../engine/shell/domains/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { type Given, text, texts } from '../command.ts';
 import { trainedDialect } from '../dialect.ts';

@@ -1,7 +1,7 @@
 import type { Tool } from '../core/domain/tool.ts';
 import { throwUnlessApproved } from './approvals/approvals.ts';
 import { type EffectDomain, effectsOfDomain, isOfCode } from './approvals/effects.ts';
-import { completeDomain } from './domains/completeDomain.ts';
+import { completeDomain } from './domain/completeDomain.ts';
 import { Fault } from './files/fault.ts';
 import { startLane } from './lanes/laneProcess.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';

@@ -2,7 +2,7 @@ import type { Domain, HostedEnvironment } from '../core/domain/domain.ts';
 import type { Tool } from '../core/domain/tool.ts';
 import type { Failure } from '../core/events/event.ts';
 import type { JsonObject } from '../core/values/json.ts';
-import { completeDomain, type LoadedDomain } from './domains/loadDomain.ts';
+import { completeDomain, type LoadedDomain } from './domain/loadDomain.ts';
 import { Fault } from './files/fault.ts';
 import type { GoldCache } from './lanes/checkedRollout.ts';
 import type { FromInspector, FromLane } from './lanes/laneMessage.ts';

@@ -5,7 +5,7 @@ import { baseHash } from '../core/events/world.ts';
 import { follow, type Setting, stateHash } from '../core/rollout/rollout.ts';
 import { useNativeHash } from '../core/values/hash.ts';
 import { openDatabase } from '../core/world/database.ts';
-import type { LoadedDomain } from './domains/loadDomain.ts';
+import type { LoadedDomain } from './domain/loadDomain.ts';
 import { messageOf } from './files/fault.ts';
 import { type RecordingProblem, readRecording } from './records/recording.ts';
 import { remembered } from './source/source.ts';

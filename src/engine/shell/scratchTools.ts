@@ -6,7 +6,7 @@ import { offeredNow } from '../core/events/message.ts';
 import type { JsonObject } from '../core/values/json.ts';
 import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
-import type { LoadedDomain } from './domains/loadDomain.ts';
+import type { LoadedDomain } from './domain/loadDomain.ts';
 import { Fault, messageOf } from './files/fault.ts';
 import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';

@@ -5,7 +5,7 @@ import type { ModelRole } from '../core/evaluation/measure.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/events/event.ts';
 import type { Setting } from '../core/rollout/rollout.ts';
 import type { Json } from '../core/values/json.ts';
-import type { LoadedDomain } from './domains/loadDomain.ts';
+import type { LoadedDomain } from './domain/loadDomain.ts';
 import { cancelled, Fault } from './files/fault.ts';
 import type { SideNote } from './files/sideNote.ts';
 import { redacted, redactedPart, redactedValue } from './keys/secrets.ts';

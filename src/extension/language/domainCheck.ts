@@ -42,7 +42,7 @@ export async function checkDomain(
   }
   const title = `Rehearsal: ${isAudit ? 'auditing' : 'checking'} ${read.domain.name}`;
   // The command line reads the disk, where a text that is typed meanwhile is not.
-  const { readFiles } = await import('../../engine/shell/domains/loadDomain.ts');
+  const { readFiles } = await import('../../engine/shell/domain/loadDomain.ts');
   const stamp = codeStamp(readFiles(folder, { databases: false }));
   const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
   if (end.isCancelled) return undefined;

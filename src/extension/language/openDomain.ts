@@ -1,6 +1,6 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { completeDomain } from '../../engine/shell/domains/completeDomain.ts';
-import { checkFiles, readFiles } from '../../engine/shell/domains/loadDomain.ts';
+import { completeDomain } from '../../engine/shell/domain/completeDomain.ts';
+import { checkFiles, readFiles } from '../../engine/shell/domain/loadDomain.ts';
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';

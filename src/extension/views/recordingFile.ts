@@ -64,7 +64,7 @@ async function wordsFor(
   text: string,
   domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
 ): Promise<InWords> {
-  const { eventInWords, mayHaveExpression } = await import('../../engine/shell/domains/reasonInWords.ts');
+  const { eventInWords, mayHaveExpression } = await import('../../engine/shell/domain/reasonInWords.ts');
   const domain = mayHaveExpression(text) ? await domainOf(uri.fsPath).catch(() => undefined) : undefined;
   return domain ? (event) => eventInWords(domain, event) : (event) => event;
 }

@@ -9,7 +9,7 @@ import { contentHash } from '../../../src/engine/core/values/hash.ts';
 import type { JsonObject } from '../../../src/engine/core/values/json.ts';
 import { gate } from '../../../src/engine/shell/audit/draftGate.ts';
 import { describeCodeTools } from '../../../src/engine/shell/describe.ts';
-import { completeDomain, type LoadedDomain, loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, type LoadedDomain, loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openRecording, readRecording } from '../../../src/engine/shell/records/recording.ts';
 import { sampleDomains } from '../../support/sampleDomains.ts';
 import { inFullSuite, isFullSuite } from '../../support/suite.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { readRun } from '../../../src/engine/shell/records/runRecord.ts';
 import { InProcessClient } from '../../support/inProcessClient.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

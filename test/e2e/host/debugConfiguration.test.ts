@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { configurationProvider, dynamicConfigurations } from '../../../src/extension/debug/configurationProvider.ts';
 import { orderDesk, show } from './desk.ts';
 

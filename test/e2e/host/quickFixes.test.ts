@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { checkFiles, readFiles } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { checkFiles, readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
 import {
   desk,
   type FixableFault,

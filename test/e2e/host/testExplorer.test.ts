@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import type { Context } from '../../../src/extension/context.ts';
 import { workOf } from '../../../src/extension/runs/runPlaces.ts';
 import { chosenTests } from '../../../src/extension/testing/chosenTests.ts';

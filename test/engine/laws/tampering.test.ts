@@ -17,7 +17,7 @@ import * as fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import type { Task } from '../../../src/engine/core/domain/task.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { runIdIn } from '../../../src/engine/shell/records/runFile.ts';
 import { type RunProblem, verifyRun } from '../../../src/engine/shell/records/verifyRun.ts';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { ScratchTools } from '../../../src/engine/shell/scratchTools.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { keptSecret } from '../../../src/engine/shell/keys/secrets.ts';
 import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';
 import { modelServer } from '../../support/modelServer.ts';

@@ -7,7 +7,7 @@ import { sectionsOf } from '../../../src/cli/report/sections.ts';
 import { measureOf, type Timing } from '../../../src/engine/core/evaluation/measure.ts';
 import { metricsOf } from '../../../src/engine/core/evaluation/metrics.ts';
 import type { UserView } from '../../../src/engine/core/seats/seat.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { askUserModel } from '../../../src/engine/shell/models/simulatedUser.ts';
 import { outsideOf } from '../../../src/engine/shell/outside.ts';
 import { sidecarPath } from '../../../src/engine/shell/records/recording.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import type { LaneEvent } from '../../../src/engine/shell/lanes/laneMessage.ts';
 import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { baseHash } from '../../../src/engine/core/events/world.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
-import { readFiles } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { readFiles } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { codeStamp } from '../../../src/extension/language/codeStamp.ts';
 import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
 import type { DomainOutline } from '../../../src/extension/testing/domainRow.ts';

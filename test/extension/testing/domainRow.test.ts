@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { joinedCoverage } from '../../../src/engine/core/evaluation/coverage.ts';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { coveredPlaces } from '../../../src/extension/testing/coveredPlaces.ts';
 import { domainRow } from '../../../src/extension/testing/domainRow.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { loadDomain } from '../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { recordingFile } from '../../../src/extension/views/recordingFile.ts';
 import { fileOf, rechained } from '../../support/recordLines.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Tool } from '../../../src/engine/core/domain/tool.ts';
-import { edited } from '../../../src/engine/shell/domains/fixes.ts';
+import { edited } from '../../../src/engine/shell/domain/fixes.ts';
 import { parseYaml } from '../../../src/engine/shell/source/yaml.ts';
 import { completionsAt } from '../../../src/language/completion/completion.ts';
 import { deskTools } from '../../engine/shell/load/domainFolder.ts';

@@ -1,8 +1,8 @@
 import type { Persona } from '../../core/domain/persona.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { describeCodeTools, describeOutsideTools } from '../describe.ts';
-import { check } from '../domains/check.ts';
-import { loadDomain } from '../domains/loadDomain.ts';
+import { check } from '../domain/check.ts';
+import { loadDomain } from '../domain/loadDomain.ts';
 import { type Diagnostic, errorsOf, unfitness } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { type Draft, draftsOf, isWithin, withDrafts } from '../load/drafts.ts';

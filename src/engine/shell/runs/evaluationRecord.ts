@@ -5,7 +5,7 @@ import { type EvaluationPart, evaluationParts, trainingKinds } from '../../core/
 import { measureOf } from '../../core/evaluation/measure.ts';
 import type { Recorded } from '../../core/events/event.ts';
 import { issueText } from '../../core/text/issueText.ts';
-import { loadDomain } from '../domains/loadDomain.ts';
+import { loadDomain } from '../domain/loadDomain.ts';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { fromDisk } from '../files/disk.ts';
 import { messageOf } from '../files/fault.ts';

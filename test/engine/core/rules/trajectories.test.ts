@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { sampled } from '../../../support/suite.ts';
 import { conversationsIn, played } from './trajectory.ts';

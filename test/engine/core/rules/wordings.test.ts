@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { sampled } from '../../../support/suite.ts';
 import { played, type Trajectory } from './trajectory.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
-import { completeDomain, loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { rehearse } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
 import { userTurns } from '../../../support/userTurns.ts';

@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
-import { check } from '../../../../src/engine/shell/domains/check.ts';
-import { applyFixes } from '../../../../src/engine/shell/domains/fixes.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { check } from '../../../../src/engine/shell/domain/check.ts';
+import { applyFixes } from '../../../../src/engine/shell/domain/fixes.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 
 /** How a test checks a folder as `rehearsal check` does. */

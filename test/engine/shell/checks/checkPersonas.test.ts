@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { desk, folderOf } from '../load/domainFolder.ts';
 
 const attack = (more: string) => `attacks:

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
-import { completeDomain } from '../../../../src/engine/shell/domains/completeDomain.ts';
+import { completeDomain } from '../../../../src/engine/shell/domain/completeDomain.ts';
 import { deskTools, type Files, load, shown } from '../load/domainFolder.ts';
 
 const simulated = (more: string) => `name: guess

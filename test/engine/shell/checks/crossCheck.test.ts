@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { completeDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { desk, deskTools, type Files, load, shown } from '../load/domainFolder.ts';
 
 const good = String(desk['tasks/first.task.yaml']);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { lineText, transcriptOf } from '../../../../src/cli/transcript.ts';
 import type { SeatSpec } from '../../../../src/engine/core/domain/seatSpec.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { finishedRollouts, signingKey } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { verifyRun } from '../../../../src/engine/shell/records/verifyRun.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { throwIfFailed } from '../../../../src/cli/targets/runFolder.ts';
 import { outcome } from '../../../../src/cli/training/trainerLaunch.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { readBounded, readBoundedTextAsync } from '../../../../src/engine/shell/files/boundedFile.ts';
 import { receiptsOfRun } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/world/database.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { desk, folderOf } from '../load/domainFolder.ts';

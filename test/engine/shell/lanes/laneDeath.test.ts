@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/world/database.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../../../src/engine/shell/outside.ts';
 import { baseHashOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';

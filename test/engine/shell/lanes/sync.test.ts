@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { baseHash } from '../../../../src/engine/core/events/world.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { settingOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { agentFilesIn } from '../../../../src/engine/shell/load/agentFile.ts';
 import { parseSeat } from '../../../../src/engine/shell/models/parseSeat.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';

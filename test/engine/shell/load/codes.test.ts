@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
-import { soundness } from '../../../../src/engine/shell/domains/soundness.ts';
+import { soundness } from '../../../../src/engine/shell/domain/soundness.ts';
 
 const kinds = [
   'domain',
@@ -19,14 +19,14 @@ const kinds = [
 ];
 const page = readFileSync(inRoot('docs/diagnostics.md'), 'utf8');
 const text = [
-  ...['source', 'load', 'checks', 'domains', 'audit'].flatMap((name) => {
+  ...['source', 'load', 'checks', 'domain', 'audit'].flatMap((name) => {
     const folder = inRoot(`src/engine/shell/${name}`);
     return readdirSync(folder).map((file) => join(folder, file));
   }),
   ...[
     'src/cli/experiment/experimentFile.ts',
     'src/engine/core/domain/policy.ts',
-    'src/engine/shell/domains/check.ts',
+    'src/engine/shell/domain/check.ts',
     'src/engine/shell/lanes/domainModules.ts',
     'src/extension/language/mostImportant.ts',
   ].map((path) => inRoot(path)),

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
-import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 

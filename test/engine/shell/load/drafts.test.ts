@@ -5,7 +5,7 @@ import { templateFiles } from '../../../../src/authoring/domains/domainTemplate.
 import { writeNew } from '../../../../src/authoring/domains/newFolder.ts';
 import { acceptDraft } from '../../../../src/authoring/drafts/acceptDraft.ts';
 import { gate } from '../../../../src/engine/shell/audit/draftGate.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { draftsOf } from '../../../../src/engine/shell/load/drafts.ts';
 import { smallDomain } from '../../../support/smallDomain.ts';
 import { inFullSuite } from '../../../support/suite.ts';

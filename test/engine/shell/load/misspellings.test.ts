@@ -8,7 +8,7 @@ import { parseExpression } from '../../../../src/engine/core/expression/expressi
 import type { Expression } from '../../../../src/engine/core/expression/syntax.ts';
 import { type Random, randomStream } from '../../../../src/engine/core/values/random.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
-import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, type LoadedDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import type { Diagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 import { hasOutsideTools } from '../../../../src/engine/shell/load/loadedDomain.ts';
 import { sampleDomains } from '../../../support/sampleDomains.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { edited } from '../../../../src/engine/shell/domains/fixes.ts';
+import { edited } from '../../../../src/engine/shell/domain/fixes.ts';
 import { desk, deskTools, load } from './domainFolder.ts';
 
 const rules = `- rule: confirm

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { ScratchTools } from '../../../../src/engine/shell/scratchTools.ts';
 import { answerMcp } from '../../../../src/engine/shell/tools/mcpServer.ts';
 import { approveDomain } from '../../../support/approval.ts';

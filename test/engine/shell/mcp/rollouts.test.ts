@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Task } from '../../../../src/engine/core/domain/task.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { RolloutTools } from '../../../../src/engine/shell/tools/rolloutTools.ts';
 import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';

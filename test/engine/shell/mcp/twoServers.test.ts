@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describedDomain } from '../../../../src/engine/shell/describe.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';

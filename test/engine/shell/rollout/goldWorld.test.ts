@@ -4,7 +4,7 @@ import type { RolloutState } from '../../../../src/engine/core/events/state.ts';
 import { baseHash, withWrites } from '../../../../src/engine/core/events/world.ts';
 import { follow } from '../../../../src/engine/core/rollout/rollout.ts';
 import { sameDatabase } from '../../../../src/engine/core/world/database.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../../../src/engine/shell/outside.ts';
 import { settingOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';

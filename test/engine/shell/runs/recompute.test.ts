@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
-import { loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { signingKey } from '../../../../src/engine/shell/records/ledger.ts';
 import { readRecording } from '../../../../src/engine/shell/records/recording.ts';
 import { runBatch } from '../../../../src/engine/shell/runs/batch.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { personaSchema } from '../../../../src/engine/core/domain/persona.ts';
-import { edited } from '../../../../src/engine/shell/domains/fixes.ts';
+import { edited } from '../../../../src/engine/shell/domain/fixes.ts';
 import { partsOf } from '../../../../src/engine/shell/source/fileParts.ts';
 import { parseItems, placeOf } from '../../../../src/engine/shell/source/items.ts';
 import { desk, deskTools, load, shown } from '../load/domainFolder.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { check } from '../../../../src/engine/shell/domains/check.ts';
+import { check } from '../../../../src/engine/shell/domain/check.ts';
 import { formatDiagnostic } from '../../../../src/engine/shell/files/diagnostic.ts';
 import { desk, deskTools, type Files, folderOf } from '../load/domainFolder.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { domainBeside } from '../../../../src/engine/shell/domains/domainBeside.ts';
+import { domainBeside } from '../../../../src/engine/shell/domain/domainBeside.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 function trained(config: (root: string) => object): string {

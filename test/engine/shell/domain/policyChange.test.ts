@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { changedLines } from '../../../../src/engine/shell/domains/policyChange.ts';
+import { changedLines } from '../../../../src/engine/shell/domain/policyChange.ts';
 import { readRunFile } from '../../../../src/engine/shell/records/runFile.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';

@@ -1,7 +1,7 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completeDomain, loadDomain } from '../../../../src/engine/shell/domains/loadDomain.ts';
+import { completeDomain, loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { desk, deskTools, type Files, folderOf, load, shown, told } from '../load/domainFolder.ts';
 
 const task = (text: string): Files => ({ 'tasks/first.task.yaml': text });
