@@ -34,9 +34,9 @@ const kindNames: Readonly<Record<ShadowKind, string>> = {
   sameCall: 'same tool, same arguments',
   sameTool: 'same tool, other arguments',
   otherTool: 'another tool',
-  bothSpeak: 'speaks, as was spoken',
-  speaksInstead: 'speaks where a tool was called',
-  callsInstead: 'calls a tool where was spoken',
+  bothSpeak: 'both speak',
+  speaksInstead: 'speaks instead of calling a tool',
+  callsInstead: 'calls a tool instead of speaking',
   failed: 'the agent failed',
   unanswered: 'no answer (not the agent’s fault)',
 };
@@ -190,7 +190,7 @@ function shadowText(domain: LoadedDomain, agent: SeatSpec, { agreement, rollouts
     `${diverging.length} of ${rollouts.length} conversations diverge`,
     `writes: ${writes.alike} of ${writes.made} that were made are proposed alike, ${writes.others} proposed ones were not made`,
     `texts: ${sameWords} of ${kinds.bothSpeak} have the same words`,
-    `agreement: ${share === null ? 'none' : `${percent(share)} (${agreeing} of ${turns - kinds.unanswered} answered turns: same tool and arguments, or spoken as was spoken)`}`,
+    `agreement: ${share === null ? 'none' : `${percent(share)} (${agreeing} of ${turns - kinds.unanswered} answered turns: same tool and arguments, or both speak)`}`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -33,7 +33,7 @@ export async function followElsewhere(
   writeFileSync(pid, String(process.pid));
   try {
     const isOver = await keepFollowing(run, name, io, once);
-    // What is left says that nobody follows the run any more, or that its trainer ended without a last word.
+    // A pid that stays here tells readers that nothing follows the run, or that the trainer wrote no final event.
     const { type } = lastWordOf(run);
     if (isOver && type !== 'started' && type !== 'resumed') rmSync(pid, { force: true });
     if (isOver) rmSync(join(run, runFiles.stop), { force: true });
@@ -84,7 +84,7 @@ async function keepFollowing(
     } catch (error) {
       if (io.signal.aborted) break;
       if (isLasting(error)) {
-        tell('disconnected', `nobody follows the run any more: ${messageOf(error)}`);
+        tell('disconnected', `stopped following the run: ${messageOf(error)}`);
         throw error;
       }
       failures += 1;
