@@ -1,5 +1,6 @@
 import { seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Json } from '../../engine/core/values/json.ts';
+import { rawJson } from '../../engine/core/values/largeIntegers.ts';
 import { agentBody, chatOf, requestTo, userBody, withoutMedia } from '../../engine/shell/models/chatRequest.ts';
 import { adapt } from '../../engine/shell/models/refusedFields.ts';
 import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
@@ -65,6 +66,6 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
 }
 
 function bodyRows(body: Json, text: string): readonly Variable[] {
-  const whole = { text: () => JSON.stringify(body, null, 2), language: 'json' } as const;
+  const whole = { text: () => JSON.stringify(rawJson(text), null, 2), language: 'json' } as const;
   return [{ name: 'body', value: text, type: 'JSON', whole }, ...jsonChildren(body)];
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { keptSecret } from '../../../src/engine/shell/keys/secrets.ts';
@@ -92,6 +93,52 @@ test('the answer is the result, its writes are patches, and a replay needs no mo
   expect(replayed(domain, closed).problems).toBe(0);
   expect(requests).toHaveLength(1);
   expect(readFileSync(sidecarPath(closed.recording), 'utf8')).toContain('You simulate the tool ship');
+});
+
+test('whole numbers beyond 2^53 keep their digits in the request, the result and the database', async () => {
+  const large = '9007199254740993';
+  const { url, requests } = await modelServer(
+    () => `{"result": {"to": ${large}}, "writes": [{"op": "replace", "path": "/orders/W1/status", "value": ${large}}]}`,
+  );
+  const given = folder(url);
+  const tool = readFileSync(join(given, 'tools/ship.tool.yaml'), 'utf8')
+    .replace('order_id: { type: string } }', 'order_id: { type: string }, to: { type: integer } }')
+    .replace('tracking: { type: string } }', `to: { type: integer, minimum: 9007199254740992 } }`)
+    .replace('[tracking]', '[to]');
+  const asking = task
+    .replace('arguments: { order_id: W1 } }', `arguments: { order_id: W1, to: ${large} } }`)
+    .replace('shipped }\nev', `"${large}" }\nev`);
+  const domain = folder(url, { 'tools/ship.tool.yaml': tool, 'tasks/ship.task.yaml': asking });
+  const [closed] = await rehearse(domain, ['ship']);
+  expect(closed).toMatchObject({ reward: 1, results: [`{"to":${large}}`] });
+  expect(asked(requests[0] as ModelRequest)).toMatch(new RegExp(`"to": ${large}\\b`));
+  if (!closed) return;
+  expect(replayed(domain, closed).problems).toBe(0);
+  const returned = closed.events.findIndex(({ type }) => type === 'toolReturned');
+  const [fork] = await rehearse(domain, ['ship'], { from: closed.events.slice(0, returned + 1) });
+  expect(fork).toMatchObject({ reward: 1, results: [`{"to":${large}}`] });
+});
+
+test('a result that the schema refuses by its last digit is asked for again', async () => {
+  const { url, requests } = await modelServer((_, nth) => `{"result": {"to": 900719925474099${nth === 1 ? 3 : 1}}}`);
+  const tool = readFileSync(join(folder(url), 'tools/ship.tool.yaml'), 'utf8')
+    .replace('tracking: { type: string } }', 'to: { type: integer, maximum: 9007199254740992 } }')
+    .replace('[tracking]', '[to]');
+  const [closed] = await rehearse(folder(url, { 'tools/ship.tool.yaml': tool }), ['ship']);
+  expect(closed).toMatchObject({ results: ['{"to":9007199254740991}'] });
+  expect(asked(requests[1] as ModelRequest)).toContain('/result/to must be <= 9007199254740992');
+});
+
+test('a schema of a result that cannot be compiled is found before a rollout', () => {
+  const given = folder('http://127.0.0.1:1/v1');
+  const tool = readFileSync(join(given, 'tools/ship.tool.yaml'), 'utf8').replace(
+    'tracking: { type: string }',
+    'tracking: { type: text }',
+  );
+  const found = loadDomain(folder('http://127.0.0.1:1/v1', { 'tools/ship.tool.yaml': tool })).diagnostics;
+  expect(found.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { code: 'tool/bad-schema', line: 11, message: expect.stringContaining('the result of ship') },
+  ]);
 });
 
 const refusals: readonly { readonly name: string; readonly answer: string; readonly told: RegExp }[] = [

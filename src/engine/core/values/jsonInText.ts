@@ -10,7 +10,12 @@ const longestText = 1_000_000;
  * inside of others. Braces within strings do not count. Of a very long text, only the end is read.
  */
 export function objectsInText(text: string): readonly JsonObject[] {
-  return scanned(text).objects;
+  return objectTextsIn(text).map((each) => JSON.parse(each) as JsonObject);
+}
+
+/** Returns the same objects as they are written. */
+export function objectTextsIn(text: string): readonly string[] {
+  return scanned(text).texts;
 }
 
 /** Returns where the JSON objects in a text begin and end, as `objectsInText` finds them. */
@@ -36,27 +41,28 @@ export function answerAmong(
   return last && objects.some((each) => !isSame(each, last)) ? 'differing' : last;
 }
 
-type Scanned = { readonly objects: readonly JsonObject[]; readonly spans: readonly Span[]; readonly rest: string };
+type Scanned = { readonly texts: readonly string[]; readonly spans: readonly Span[]; readonly rest: string };
 
 function scanned(text: string): Scanned {
   const last = text.slice(-longestText);
   const before = text.length - last.length;
-  const objects: JsonObject[] = [];
+  const texts: string[] = [];
   const spans: Span[] = [];
   let failures = 0;
   let from = 0;
   for (let at = last.indexOf('{'); at >= 0 && failures < mostFailures; ) {
     const end = endOfObject(last, at);
-    const value = end < 0 ? undefined : jsonOf(last.slice(at, end));
+    const written = last.slice(at, end);
+    const value = end < 0 ? undefined : jsonOf(written);
     if (value === undefined) failures += 1;
     else {
-      if (!isTooDeep(value)) objects.push(value as JsonObject);
+      if (!isTooDeep(value)) texts.push(written);
       spans.push([before + at, before + end]);
       from = end;
     }
     at = last.indexOf('{', value === undefined ? at + 1 : end);
   }
-  return { objects, spans, rest: last.slice(from) };
+  return { texts, spans, rest: last.slice(from) };
 }
 
 /** Where the braces that open at `from` are closed again, one past the last; -1 where they are not. */

@@ -15,6 +15,10 @@ export const providerFieldsSchema = z.object({
     .describe('The field of the message in which `reasoning` came.'),
   message: fieldsSchema.optional().describe('Other fields of the message.'),
   calls: z.array(fieldsSchema).optional().describe('Other fields of each call, such as a signature, in their order.'),
+  integers: z
+    .array(z.string())
+    .optional()
+    .describe('JSON Pointers of texts of digits in these fields that are whole numbers beyond 2^53.'),
   omitted: z.array(z.string()).optional().describe('Names of fields that were too large to be recorded.'),
 });
 
@@ -23,6 +27,7 @@ export type ProviderFields = {
   readonly reasoningIn?: 'reasoning_content' | 'reasoning' | undefined;
   readonly message?: JsonObject | undefined;
   readonly calls?: readonly JsonObject[] | undefined;
+  readonly integers?: readonly string[] | undefined;
   readonly omitted?: readonly string[] | undefined;
 };
 

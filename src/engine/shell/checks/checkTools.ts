@@ -1,8 +1,10 @@
 import { describeSimulated } from '../../core/domain/simulatedTool.ts';
 import { isToolName, type Tool } from '../../core/domain/tool.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { requiredMissing, schemaProblem, strictProblems } from '../load/arguments.ts';
 import type { Parts } from '../load/loadedDomain.ts';
+import { compileSchema } from '../load/schemaCompiler.ts';
 import { unsupportedPatterns } from '../load/schemaPatterns.ts';
 import { wordsIn } from '../load/taskWorld.ts';
 import { fixOf, replacing } from '../source/edit.ts';
@@ -38,8 +40,24 @@ export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: 
         'Describe it in a sentence.',
       );
     if (problem === null) checkStrict(parts, tool, note);
+    checkResult(parts, tool, note);
     checkPatterns(parts, tool, note);
   }
+}
+
+/** A result is checked only once a model has answered. */
+function checkResult(parts: Parts, { name, source }: Tool, note: Note): void {
+  const declared = parts.simulated.find(({ value }) => value.name === name);
+  if (!declared || source.type !== 'simulated') return;
+  const schema = compileSchema(source.result as JsonObject);
+  if (!('problem' in schema)) return;
+  note(
+    placeOf(declared, 'result'),
+    'error',
+    'tool/bad-schema',
+    `The JSON Schema of the result of ${name} cannot be used: ${schema.problem}.`,
+    'Correct it. Without `result`, any result fits.',
+  );
 }
 
 /** A schema of a server is passed on to the model as it is. */

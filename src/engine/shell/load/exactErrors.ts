@@ -1,7 +1,14 @@
 import type { ErrorObject } from 'ajv';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
-import { approximated, exactArguments, isLargeInteger, largeTextPlaces } from '../../core/values/largeIntegers.ts';
+import {
+  approximated,
+  exactArguments,
+  isLargeInteger,
+  largeIntegerPlaces,
+  largeTextPlaces,
+  withDigits,
+} from '../../core/values/largeIntegers.ts';
 import { type CompiledSchema, compileSchema } from './schemaCompiler.ts';
 
 type Compiled = Extract<CompiledSchema, { readonly errorsOf: unknown }>;
@@ -28,6 +35,17 @@ export function exactErrors({ errorsOf }: Compiled, checked: Checked): readonly 
     !errors.some((each) => each.instancePath === instancePath && each.schemaPath === schemaPath);
   const beyond = errorsWith(otherNumber).filter((error) => isLimit(error) && isLargeAt(error, value) && isNew(error));
   return [...errors, ...beyond];
+}
+
+/**
+ * Returns how a value of `rawJson` differs from a schema; nothing where the schema cannot be compiled. All errors are found,
+ * as some of them are only those of JavaScript numbers next to a large one.
+ */
+export function exactDataErrors(schema: JsonObject, data: Json): readonly ErrorObject[] {
+  const compiled = compileSchema(schema);
+  if ('problem' in compiled) return [];
+  const integers = largeIntegerPlaces(JSON.stringify(data));
+  return exactErrors(compiled, { schema: {}, value: withDigits(data), integers });
 }
 
 /** Returns the JSON Pointers of texts that are numbers: the marked ones, and those that only fit the schema as numbers. */

@@ -1,5 +1,5 @@
-import { finiteText, type Json, jsonOf } from '../../core/values/json.ts';
-import { isExactNumber, withDigits, writtenJson } from '../../core/values/largeIntegers.ts';
+import { finiteText, isObject, type Json, jsonOf } from '../../core/values/json.ts';
+import { isExactNumber, losesDigits, rawJson, writtenJson } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 
 /** llama.cpp and Ollama send the arguments of a call as an object. */
@@ -7,24 +7,29 @@ const hasObjectArguments = (text: string) => /"arguments"\s*:\s*[{[]/.test(text)
 
 /**
  * Returns the body of an answer, or an event of a stream, as JSON; undefined for a text that is not JSON, except for the
- * NaN and Infinity of servers in Python. Numbers in the arguments of a call are values that `JSON.stringify` writes as they
- * came: 5.0 and whole numbers beyond 2^53, too.
+ * NaN and Infinity of servers in Python. Whole numbers beyond 2^53, and numbers such as 5.0 in the arguments of a call, are
+ * values that `JSON.stringify` writes as they came.
  */
 export function bodyJson(body: string): unknown {
   const text = finiteText(body);
   const value = jsonOf(text);
-  if (!hasObjectArguments(text) || isTooDeep(value)) return value;
-  return plainOutsideArguments(writtenJson(text) as Json, false);
+  const hasObjects = hasObjectArguments(text);
+  if ((!hasObjects && !losesDigits(text)) || isTooDeep(value)) return value;
+  const exact = rawJson(text) as Json;
+  return hasObjects ? withWritten(exact, writtenJson(text) as Json, false) : exact;
 }
 
-function plainOutsideArguments(value: Json, isCall: boolean): Json {
-  if (Array.isArray(value)) return value.map((each) => plainOutsideArguments(each, isCall));
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return withDigits(value);
+/** Returns a value with the arguments of its calls from the same value as it was written. */
+function withWritten(value: Json, written: Json, isCall: boolean): Json {
+  if (Array.isArray(value))
+    return value.map((each, at) => withWritten(each, (written as readonly Json[])[at] ?? null, isCall));
+  if (!isObject(value) || isExactNumber(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => {
-      if (isCall && key === 'arguments') return [key, each];
+      const own = (written as { readonly [key: string]: Json })[key] ?? null;
+      if (isCall && key === 'arguments') return [key, own];
       const isInside = key === 'tool_calls' || key === 'function_call' || (isCall && key === 'function');
-      return [key, plainOutsideArguments(each, isInside)];
+      return [key, withWritten(each, own, isInside)];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { callArguments, type ToolCall } from '../../core/events/message.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/events/thoughts.ts';
 import { type BrokenEnd, brokenEndOf } from '../../core/values/answerEnd.ts';
 import { type Json, jsonOf } from '../../core/values/json.ts';
+import { isExactNumber, withDigits } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { redactedPart } from '../keys/secrets.ts';
@@ -73,8 +74,13 @@ const lenient = <Value extends z.ZodType>(value: Value) => optional(value).catch
 
 /** Some gateways omit the type or send a numeric id. */
 const functionSchema = z.looseObject({ name: z.string(), arguments: optional(z.string()) });
+/** An id, whose large number is a text of its digits. */
+export const idSchema = z.preprocess(
+  (id) => (isExactNumber(id) ? withDigits(id as Json) : id),
+  z.union([z.string(), z.number()]).nullish(),
+);
 const callSchema = z.looseObject({
-  id: optional(z.union([z.string(), z.number()])),
+  id: idSchema,
   type: optional(z.string()),
   function: functionSchema,
 });

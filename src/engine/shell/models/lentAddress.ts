@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { rawJson } from '../../core/values/largeIntegers.ts';
 import { messageOf } from '../files/fault.ts';
 import { exactRequest } from '../mcp/exactRequest.ts';
 import { isLocalRequest, isSameToken } from '../processes/loopback.ts';
@@ -87,7 +88,7 @@ class Door {
       return send(response, 200, { object: 'list', data: [{ id: lender.modelName, object: 'model', created: 0 }] });
     if (asked !== 'POST /v1/chat/completions' && asked !== 'POST /mcp')
       return say(response, path === '/mcp' ? 405 : 404, `there is nothing at ${asked}${adviceFor(path)}`, 'not_found');
-    const body = await readBody(request, path === '/mcp' ? exactRequest : JSON.parse);
+    const body = await readBody(request, path === '/mcp' ? exactRequest : rawJson);
     if (body === null) return say(response, 400, 'the body is not JSON', 'invalid_json');
     if (path === '/mcp') {
       const { answerMcp } = await import('../tools/mcpServer.ts');

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import * as z from 'zod';
-import { type JsonObject, jsonOf } from '../../core/values/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
+import { withDigits } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 import { isContextRefusal } from './contextLimit.ts';
 
@@ -47,8 +48,8 @@ export function errorOf(given: unknown): ProviderError | null {
   if (isBlank(given)) return null;
   const words = wordsIn(given);
   if (words === '') return null;
-  const data = fieldsOf(given) ?? {};
-  return { message: words, status: statusOf(data, words), fields: isTooDeep(data) ? {} : (data as JsonObject) };
+  const fields = isTooDeep(given) ? undefined : (fieldsOf(withDigits(given as Json)) as JsonObject | undefined);
+  return { message: words, status: statusOf(fields ?? {}, words), fields: fields ?? {} };
 }
 
 /** The status of an error that says nothing about it: as for a failure behind the endpoint, it is asked again. */

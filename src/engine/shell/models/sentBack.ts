@@ -1,11 +1,12 @@
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
+import { exactArguments, largeIntegerPlaces, withDigits } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 import type { ProvidedMessage, ProviderFields } from '../../core/values/providerFields.ts';
 import type { ChatCall, ChatMessage, SentMessage } from './chatMessage.ts';
 
-/** Fields of one answer as they came, by the message and by its calls. */
-export type CameWith = Omit<ProviderFields, 'from' | 'omitted'>;
+/** Fields of one answer as they came, by the message and by its calls. `JSON.stringify` writes all digits of their numbers. */
+export type CameWith = Omit<ProviderFields, 'from' | 'integers' | 'omitted'>;
 
 /** Fields that the engine reads itself, or that an endpoint gives and does not take back. */
 const ownFields = ['role', 'content', 'tool_calls', 'function_call', 'rehearsal_id', 'refusal', 'annotations', 'audio'];
@@ -45,11 +46,14 @@ export function recordedFields(seat: ModelSeat, { reasoningIn, message, calls }:
     ...(message && !isEmpty(message) ? { message } : {}),
     ...(calls?.some((each) => !isEmpty(each)) ? { calls } : {}),
   };
-  const isLong = JSON.stringify(kept).length > longestFields;
+  const text = JSON.stringify(kept);
+  const isLong = text.length > longestFields;
+  const integers = isLong ? [] : largeIntegerPlaces(text);
   const names = [message ?? {}, ...(calls ?? [])].flatMap((fields) => Object.keys(fields));
   const recorded = {
     ...(reasoningIn === undefined ? {} : { reasoningIn }),
-    ...(isLong ? { omitted: [...new Set(names)] } : kept),
+    ...(isLong ? { omitted: [...new Set(names)] } : (withDigits(kept as JsonObject) as CameWith)),
+    ...(integers.length === 0 ? {} : { integers }),
   };
   return isEmpty(recorded) ? undefined : { from: endpointOf(seat), ...recorded };
 }
@@ -97,12 +101,20 @@ function turnsWithCalls(chat: readonly ChatMessage[]): readonly boolean[] {
 }
 
 function fieldsFor(sent: readonly ChatCall[], answer: ProvidedMessage, hasCalls: boolean): object {
-  const { reasoning, providerFields: { reasoningIn, message = {}, calls = [] } = { from: '' } } = answer;
+  const { reasoning, providerFields = { from: '' } } = answer;
+  const { reasoningIn, integers } = providerFields;
+  const { message, calls } = exactFields(providerFields, integers);
   return {
     ...Object.fromEntries(Object.entries(message).filter(([name]) => hasCalls || !isThought(name))),
     ...(hasCalls && reasoningIn && reasoning ? { [reasoningIn]: reasoning } : {}),
     ...(sent.length > 0 ? { tool_calls: sent.map((call, at) => withFields(call, calls[at])) } : {}),
   };
+}
+
+type Fields = { readonly message: JsonObject; readonly calls: readonly JsonObject[] };
+
+function exactFields({ message = {}, calls = [] }: ProviderFields, integers: readonly string[] | undefined): Fields {
+  return exactArguments({}, { message, calls }, integers) as Fields;
 }
 
 function withFields(call: ChatCall, fields: JsonObject = {}): ChatCall {

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { jsonOf } from '../../core/values/json.ts';
 import { bodyJson } from './bodyJson.ts';
-import { callsInForm } from './chatAnswer.ts';
+import { callsInForm, idSchema } from './chatAnswer.ts';
 import { errorIn, errorOf } from './providerError.ts';
 
 /** Some servers send numbers as texts. */
@@ -17,7 +17,7 @@ const indexSchema = z
   .nullish();
 const callSchema = z.looseObject({
   index: indexSchema,
-  id: z.union([z.string(), z.number()]).nullish(),
+  id: idSchema,
   function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() }).nullish(),
 });
 type CallDelta = z.infer<typeof callSchema>;
@@ -112,7 +112,9 @@ function addPart(message: Fields, name: string, part: unknown): void {
   if (part === null || part === undefined) return;
   if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
     message[name] = [...partsOf(before), ...partsOf(part)];
-  else message[name] = texts.includes(name) && typeof before === 'string' ? `${before}${part}` : part;
+  else
+    message[name] =
+      texts.includes(name) && typeof before === 'string' && typeof part !== 'object' ? `${before}${part}` : part;
 }
 
 /** The content of a message is a text in some events and a list of parts in others. */

@@ -1,15 +1,17 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
-import { answerAmong, objectsInText } from '../../core/values/jsonInText.ts';
+import { answerAmong, objectTextsIn } from '../../core/values/jsonInText.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
+import { rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import type { Patch } from '../../core/world/database.ts';
 import { redactedPart } from '../keys/secrets.ts';
 import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
 import type { SimulatedAnswer } from '../lanes/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
 import { schemaSettings } from '../load/schemaPatterns.ts';
+import { exactDataErrors, sentArguments } from '../load/exactErrors.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';
 import { askForObject, structured } from './structuredOutput.ts';
@@ -35,7 +37,13 @@ const writesSchema = {
   },
 };
 
-const compiled = new WeakMap<Tool, ValidateFunction>();
+/** The form of an answer, around the result. */
+const answerSchema = {
+  type: 'object',
+  properties: { result: {}, error: { type: 'string' }, writes: writesSchema },
+  additionalProperties: false,
+  oneOf: [{ required: ['result'] }, { required: ['error'] }],
+};
 
 /**
  * Asks a model to answer for a tool within the tool's schema. What can't be used is a `problem`, so that it can be told.
@@ -55,7 +63,7 @@ export async function askToolModel(
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
   const messages = [
     { role: 'system' as const, content: simulatorInstructions(tool) },
-    { role: 'user' as const, content: callText(asked) },
+    { role: 'user' as const, content: callText(tool, asked) },
   ];
   const wanted = {
     body: { messages, response_format: answerFormat(tool) },
@@ -85,8 +93,9 @@ function simulatorInstructions(tool: Tool): string {
   ].join('\n');
 }
 
-function callText({ name, arguments: args, visible, now, problem }: AskedSimulator): string {
-  const said = { now, call: { tool: name, arguments: args }, database: visible };
+function callText(tool: Tool, { arguments: args, integers, visible, now, problem }: AskedSimulator): string {
+  const sent = sentArguments(tool.parameters, args, integers);
+  const said = { now, call: { tool: tool.name, arguments: sent }, database: visible };
   const before = problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again.`];
   return [JSON.stringify(said, null, 1), ...before].join('\n\n');
 }
@@ -103,20 +112,18 @@ function answerFormat(tool: Tool) {
   return structured('tool_answer', { type: 'object', properties, additionalProperties: false }, false);
 }
 
-/** Returns the answer in a model's text, checked against the tool's schema. */
+/** Returns the answer in a model's text, checked against the tool's schema. Its result keeps all digits of its numbers. */
 function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
-  const objects = objectsInText(text);
+  const objects = objectTextsIn(text).map((each) => rawJson(each) as JsonObject);
   const last = objects.at(-1);
   if (last === undefined) return { problem: `it is not JSON: ${redactedPart(text, 0, 200)}` };
-  const validate = validator(tool);
   const isSame = (one: JsonObject, other: JsonObject) => canonicalJson(one) === canonicalJson(other);
-  const fitting = objects.filter((each) => validate(each));
+  const fitting = objects.filter((each) => !misfitIn(each, tool));
   const value = answerAmong(fitting, isSame);
   if (value === 'differing') return { problem: 'it has several answers that differ' };
   if (value === undefined) {
-    validate(last);
-    const [error] = validate.errors ?? [];
-    return { problem: `${error?.instancePath || 'the answer'} ${error?.message ?? 'does not fit'}` };
+    const { instancePath = '', message = 'does not fit' } = misfitIn(last, tool) ?? {};
+    return { problem: `${instancePath || 'the answer'} ${message}` };
   }
   const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
   if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
@@ -125,25 +132,20 @@ function toolAnswerIn(text: string, tool: Tool): SimulatedAnswer {
   return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };
 }
 
+/** Returns how an answer differs from its form or from the schema of the result; undefined where it fits. */
+function misfitIn(answer: JsonObject, tool: Tool): Pick<ErrorObject, 'instancePath' | 'message'> | undefined {
+  const [form] = exactDataErrors(answerSchema, answer);
+  const { result } = answer;
+  if (form || result === undefined) return form;
+  const [error] = exactDataErrors(simulated(tool).result as JsonObject, result);
+  return error && { ...error, instancePath: `/result${error.instancePath}` };
+}
+
 type Written = { readonly op: Patch['op']; readonly path: string; readonly value?: Json };
 
 function patchOf({ op, path, value }: Written): Patch {
-  return { op, path: keysOfPointer(path), ...(op === 'remove' || value === undefined ? {} : { value }) };
-}
-
-function validator(tool: Tool): ValidateFunction {
-  const known = compiled.get(tool);
-  if (known) return known;
-  const result = simulated(tool).result as JsonObject;
-  const schema = {
-    type: 'object',
-    properties: { result, error: { type: 'string' }, writes: writesSchema },
-    additionalProperties: false,
-    oneOf: [{ required: ['result'] }, { required: ['error'] }],
-  };
-  const made = new Ajv2020(schemaSettings).compile(schema);
-  compiled.set(tool, made);
-  return made;
+  const isValued = op !== 'remove' && value !== undefined;
+  return { op, path: keysOfPointer(path), ...(isValued ? { value: withDigits(value) } : {}) };
 }
 
 function simulated({ source, name }: Tool) {

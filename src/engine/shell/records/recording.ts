@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../../core/events/event.ts';
 import { issueText } from '../../core/text/issueText.ts';
 import { jsonOf } from '../../core/values/json.ts';
+import { losesDigits, rawJson } from '../../core/values/largeIntegers.ts';
 import { readBoundedText } from '../files/boundedFile.ts';
 import { deletedMeanwhile, fromDisk, onDisk, requireWritable } from '../files/disk.ts';
 import type { SideNote } from '../files/sideNote.ts';
@@ -154,7 +155,8 @@ export function sideNotes(recording: string): (n: number) => SidecarLine | undef
 }
 
 function parseSidecarLine(raw: string): z.infer<typeof sidecarLineSchema> | string {
-  const { success, data } = sidecarLineSchema.safeParse(jsonOf(raw));
+  // The requests in it are shown as they were sent.
+  const { success, data } = sidecarLineSchema.safeParse(losesDigits(raw) ? rawJson(raw) : jsonOf(raw));
   return success ? data : 'is no line of a sidecar';
 }
 

@@ -51,6 +51,8 @@ describe('an answer that cannot be read is asked for again, and quoted', () => {
     ['an empty body', 200, '', /the answer is empty/],
     ['a content that is a number', 200, whole({ content: 7 }), /content of the message/],
     ['a call without a name', 200, whole({ tool_calls: [{ id: 'c', function: {} }] }), /function\.name.*"tool_calls"/],
+    ['an error with a large code', 200, '{"error": {"code": 9007199254740993, "message": "no pool"}}', /no pool/],
+    ['an error that is a large number', 200, '{"error": 9007199254740993}', /9007199254740993/],
     ['an error in a list', 200, [{ error: { code: 500, message: 'no pool' } }], /no pool/],
     ['an error that is very deep', 200, `{"error":${'['.repeat(9000)}${']'.repeat(9000)}}`, /no choices/],
     ['an error under the content type of a stream', 200, { error: 'no pool' }, /no pool/],

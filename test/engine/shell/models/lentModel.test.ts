@@ -29,6 +29,22 @@ test.each([
   if (status === 400) expect(JSON.stringify(answer.body)).toContain('messages.0.');
 });
 
+test('a custom agent gets numbers beyond 2^53 as they came', async () => {
+  const state = '{"seed":9007199254740993}';
+  const url = await endpoint(() => ({
+    status: 200,
+    body: `{"choices":[{"finish_reason":"stop","message":{"content":"Yes.","vendor_state":${state}}}]}`,
+  }));
+  const lent = new LentModel(
+    { type: 'openai', model: 'm', baseUrl: url, keyName: null },
+    (make) => make('', () => undefined),
+    () => undefined,
+  );
+  const answer = await lent.answer({ messages: [{ role: 'user', content: 'Hi' }] }, never);
+  expect(JSON.stringify(answer.body)).toContain(`"vendor_state":${state}`);
+  expect(streamed(answer.body as never)).toContain(`"vendor_state":${state}`);
+});
+
 test('an answer that a filter withheld is streamed too', () => {
   const { raw } = answerOf({ id: 'c', choices: [{ finish_reason: 'content_filter' }] });
   expect(streamed(raw)).toContain('"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventSchema } from '../../../../src/engine/core/events/event.ts';
+import { type EventOf, eventSchema } from '../../../../src/engine/core/events/event.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { streamed } from '../../../../src/engine/shell/models/lentModel.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
@@ -20,7 +20,9 @@ async function sentAfter(message: object, later: readonly Message[], change = (u
   const url = await endpoint(() => completion(message) as never);
   const view = { ...modelView(), messages: [said] };
   const { reply } = await askAgentModel(seat(url), '', view, never);
-  const own = { role: 'agent' as const, step: 3, ...reply };
+  const recorded = JSON.stringify({ type: 'agentReplied', ...reply });
+  const { type: _, ...kept } = eventSchema.parse(JSON.parse(recorded)) as EventOf<'agentReplied'>;
+  const own = { role: 'agent' as const, step: 3, ...kept } as Message;
   const { call: asked } = await askAgentModel(change(url), '', { ...view, messages: [said, own, ...later] }, never);
   const { messages } = asked.request as { readonly messages: readonly object[] };
   return { reply, sent: messages.find((each) => 'role' in each && each.role === 'assistant') };
@@ -79,6 +81,38 @@ test.each([
   ['a list', '["P46"]'],
   ['a text', 'P46'],
 ])('arguments that are %s go back as an object, and are recorded as they came', async (_, given) => {
+  test.each([false, true])('whole numbers beyond 2^53 go back as they came (streamed: %j)', async (isStreamed) => {
+    const state = '{"seed":9007199254740993,"code":"9007199254740993","parts":[-12345678901234567890,1.5]}';
+    const ofCall = `"extra_content":${state},"function":{"name":"look","arguments":"{}","state":${state}}`;
+    const message = `{"role":"assistant","content":null,"vendor_state":${state},"tool_calls":[{"index":0,"id":"c1","type":"function",${ofCall}}]}`;
+    const part = isStreamed ? 'delta' : 'message';
+    const whole = `{"choices":[{"index":0,"finish_reason":"tool_calls","seed":9007199254740993,"${part}":${message}}]}`;
+    const sent: string[] = [];
+    const url = await endpoint((_, body) => {
+      sent.push(body);
+      return { status: 200, body: isStreamed ? `data: ${whole}\n\n` : whole };
+    });
+    const { reply } = await askAgentModel(seat(url), '', { ...modelView(), messages: [said] }, never);
+    expect(reply.providerFields).toMatchObject({
+      message: { vendor_state: { seed: '9007199254740993', code: '9007199254740993' } },
+      integers: ['message/vendor_state', 'calls/0/extra_content', 'calls/0/function/state'].flatMap((place) => [
+        `/${place}/seed`,
+        `/${place}/parts/0`,
+      ]),
+    });
+    const event = eventSchema.parse(JSON.parse(JSON.stringify({ type: 'agentReplied', ...reply })));
+    const own = { role: 'agent', step: 3, ...event } as Message;
+    const { call: asked } = await askAgentModel(
+      seat(url),
+      '',
+      { ...modelView(), messages: [said, own, result] },
+      never,
+    );
+    expect(sent[1]).toContain(`"vendor_state":${state}`);
+    expect(sent[1]?.split(state)).toHaveLength(4);
+    expect(JSON.stringify(asked.request)).toBe(sent[1]);
+  });
+
   const answer = { tool_calls: [{ ...call, function: { name: 'look', arguments: given } }] };
   const { reply, sent } = await sentAfter(answer, [result]);
   expect(reply.toolCalls).toMatchObject([{ arguments: given }]);
