@@ -9,6 +9,7 @@ import { roleFlip } from './roleFlip.ts';
 export const flawCodes = [
   'empty',
   'refused',
+  'unparsed-call',
   'role-flip',
   'leaked-instructions',
   'repeated',
@@ -33,6 +34,8 @@ export function flawOf(view: UserView, reply: UserReply): Flaw | null {
   const { content, stop, brokenEnd } = reply;
   if (brokenEnd === 'refusal' || brokenEnd === 'filter')
     return { code: 'refused', message: `it does not speak as the user: its answer was ${brokenEndText[brokenEnd]}` };
+  if (brokenEnd === 'unparsed')
+    return { code: 'unparsed-call', message: 'it has a call of a tool in its text, which was not made' };
   if (!/[\p{L}\p{N}]/u.test(content) && stop === null) return { code: 'empty', message: 'it says nothing' };
   for (const [code, problem] of problems) {
     const message = problem(view, reply);

@@ -1,4 +1,5 @@
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
+import { parserQuestion } from '../../core/events/displayText.ts';
 import type { UserReply, UserView } from '../../core/seats/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
 import { understood } from '../../core/simulator/stop.ts';
@@ -32,11 +33,12 @@ export async function askUserModel(
   const call = { ...second.call, ...joinCalls([first.call, second.call]), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };
   const { code, message } = second.flaw;
+  const hint = refused.some((flaw) => flaw.code === 'unparsed-call') ? `. ${parserQuestion}` : '';
   throw new Fault(
     {
       who: 'simulator',
       code: `simulator/${code}`,
-      message: `${seat.model} does not play the user of this task: ${message}. Asked once more; before that: ${first.flaw.message}`,
+      message: `${seat.model} does not play the user of this task: ${message}. Asked once more; before that: ${first.flaw.message}${hint}`,
     },
     { note: call },
   );

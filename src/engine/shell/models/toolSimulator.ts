@@ -10,7 +10,6 @@ import { redactedPart } from '../keys/secrets.ts';
 import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
 import type { SimulatedAnswer } from '../lanes/laneMessage.ts';
 import { misfitOf } from '../load/arguments.ts';
-import { schemaSettings } from '../load/schemaPatterns.ts';
 import { exactDataErrors, sentArguments } from '../load/exactErrors.ts';
 import type { OnRetry } from './endpointAttempts.ts';
 import type { Answered } from './openai.ts';

@@ -41,6 +41,13 @@ const planted: readonly Planted[] = [
   },
   { name: 'half a message', said: [opening, proposal], reply: 'Yes, but', brokenEnd: 'filter', code: 'refused' },
   { name: 'a message cut off', said: [opening, proposal], reply: 'Yes, but', brokenEnd: 'length', code: null },
+  {
+    name: 'a call of its own tool',
+    said: [opening, proposal],
+    reply: '<tool_call>{"name": "look", "arguments": {}}</tool_call>',
+    brokenEnd: 'unparsed',
+    code: 'unparsed-call',
+  },
   { name: 'a greeting of the desk', said: [], reply: 'Hello! How can I help you today?', code: 'role-flip' },
   { name: 'help', said: [opening, proposal], reply: 'Sure, I can help you with that.', code: 'role-flip' },
   {
@@ -326,7 +333,16 @@ test.each([
 
 test('every kind of flaw is planted', () => {
   expect(new Set(planted.flatMap(({ code }) => code ?? []))).toEqual(
-    new Set(['empty', 'refused', 'role-flip', 'leaked-instructions', 'repeated', 'early-stop', 'invented-goal']),
+    new Set([
+      'empty',
+      'refused',
+      'unparsed-call',
+      'role-flip',
+      'leaked-instructions',
+      'repeated',
+      'early-stop',
+      'invented-goal',
+    ]),
   );
 });
 

@@ -141,6 +141,10 @@ const refusal = (said: string, who: Who) =>
   who === 'user'
     ? { fault: { who: 'simulator', code: 'simulator/refused', message: expect.stringMatching(/was refused/) } }
     : broken('refusal', 'No.', /refused/)(said, who);
+const unparsed = (_: string, who: Who) =>
+  who === 'user'
+    ? faultOf('simulator', /its text.*Asked once more.* Is the server's tool-call parser switched on\?$/, 2)
+    : { calls: [], brokenEnd: 'unparsed' };
 const madeCall = { name: 'look', arguments: { chair: 'A1' } };
 const called =
   (call: object = madeCall) =>
@@ -337,17 +341,17 @@ const rows: readonly Row[] = [
   },
   {
     name: 'a call in the text',
-    seats: ['agent'],
+    seats: speakers,
     sends: () => [whole({ content: '<tool_call>{"name": "look", "arguments": {"chair": "A1"}}</tool_call>' })],
-    becomes: () => ({ calls: [], brokenEnd: 'unparsed' }),
+    becomes: unparsed,
   },
   {
     name: 'a call in the channels of gpt-oss',
-    seats: ['agent'],
+    seats: speakers,
     sends: () => [
       whole({ content: '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at":1}<|call|>' }),
     ],
-    becomes: () => ({ calls: [], brokenEnd: 'unparsed' }),
+    becomes: unparsed,
   },
   {
     name: 'braces in the reason',
