@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { ChatRequest, SentMessage } from './chatMessage.ts';
 
@@ -8,6 +9,8 @@ export type Adaptation =
   | { readonly type: 'renamed'; readonly field: string; readonly to: string }
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string }
+  /** Ids of calls go as nine letters and digits, as Mistral wants them. */
+  | { readonly type: 'shortIds'; readonly field: 'tool_call_id' }
   /** The answer comes as a stream. */
   | { readonly type: 'streamed'; readonly field: 'stream' };
 
@@ -59,6 +62,8 @@ export function describeAdaptation(adaptation: Adaptation): string {
       return `with ${adaptation.to} in place of ${adaptation.field}`;
     case 'messagesWithout':
       return `without ${adaptation.field} in messages`;
+    case 'shortIds':
+      return 'with ids of calls of nine letters and digits';
     case 'streamed':
       return 'to stream its answers';
   }
@@ -71,7 +76,9 @@ function fieldText(adaptation: Adaptation): string {
 
 /** Reports an adaptation in a sentence. */
 export function reportAdaptation(adaptation: Adaptation): string {
-  const refused = adaptation.type === 'streamed' ? 'requests for a whole answer' : fieldText(adaptation);
+  const { type } = adaptation;
+  const refused =
+    type === 'streamed' ? 'requests for a whole answer' : type === 'shortIds' ? 'ids of calls' : fieldText(adaptation);
   return `the endpoint does not accept ${refused} and is asked ${describeAdaptation(adaptation)} from now on`;
 }
 
@@ -87,7 +94,8 @@ export function adapt(
   const applied: Adaptation[] = [];
   let fields = request;
   for (const each of adaptationsOf(seat)) {
-    if (fixed.includes(each.type === 'messagesWithout' ? 'messages' : each.field)) continue;
+    const isInMessages = each.type === 'messagesWithout' || each.type === 'shortIds';
+    if (fixed.includes(isInMessages ? 'messages' : each.field)) continue;
     const next = change(fields, each);
     if (next === fields) continue;
     applied.push(each);
@@ -102,6 +110,10 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
     const messages = request.messages.map((message) => withoutField(message, field));
     return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
   }
+  if (adaptation.type === 'shortIds') {
+    const messages = request.messages.map(withShortIds);
+    return messages.every((each, at) => each === request.messages[at]) ? request : { ...request, messages };
+  }
   if (adaptation.type === 'streamed')
     // Without this option, some servers count no tokens in a stream.
     return { stream_options: { include_usage: true }, ...request, stream: true };
@@ -113,6 +125,19 @@ function change(request: ChatRequest, adaptation: Adaptation): ChatRequest {
   );
   const { model, messages } = request;
   return { ...Object.fromEntries(entries), model, messages };
+}
+
+const isShort = (id: unknown) => typeof id !== 'string' || /^[a-zA-Z0-9]{9}$/.test(id);
+const shortId = (id: unknown) => (isShort(id) ? id : createHash('sha256').update(String(id)).digest('hex').slice(0, 9));
+
+function withShortIds(message: SentMessage): SentMessage {
+  const { tool_call_id: id, tool_calls: calls } = message;
+  if (isShort(id) && (calls ?? []).every((call) => isShort(call['id']))) return message;
+  return {
+    ...message,
+    ...(id === undefined ? {} : { tool_call_id: shortId(id) }),
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call['id']) })) } : {}),
+  };
 }
 
 function withoutField(message: SentMessage, field: string): SentMessage {
@@ -145,6 +170,9 @@ const notTogether =
 const onlyStreams =
   /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
 
+/** How Mistral refuses the ids of other models, and a server of its models the ids that it gave itself. */
+const wantsShortIds = /tool.?call.?ids? .*length(?: of)? 9\b/i;
+
 /**
  * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be
  * left out.
@@ -155,6 +183,10 @@ export function adaptationFor(
   request: ChatRequest,
   fixed: readonly string[] = [],
 ): Adaptation | null {
+  if (wantsShortIds.test(message)) {
+    const isLong = request.messages.some((each) => withShortIds(each) !== each);
+    return isLong && !fixed.includes('messages') ? { type: 'shortIds', field: 'tool_call_id' } : null;
+  }
   if (![400, 404, 422].includes(status ?? 0)) return null;
   if (onlyStreams.test(message))
     return request['stream'] === true || fixed.includes('stream') ? null : { type: 'streamed', field: 'stream' };

@@ -202,6 +202,43 @@ test('a field of messages that an endpoint refuses does not go back to it', asyn
   await ask();
 });
 
+test.each([
+  [400, 'Tool call id was call_3_0 but must be a-z, A-Z, 0-9, with a length of 9.'],
+  [500, 'Tool call IDs should be alphanumeric strings with length 9!'],
+])('ids of calls go as nine letters and digits where an endpoint wants them so (%i)', async (status, message) => {
+  const idsOf = ({ messages }: Body) =>
+    messages.flatMap(({ tool_calls: calls = [], tool_call_id: id }) => [
+      ...(calls as readonly { readonly id: string }[]).map((each) => each.id),
+      ...(id === undefined ? [] : [String(id)]),
+    ]);
+  const refuses = (body: Body) =>
+    idsOf(body).every((id) => /^[a-zA-Z0-9]{9}$/.test(id)) ? null : error(message, {}, status);
+  const ids = ['call_3_0', 'D681PevKs', 'call_3_1'];
+  const toolCalls = ids.map((id) => ({ id, name: 'look', arguments: {} }));
+  const result = (callId: string, step: number) =>
+    ({ role: 'tool', step, callId, name: 'look', content: 'Red.', isError: false }) as const;
+  const own = { role: 'agent' as const, step: 3, content: null, toolCalls };
+  const messages = [
+    { role: 'user' as const, step: 2, content: 'Hello' },
+    own,
+    ...ids.map((id, at) => result(id, 4 + at)),
+  ];
+  const { ask, bodies } = await asked({}, refuses, { ...modelView(), messages });
+  expect((await ask()).call.adapted).toEqual(['with ids of calls of nine letters and digits']);
+  const [first, kept, other, ...results] = idsOf(bodies.at(-1) as Body);
+  expect([first, kept, other]).toEqual(results);
+  expect(new Set(results).size).toBe(3);
+  expect(kept).toBe('D681PevKs');
+});
+
+test('an endpoint that refuses every id of a call is asked no more than twice', async () => {
+  const own = { role: 'agent' as const, step: 3, content: null, toolCalls: [{ id: 'c', name: 'look', arguments: {} }] };
+  const message = 'Tool call id was c but must be a-z, A-Z, 0-9, with a length of 9.';
+  const { ask, bodies } = await asked({}, () => error(message), { ...modelView(), messages: [own] });
+  await expect(ask()).rejects.toMatchObject({ failure: { code: 'model/refused' } });
+  expect(bodies).toHaveLength(2);
+});
+
 test('a field of messages that only the parameter names does not go back', async () => {
   const own = { role: 'agent' as const, step: 3, content: 'Red.', toolCalls: [] };
   const { ask, bodies, seat } = await asked(
