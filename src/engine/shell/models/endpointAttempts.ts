@@ -178,8 +178,11 @@ type Refusal = {
 /** Groq refuses its own model's call so, which is then sampled again. */
 const lostCall = 'tool_use_failed';
 
-/** llama.cpp and Hugging Face answer 503 until the model is in memory; Groq's 498 says that no capacity is free. */
-const loading = /\b(?:loading|warming up|starting up)\b/i;
+/**
+ * llama.cpp and Hugging Face answer 503 until the model is in memory, Gemini and DeepSeek while it is overloaded; Groq's 498
+ * says that no capacity is free.
+ */
+const busy = /\b(?:loading|warming up|starting up|overloaded)\b/i;
 
 /** Returns why an answer is asked for again, or null for one that counts. An endpoint may say so itself. */
 async function refusalIn(response: Response): Promise<Refusal | null> {
@@ -193,7 +196,7 @@ async function refusalIn(response: Response): Promise<Refusal | null> {
   if (isQuota(status, body) || (own !== 'true' && !isPassing)) return null;
   return {
     isLimit: [429, 498, 503, 529].includes(status),
-    isTimed: [429, 498, 529].includes(status) || (status === 503 && loading.test(body)),
+    isTimed: [429, 498, 529].includes(status) || (status === 503 && busy.test(body)),
     waitMs: requestedWait(headers, body, Date.now()),
   };
 }

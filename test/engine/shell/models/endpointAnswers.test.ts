@@ -177,6 +177,7 @@ describe('an error in the words of the provider', () => {
     [503, { error: 'Model m is currently loading', estimated_time: 20 }],
     [498, { error: { message: 'Flex tier capacity exceeded' } }],
   ])('%i %j is waited for like a limit', async (status, body) => {
+    [503, { error: { message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE', code: 503 } }],
     const bad = { status, body, headers: askedAtOnce };
     expect(await asked((nth) => (nth < 6 ? bad : completion(said)))).toMatchObject({ reply: said, requests: 7 });
   });
