@@ -9,6 +9,14 @@ const marks = [
   '<function=',
   '<|python_tag|>',
   '<start_function_call>',
+  // Jamba and Hunyuan, Nemotron, LFM2, Seed, LongCat, InternLM, DeepSeek since 3.2
+  '<tool_calls>',
+  '<TOOLCALL>',
+  '<|tool_call_start|>',
+  '<seed:tool_call>',
+  '<longcat_tool_call>',
+  '<|action_start|>',
+  '<｜DSML｜',
   // Mistral, DeepSeek, Kimi, MiniMax, Cohere, Phi, LM Studio
   '[TOOL_CALLS]',
   '<｜tool▁calls▁begin｜>',
@@ -20,7 +28,7 @@ const marks = [
   // Claude and gpt-oss behind other servers, Gemma
   '<function_calls>',
   '<invoke name=',
-  '<|channel|>commentary to=functions.',
+  'to=functions.',
   '```tool_code',
 ];
 
@@ -38,13 +46,17 @@ export function hasTextCall(text: string, tools: readonly string[]): boolean {
   const [, called = ''] = inPython.exec(text.trim()) ?? inReact.exec(text) ?? [];
   if (tools.includes(called)) return true;
   const calls = objectsInText(text).flatMap(callsWithin);
-  return calls.some(({ name }) => tools.some((tool) => tool === name));
+  return calls.some((call) => nameFields.some((field) => tools.some((tool) => tool === call[field])));
 }
+
+/** Where models write the name and the arguments of a call: also Command R, and agents that learned ReAct in JSON. */
+const nameFields = ['name', 'tool_name', 'function_name', 'tool', 'function', 'action'];
+const argumentFields = ['arguments', 'parameters', 'args', 'action_input', 'tool_input'];
 
 /** The objects in which a call can be: the text's own, its `function`, or its list of calls. */
 function callsWithin(object: JsonObject): readonly JsonObject[] {
   const calls = [object, object['tool_calls']].flat() as readonly (Json | undefined)[];
   return calls
     .flatMap((call) => [call, isObject(call) ? call['function'] : undefined])
-    .filter((each): each is JsonObject => isObject(each) && ('arguments' in each || 'parameters' in each));
+    .filter((each): each is JsonObject => isObject(each) && argumentFields.some((field) => field in each));
 }
