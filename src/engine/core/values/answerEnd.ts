@@ -28,14 +28,18 @@ export function brokenEndOf(finishReason: string | null): BrokenEnd | undefined 
 }
 
 /** How answers end that are whole, by provider. */
-const wholeEnd =
-  /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed|tool[-_]calls?|tool_use|function_call)?$/i;
+const wholeEnd = /^(?:null|stop|stop_sequence|end_turn|eos|eos_token|complete|completed)?$/i;
+const callsEnd = /^(?:tool[-_]calls?|tool_use|function[-_]calls?)$/i;
+
+/** Returns whether an answer ended with calls, by the `finish_reason` of any provider. */
+export const endsWithCalls = (finishReason: string | undefined): boolean => callsEnd.test(finishReason ?? '');
+
 /** Characters of a `finish_reason` in a count: it is the provider's text. */
 const longestEnd = 60;
 
 /** Returns the `finish_reason` of an answer if it is not known how such an answer ended. */
 export function unknownEndOf(finishReason: string): string | undefined {
-  const isKnown = wholeEnd.test(finishReason) || brokenEndOf(finishReason) !== undefined;
+  const isKnown = wholeEnd.test(finishReason) || endsWithCalls(finishReason) || brokenEndOf(finishReason) !== undefined;
   return isKnown ? undefined : finishReason.slice(0, longestEnd);
 }
 

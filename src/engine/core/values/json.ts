@@ -24,6 +24,15 @@ export function finiteText(text: string): string {
   );
 }
 
+/** An escaped surrogate pair, half of one, or another escape. */
+const escapes = /\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|(\\ud[89a-f][\da-f]{2})|\\./gis;
+
+/** Returns a JSON text without halves of surrogate pairs, which servers and tokenizers in Python refuse. */
+export function wellFormedText(text: string): string {
+  if (!/\\ud[89a-f]/i.test(text)) return text;
+  return text.replace(escapes, (whole: string, half: string | undefined) => (half === undefined ? whole : '\\ufffd'));
+}
+
 /** Where a value stands inside another one, from the root. */
 export type Path = readonly (string | number)[];
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { callArguments, type ToolCall } from '../../core/events/message.ts';
 import { withoutAnswerTags, withoutThoughts } from '../../core/events/thoughts.ts';
-import { type BrokenEnd, brokenEndOf } from '../../core/values/answerEnd.ts';
-import { type Json, jsonOf } from '../../core/values/json.ts';
+import { type BrokenEnd, brokenEndOf, endsWithCalls } from '../../core/values/answerEnd.ts';
+import { type Json, jsonOf, wellFormedText } from '../../core/values/json.ts';
+import { objectTextsIn } from '../../core/values/jsonInText.ts';
 import { isExactNumber, withDigits } from '../../core/values/largeIntegers.ts';
 import { isTooDeep } from '../../core/values/nesting.ts';
 import { withoutPage } from '../files/htmlPage.ts';
@@ -87,11 +88,6 @@ const callSchema = z.looseObject({
 
 const messageSchema = z.looseObject({
   content: optional(contentSchema),
-  reasoning: lenient(z.string()),
-  reasoning_content: lenient(z.string()),
-  /** Servers for Claude, and GitHub Copilot. */
-  thinking: lenient(z.string()),
-  reasoning_text: lenient(z.string()),
   tool_calls: optional(z.array(callSchema)),
   /** OpenAI's form before `tool_calls`. */
   function_call: optional(functionSchema),
@@ -132,6 +128,9 @@ const completionSchema = z.looseObject({
   error: z.unknown().optional(),
 });
 
+/** Where servers write thoughts, the usual ones first, then those of servers for Claude and of GitHub Copilot. */
+const thoughtFields = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const;
+
 type Message = z.infer<typeof messageSchema>;
 type Choice = z.infer<typeof choiceSchema>;
 
@@ -151,7 +150,7 @@ const failedEnds: readonly string[] = ['error', 'abort', 'network_error', 'insuf
 export function readAnswer(body: string): ReadAnswer {
   if (body.trim() === '') return { type: 'unreadable', problem: 'the answer is empty' };
   const unreadable = (problem: string): ReadAnswer => ({ type: 'unreadable', problem: `${problem}: ${quote(body)}` });
-  const value = bodyJson(body);
+  const value = bodyJson(wellFormedText(body));
   if (value === undefined) return unreadable('the answer is not JSON');
   const completion = inForm(value);
   const { data, error: misfit } = completionSchema.safeParse(completion);
@@ -239,14 +238,14 @@ function answerOf(
   const spoken = withoutThoughts(text ?? '');
   const calls = (message.tool_calls ?? []).map((call) => callOf(call.function, String(call.id ?? '')));
   const toolCalls = message.function_call ? [...calls, callOf(message.function_call, '')] : calls;
-  const inFields = message.reasoning_content || message.reasoning || message.thinking || message.reasoning_text;
+  const inFields = thoughtFields.map((name) => message[name]).find((each) => typeof each === 'string' && each !== '');
   const all = [inFields, inParts, spoken.thoughts].filter(Boolean);
   const refusal = message.refusal || refusedPart || undefined;
   const isRefused = refusal !== undefined && !text && toolCalls.length === 0;
   const thoughts = all.length > 0 ? all.join('\n\n') : null;
   const content = inFields || inParts ? withoutAnswerTags(spoken.content) : spoken.content;
   // Some parsers of servers lose a call that they announce.
-  const isLost = choice.finish_reason === 'tool_calls' && toolCalls.length === 0 && content === '';
+  const isLost = endsWithCalls(choice.finish_reason) && toolCalls.length === 0 && content === '';
   const said = brokenEndOf(choice.finish_reason ?? null) ?? brokenEndOf(choice.native_finish_reason ?? null);
   const end = isRefused ? 'refusal' : isLost ? 'call' : said;
   return {
@@ -267,7 +266,7 @@ function answerOf(
 function wholeChoice(choices: readonly Choice[]): Choice | undefined {
   const [first] = choices;
   const hasCalls = ({ message }: Choice) => (message?.tool_calls ?? []).length > 0;
-  const other = first?.finish_reason === 'tool_calls' && !hasCalls(first) ? choices.find(hasCalls) : undefined;
+  const other = endsWithCalls(first?.finish_reason) && first && !hasCalls(first) ? choices.find(hasCalls) : undefined;
   if (!first || !other || first.message?.function_call) return first;
   const own = first.message ?? messageSchema.parse({});
   return { ...first, message: { ...own, tool_calls: other.message?.tool_calls } };
@@ -335,7 +334,7 @@ function textIn(given: unknown): string {
 }
 
 function callOf({ name, arguments: given = '' }: z.infer<typeof functionSchema>, id: string): ToolCall {
-  const text = decodedOnce(given);
+  const text = writtenOnce(decodedOnce(wellFormedText(given)));
   // Servers in Go and PHP write no arguments so.
   const isEmpty = /^\s*(?:null|\[\])\s*$/.test(text);
   return { id, name: withoutTokens(name), ...callArguments(isEmpty ? '' : text) };
@@ -348,6 +347,22 @@ const withoutTokens = (name: string) => name.replace(/<\|.*$/s, '').trim() || na
 function decodedOnce(text: string): string {
   const inner = text.startsWith('"') ? jsonOf(text) : undefined;
   return typeof inner === 'string' ? inner : text;
+}
+
+/**
+ * Returns arguments that a proxy wrote several times once: for Bedrock an empty object comes before them, and others repeat
+ * them.
+ */
+function writtenOnce(text: string): string {
+  if (!/\}\s*\{/.test(text) || jsonOf(text) !== undefined) return text;
+  const objects = objectTextsIn(text);
+  let rest = text.trim();
+  for (const each of objects) {
+    if (!rest.startsWith(each)) return text;
+    rest = rest.slice(each.length).trimStart();
+  }
+  const [own, ...others] = new Set(objects.filter((each) => each !== '{}'));
+  return own !== undefined && others.length === 0 && rest === '' ? own : text;
 }
 
 /**

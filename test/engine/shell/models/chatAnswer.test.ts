@@ -44,6 +44,38 @@ const shapes: readonly (readonly [name: string, message: object, expected: objec
     { tool_calls: [{ id: 'c', function: { name: 'find_parcel', arguments: '{"parcel": ' } }] },
     { content: null, toolCalls: [{ ...call, id: 'c', arguments: '{"parcel": ' }] },
   ],
+  ...[
+    ['behind an empty object', '{}{"parcel": "P46"}'],
+    ['that are repeated', '{"parcel": "P46"} {"parcel": "P46"}'],
+  ].map(
+    ([how, given]) =>
+      [
+        `arguments ${how}`,
+        { tool_calls: [{ function: { name: 'find_parcel', arguments: given } }] },
+        { toolCalls: [{ ...call, arguments: { parcel: 'P46' } }] },
+      ] as const,
+  ),
+  ...['{"parcel": "P46"}{"parcel": "P47"}', '{} and {"parcel": "P46"}', '{}{}'].map(
+    (given) =>
+      [
+        `the arguments ${given}`,
+        { tool_calls: [{ function: { name: 'find_parcel', arguments: given } }] },
+        { toolCalls: [{ ...call, arguments: given }] },
+      ] as const,
+  ),
+  [
+    'halves of surrogate pairs',
+    {
+      content: 'On \ud83d its way \ude00.',
+      reasoning: 'Hm\ud83d',
+      tool_calls: [{ function: { name: 'find_parcel', arguments: '{"parcel": "\\ud83d \\ud83d\\ude00 \\\\ud83d"}' } }],
+    },
+    {
+      content: 'On \ufffd its way \ufffd.',
+      thoughts: 'Hm\ufffd',
+      toolCalls: [{ ...call, arguments: { parcel: '\ufffd \u{1f600} \\ud83d' } }],
+    },
+  ],
   [
     'a call without a type, and a numeric id',
     { tool_calls: [{ id: 17, function: { name: 'find_parcel', arguments: '{}' } }] },

@@ -119,11 +119,14 @@ describe('an answer that is read', () => {
       whole({}, { finish_reason: 'malformed_function_call' }),
       { brokenEnd: 'call' },
     ],
-    [
-      'with calls that its server lost',
-      whole({ content: '', tool_calls: [] }, { finish_reason: 'tool_calls' }),
-      { brokenEnd: 'call' },
-    ],
+    ...['tool_calls', 'tool_call', 'function_calls', 'tool_use'].map(
+      (finish_reason) =>
+        [
+          `with calls that its server lost (${finish_reason})`,
+          whole({ content: '', tool_calls: [] }, { finish_reason }),
+          { brokenEnd: 'call' },
+        ] as const,
+    ),
   ];
   const answers = rows.map(([name, body, reply, type = 'application/json']) => ({ name, body, reply, type }));
   test.each(answers)('$name', async ({ body, reply, type }) => {
@@ -174,10 +177,10 @@ describe('an error in the words of the provider', () => {
 
   test.each([
     [503, { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } }],
+    [503, { error: { message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE', code: 503 } }],
     [503, { error: 'Model m is currently loading', estimated_time: 20 }],
     [498, { error: { message: 'Flex tier capacity exceeded' } }],
   ])('%i %j is waited for like a limit', async (status, body) => {
-    [503, { error: { message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE', code: 503 } }],
     const bad = { status, body, headers: askedAtOnce };
     expect(await asked((nth) => (nth < 6 ? bad : completion(said)))).toMatchObject({ reply: said, requests: 7 });
   });

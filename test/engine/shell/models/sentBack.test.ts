@@ -63,6 +63,11 @@ const withCalls: readonly (readonly [name: string, message: object, back: object
     },
     { content: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }, { text: 'One moment.' }] },
   ],
+  [
+    'thoughts of another form',
+    { reasoning: { steps: ['Hm.'] }, thinking: 7, tool_calls: [call] },
+    { reasoning: { steps: ['Hm.'] }, thinking: 7 },
+  ],
   ['a field nobody knows', { vendor_state: { a: [1] }, tool_calls: [call] }, { vendor_state: { a: [1] } }],
 ];
 
@@ -76,43 +81,38 @@ test.each(withCalls)('%s goes back in later turns, too', async (_, message, back
   expect(sent).toMatchObject(back);
 });
 
+test.each([false, true])('whole numbers beyond 2^53 go back as they came (streamed: %j)', async (isStreamed) => {
+  const state = '{"seed":9007199254740993,"code":"9007199254740993","parts":[-12345678901234567890,1.5]}';
+  const ofCall = `"extra_content":${state},"function":{"name":"look","arguments":"{}","state":${state}}`;
+  const message = `{"role":"assistant","content":null,"vendor_state":${state},"tool_calls":[{"index":0,"id":"c1","type":"function",${ofCall}}]}`;
+  const part = isStreamed ? 'delta' : 'message';
+  const whole = `{"choices":[{"index":0,"finish_reason":"tool_calls","seed":9007199254740993,"${part}":${message}}]}`;
+  const sent: string[] = [];
+  const url = await endpoint((_, body) => {
+    sent.push(body);
+    return { status: 200, body: isStreamed ? `data: ${whole}\n\n` : whole };
+  });
+  const { reply } = await askAgentModel(seat(url), '', { ...modelView(), messages: [said] }, never);
+  expect(reply.providerFields).toMatchObject({
+    message: { vendor_state: { seed: '9007199254740993', code: '9007199254740993' } },
+    integers: ['message/vendor_state', 'calls/0/extra_content', 'calls/0/function/state'].flatMap((place) => [
+      `/${place}/seed`,
+      `/${place}/parts/0`,
+    ]),
+  });
+  const event = eventSchema.parse(JSON.parse(JSON.stringify({ type: 'agentReplied', ...reply })));
+  const own = { role: 'agent', step: 3, ...event } as Message;
+  const { call: asked } = await askAgentModel(seat(url), '', { ...modelView(), messages: [said, own, result] }, never);
+  expect(sent[1]).toContain(`"vendor_state":${state}`);
+  expect(sent[1]?.split(state)).toHaveLength(4);
+  expect(JSON.stringify(asked.request)).toBe(sent[1]);
+});
+
 test.each([
   ['cut off', '{"parcel": "P4'],
   ['a list', '["P46"]'],
   ['a text', 'P46'],
 ])('arguments that are %s go back as an object, and are recorded as they came', async (_, given) => {
-  test.each([false, true])('whole numbers beyond 2^53 go back as they came (streamed: %j)', async (isStreamed) => {
-    const state = '{"seed":9007199254740993,"code":"9007199254740993","parts":[-12345678901234567890,1.5]}';
-    const ofCall = `"extra_content":${state},"function":{"name":"look","arguments":"{}","state":${state}}`;
-    const message = `{"role":"assistant","content":null,"vendor_state":${state},"tool_calls":[{"index":0,"id":"c1","type":"function",${ofCall}}]}`;
-    const part = isStreamed ? 'delta' : 'message';
-    const whole = `{"choices":[{"index":0,"finish_reason":"tool_calls","seed":9007199254740993,"${part}":${message}}]}`;
-    const sent: string[] = [];
-    const url = await endpoint((_, body) => {
-      sent.push(body);
-      return { status: 200, body: isStreamed ? `data: ${whole}\n\n` : whole };
-    });
-    const { reply } = await askAgentModel(seat(url), '', { ...modelView(), messages: [said] }, never);
-    expect(reply.providerFields).toMatchObject({
-      message: { vendor_state: { seed: '9007199254740993', code: '9007199254740993' } },
-      integers: ['message/vendor_state', 'calls/0/extra_content', 'calls/0/function/state'].flatMap((place) => [
-        `/${place}/seed`,
-        `/${place}/parts/0`,
-      ]),
-    });
-    const event = eventSchema.parse(JSON.parse(JSON.stringify({ type: 'agentReplied', ...reply })));
-    const own = { role: 'agent', step: 3, ...event } as Message;
-    const { call: asked } = await askAgentModel(
-      seat(url),
-      '',
-      { ...modelView(), messages: [said, own, result] },
-      never,
-    );
-    expect(sent[1]).toContain(`"vendor_state":${state}`);
-    expect(sent[1]?.split(state)).toHaveLength(4);
-    expect(JSON.stringify(asked.request)).toBe(sent[1]);
-  });
-
   const answer = { tool_calls: [{ ...call, function: { name: 'look', arguments: given } }] };
   const { reply, sent } = await sentAfter(answer, [result]);
   expect(reply.toolCalls).toMatchObject([{ arguments: given }]);

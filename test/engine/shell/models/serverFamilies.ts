@@ -439,6 +439,57 @@ export const families: readonly Family[] = [
     ],
   },
   {
+    name: 'Azure',
+    shapes: [
+      {
+        behaviour: 'a cut answer',
+        sends: '`content_filter`, with `content_filter_results`',
+        body: message({}, 'content_filter', { content_filter_results: { violence: { filtered: true } } }),
+        reply: { content: '', brokenEnd: 'filter' },
+      },
+      {
+        behaviour: 'an error',
+        sends: '400 `content_filter` for what the other side said',
+        status: 400,
+        body: {
+          error: {
+            message: "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+            type: null,
+            param: 'prompt',
+            code: 'content_filter',
+            status: 400,
+            innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: { hate: { filtered: true } } },
+          },
+        },
+        failure: failed(/answered 400: The response was filtered/),
+      },
+    ],
+  },
+  {
+    name: 'Together',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`seed` beyond 2^53 in the choice',
+        body: JSON.stringify(
+          message({ content: null, tool_calls: [{ id: 'call_t1', index: 0, ...call }] }, 'tool_calls', { seed: 0 }),
+        ).replace('"seed":0', '"seed":14862534216482394003'),
+        reply: callReply,
+      },
+    ],
+  },
+  {
+    name: 'mlx-lm',
+    shapes: [
+      {
+        behaviour: 'a call',
+        sends: '`finish_reason: tool_call` in older versions',
+        body: message({ content: '', tool_calls: [{ id: 'c1', ...call }] }, 'tool_call'),
+        reply: { ...callReply, content: '' },
+      },
+    ],
+  },
+  {
     name: 'Groq',
     shapes: [
       {

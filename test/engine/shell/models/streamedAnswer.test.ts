@@ -152,6 +152,36 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     },
   ],
   [
+    'arguments behind an empty object',
+    [call({ id: 'a' }, { name: 'find', arguments: '{}' }), call({}, { arguments: '{"id": "P1"}' }), end('tool_calls')],
+    { toolCalls: [{ id: 'a', ...find }] },
+  ],
+  [
+    'a surrogate pair in two events',
+    [delta({ content: 'Yes \ud83d' }), delta({ content: '\ude00' }), end()],
+    { content: 'Yes \u{1f600}' },
+  ],
+  [
+    'a number in place of a text, after a text',
+    [
+      '{"choices":[{"delta":{"reasoning":"Hm"}}]}',
+      '{"choices":[{"delta":{"reasoning":9007199254740993}}]}',
+      delta({ content: 'Yes.' }),
+      end(),
+    ],
+    { content: 'Yes.' },
+  ],
+  [
+    'results of a filter before the first choice',
+    [
+      { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] },
+      delta({ content: 'It comes on Thursday.' }),
+      { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { check_offset: 44 } }] },
+      end(),
+    ],
+    spoken,
+  ],
+  [
     'a function_call in parts',
     [
       delta({ function_call: { name: 'find', arguments: '' } }),
