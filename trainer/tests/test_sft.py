@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from configs import gold_recordings, grpo_config, lines, sft_config
+from trl import SFTTrainer  # noqa: TID251
+from trl.trainer.sft_trainer import DataCollatorForLanguageModeling  # noqa: TID251
 
 from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.examples import Examples
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.masks import Row
-from rehearsal_trainer.models import load_model
+from rehearsal_trainer.masks import IGNORED_LABEL, Row, labels_of, trained_ids
+from rehearsal_trainer.messages import Conversation
+from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.serving import chat_of
 from rehearsal_trainer.sft import check, run_sft
 
 
@@ -28,6 +35,56 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert data["type"] == "examples"
     assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
+
+
+@pytest.mark.parametrize("by", [0, 1, -1])
+def test_what_trains_is_at_the_places_of_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: int) -> None:
+    """By place in the padded batches, and by the loss. A mask that is off by one is noticed by both."""
+    rows_of = Chat.rows_of
+
+    def of_several_lengths(chat: Chat, conversation: Conversation) -> list[Row]:
+        (row,) = rows_of(chat, conversation)
+        row.append_given([5] * int(conversation.task[-1]))
+        return [row]
+
+    monkeypatch.setattr(Chat, "rows_of", of_several_lengths)
+    config = sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=1, batch=6)
+    rows = Examples.of(config, chat_of(config.model, load_tokenizer(config.model), config.dialect, False)).rows
+    assert len({len(row.ids) for row in rows}) == len(rows)  # so some are padded
+    trained = {tuple(row.ids): trained_ids(row.ids, row.mask) for row in rows}
+    batches: list[dict[str, torch.Tensor]] = []
+    collate, compute = DataCollatorForLanguageModeling.torch_call, SFTTrainer.compute_loss
+
+    def shifting(collator: Any, examples: Any) -> dict[str, torch.Tensor]:
+        batch = collate(collator, examples)
+        return {**batch, "labels": batch["labels"].roll(by, 1)}
+
+    def watch(trainer: SFTTrainer, model: Any, inputs: Any, *rest: Any, **more: Any) -> Any:
+        batches.append({name: inputs[name].clone() for name in ("input_ids", "attention_mask", "labels")})
+        return compute(trainer, model, inputs, *rest, **more)
+
+    monkeypatch.setattr(DataCollatorForLanguageModeling, "torch_call", shifting)
+    monkeypatch.setattr(SFTTrainer, "compute_loss", watch)
+    run_sft(config)
+    seen = []
+    for batch in batches:
+        for ids, attended, labels in zip(batch["input_ids"], batch["attention_mask"], batch["labels"], strict=True):
+            places = (labels != IGNORED_LABEL).nonzero()[:, 0].tolist()
+            learned = {place: int(labels[place]) for place in places}
+            seen.append(learned == trained[tuple(ids[attended.bool()].tolist())])
+    assert seen == [by == 0] * len(rows)
+    (line,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert (abs(line["loss"] - mean_loss(rows)) < 1e-3) == (by == 0)
+
+
+def mean_loss(rows: Sequence[Row]) -> float:
+    """Returns the mean over the tokens that are learned from, before the first step; each row is computed alone."""
+    model, total = load_model("tiny", torch.float32), 0.0
+    with torch.no_grad():
+        for row in rows:
+            logits = model(torch.tensor([row.ids])).logits[0, :-1]
+            total += float(torch.nn.functional.cross_entropy(logits, torch.tensor(labels_of(row)[1:]), reduction="sum"))
+    return total / sum(sum(row.mask) for row in rows)
 
 
 @pytest.mark.full
