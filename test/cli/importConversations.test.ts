@@ -94,8 +94,30 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
     '10 steps replayed, every state, verdict and reward as recorded\n',
   );
   const reported = await rehearsal('report', found.folder);
-  expect(reported.out).toMatch(/0 scored of 1, 1 not scored, mean reward none/);
-  expect(reported.out).toMatch(/personal data masked in part, without a recogniser of names/);
+  expect(reported.out).toMatch(
+    /^order-desk: 1 imported conversation, personal data masked in part, without a recogniser of names$/m,
+  );
+});
+
+test('every form of report says that imported conversations have no reward, and blames nobody', async () => {
+  const { folder } = await imported('chats', jsonl(...[1, 2, 3].map((number) => ({ ...chat, id: `call-${number}` }))));
+  const [html, xml] = [`${folder}.html`, `${folder}.xml`];
+  const { code, out } = await rehearsal('report', folder, '--html', html, '--junit', xml);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^Tool calls\n.*\n +get_order +3 /m);
+  expect(out).toMatch(/^imported conversations are not verified, so they have no reward$/m);
+  const junit = readFileSync(xml, 'utf8');
+  expect(junit).toMatch(/<testsuites .*tests="3" failures="0" errors="0" skipped="3"/);
+  expect(junit.match(/<skipped message="a real conversation[^>]*\/>/g)).toHaveLength(3);
+  const page = readFileSync(html, 'utf8');
+  expect(page).toContain('<dt>Conversations</dt><dd>3</dd>');
+  for (const each of [out, junit, page]) {
+    expect(each).not.toMatch(/<error|<failure|failed in at least|trial failed|What failed|Who failed|pass\^|violated/);
+    expect(each.match(/a real conversation|not verified/gi)?.length ?? 0).toBeLessThanOrEqual(3);
+  }
+  const { metrics, rollouts } = JSON.parse((await rehearsal('report', folder, '--json')).out);
+  expect(metrics).toMatchObject({ scored: 0, failedBy: { agent: 0 } });
+  expect(rollouts.map(({ failedBy }: { readonly failedBy: unknown }) => failedBy)).toEqual([null, null, null]);
 });
 
 test('a name that answers what the agent opens with is masked', async () => {

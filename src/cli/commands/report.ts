@@ -22,7 +22,7 @@ Measures the finished rollouts of a run again from their recordings and prints w
 
   --html FILE    one page without anything outside of it: each failed task with its reason in words, its conversation
                  and the failing step, then plots and the tables behind them
-  --junit FILE   JUnit XML: a test case for each rollout
+  --junit FILE   JUnit XML: a test case for each rollout; imported conversations are skipped
   --paper        the table of MUA-RL, with a column for a model's runs of imported benchmarks
   --json         the metrics and the measures of every rollout; with --paper the table
   --stream       with --json: before them, a JSON line with what was said in each rollout, and one with how it came out

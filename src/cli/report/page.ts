@@ -7,8 +7,8 @@ import type { Speaker } from '../transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';
-import { type Section, sectionsOf } from './sections.ts';
-import { headline } from './text.ts';
+import { importedSectionsOf, type Section, sectionsOf } from './sections.ts';
+import { headline, withoutReward } from './text.ts';
 
 /**
  * A run as one page with nothing outside of it. Each plot is a figure whose caption says in words what it shows, and
@@ -24,6 +24,8 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
     conversation: turnPlot(rollouts),
     ends: endPlot(metrics),
   };
+  const isImported = file.imported !== undefined;
+  const sections = isImported ? importedSectionsOf(metrics) : sectionsOf(metrics, rollouts);
   const notes = [
     ...problems,
     ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished.`] : []),
@@ -44,15 +46,13 @@ export function pageText(record: RunRecord, metrics: RunMetrics, domain: LoadedD
 </header>
 <main>
 <dl class="numbers">
-${numbers(metrics)}
+${(isImported ? importedNumbers(metrics) : numbers(metrics)).map(numberText).join('\n')}
 </dl>
 ${notes.map((note) => `<p class="note">${escaped(note)}</p>`).join('\n')}
-${failuresText(rollouts, domain)}
-${sectionsOf(metrics, rollouts)
-  .map((section) => sectionText(section, plots[section.id]))
-  .join('\n')}
+${isImported ? '' : failuresText(rollouts, domain)}
+${sections.map((section) => sectionText(section, plots[section.id])).join('\n')}
 </main>
-<footer><p>Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart.</p></footer>
+<footer><p>${isImported ? sentence(withoutReward) : "Intervals are Wilson's, 95 %, by task. Rollouts that infrastructure failed have no reward and count apart."}</p></footer>
 </body>
 </html>
 `;
@@ -142,19 +142,32 @@ const labels: Readonly<Record<Speaker, string>> = {
   reward: 'Reward',
 };
 
-function numbers({ meanReward, scored, rollouts, passHat, scoredTasks, violationRate }: RunMetrics): string {
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+type Shown = readonly [name: string, value: string];
+
+function importedNumbers({ rollouts, turns, callsPerRollout }: RunMetrics): readonly Shown[] {
+  return [
+    ['Conversations', String(rollouts)],
+    ['Turns of a conversation', turns.mean.toFixed(1)],
+    ['Calls of a conversation', callsPerRollout.toFixed(1)],
+  ];
+}
+
+function numbers({ meanReward, scored, rollouts, passHat, scoredTasks, violationRate }: RunMetrics): readonly Shown[] {
   const last = passHat.at(-1);
   const tasks = scoredTasks.all + scoredTasks.some + scoredTasks.none;
-  const shown = [
+  return [
     ['Mean reward', meanReward?.toFixed(3) ?? 'none'],
-    ...(last && last.k > 1 ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`]] : []),
+    ...(last && last.k > 1
+      ? [[`pass^${last.k}`, `${last.value.toFixed(3)}${passHatTasks(last, tasks)}`] as const]
+      : []),
     ['Rollouts scored', `${scored} of ${rollouts}`],
     ['With a violated rule', violationRate === null ? 'none' : `${(100 * violationRate).toFixed(1)} %`],
   ];
-  return shown
-    .map(([name = '', value = '']) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`)
-    .join('\n');
 }
+
+const numberText = ([name, value]: Shown): string => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`;
 
 function sectionText(section: Section, plot: Plot | undefined): string {
   const { id, title } = section;

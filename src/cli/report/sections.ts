@@ -32,6 +32,11 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
   ].filter(({ rows }) => rows.length > 0);
 }
 
+/** The tables of imported conversations: a log has no reward, no rules and no times. */
+export function importedSectionsOf(metrics: RunMetrics): readonly Section[] {
+  return [conversation(metrics), calls(metrics)].filter(({ rows }) => rows.length > 0);
+}
+
 function success(metrics: RunMetrics): Section {
   const { reward, passHat, completionRate, flipRate, allCorrect, allWrong, scoredTasks } = metrics;
   const { all, some, none } = scoredTasks;

@@ -1,38 +1,60 @@
 import { missingRewards, type RunMetrics } from '../../engine/core/evaluation/metrics.ts';
 import { maskingText } from '../../engine/core/events/displayText.ts';
+import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
-import { adaptedLines, brokenAnswerLines, failureText, sectionsOf } from './sections.ts';
+import {
+  adaptedLines,
+  brokenAnswerLines,
+  failureText,
+  importedSectionsOf,
+  type Section,
+  sectionsOf,
+} from './sections.ts';
 
 const shownFailures = 20;
 
 /** A run's report for a terminal: its tables, then the rollouts that failed. */
 export function reportText(record: RunRecord, metrics: RunMetrics): string {
-  const { rollouts, unfinished, forks, problems, folder } = record;
-  const failed = rollouts.filter(({ reward }) => reward !== 1);
+  const { unfinished, forks, problems, folder, file } = record;
   const lines = [
-    ...sectionsOf(metrics, rollouts)
-      .filter(({ id }) => id !== 'tasks')
-      .flatMap((section) => [section.title, ...tableLines(section), '']),
-    ...failed.slice(0, shownFailures).map(failureLine),
-    ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
-    ...brokenAnswerLines(metrics),
-    ...adaptedLines(metrics),
+    ...(file.imported ? importedLines(metrics) : scoredLines(record, metrics)),
     ...problems,
     ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished`] : []),
     ...(forks.length > 0 ? [`${forks.length} forks lie beside them and do not count`] : []),
     headline(record),
-    passLine(metrics),
+    file.imported ? withoutReward : passLine(metrics),
     `run ${folder}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
+function scoredLines({ rollouts }: RunRecord, metrics: RunMetrics): readonly string[] {
+  const failed = rollouts.filter(({ reward }) => reward !== 1);
+  return [
+    ...sectionsOf(metrics, rollouts)
+      .filter(({ id }) => id !== 'tasks')
+      .flatMap(sectionLines),
+    ...failed.slice(0, shownFailures).map(failureLine),
+    ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
+    ...brokenAnswerLines(metrics),
+    ...adaptedLines(metrics),
+  ];
+}
+
+const importedLines = (metrics: RunMetrics): readonly string[] => importedSectionsOf(metrics).flatMap(sectionLines);
+
+const sectionLines = (section: Section): readonly string[] => [section.title, ...tableLines(section), ''];
+
+/** Why imported conversations are neither right nor wrong. */
+export const withoutReward = 'imported conversations are not verified, so they have no reward';
+
 /** What a run was, in a line. */
 export function headline({ file, rollouts }: RunRecord): string {
+  if (file.imported)
+    return `${file.domain}: ${counted(rollouts.length, 'imported conversation')}, ${maskingText(file.imported)}`;
   const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
-  const imported = file.imported ? `, ${maskingText(file.imported)}` : '';
-  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}${imported}`;
+  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, scored for ${file.basis === 'train' ? 'training' : 'evaluation'}, ${rollouts.length} rollouts${regraded}`;
 }
 
 function passLine({ scored, rollouts, meanReward, passHat, scoredTasks }: RunMetrics): string {
