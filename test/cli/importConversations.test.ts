@@ -290,7 +290,7 @@ test.each([
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
   ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
   ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
-  ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is not JSON/],
+  ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is neither JSON nor a table/],
   [
     'a format that is unknown',
     ['chats', 'package.json', '--domain', desk, '--format', 'shargpt'],

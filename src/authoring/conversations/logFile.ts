@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import Papa from 'papaparse';
 import { fileLimits } from '../../engine/shell/files/boundedFile.ts';
 import { readBytes } from '../../engine/shell/files/disk.ts';
-import { messageOf } from '../../engine/shell/files/fault.ts';
+import { Fault, messageOf } from '../../engine/shell/files/fault.ts';
 import type { ImportProblem } from './conversation.ts';
 import { type PlacedValue, valuesIn } from './jsonValues.ts';
 
@@ -17,45 +17,78 @@ export type LogFile = {
 
 /** Reads a file of conversations. What cannot be read of it is a problem with its line. */
 export function readLogFile(path: string): LogFile {
-  const text = textIn(readBytes(path));
-  const failed = ({ line, message }: Unread) => ({
-    path,
-    values: [],
-    problems: [{ file: path, line, message }],
-    isTable: false,
-  });
+  const bytes = bytesOf(path);
+  const text = Buffer.isBuffer(bytes) ? textIn(bytes) : bytes;
+  const placed = (problems: readonly Unread[]) => problems.map((each) => ({ file: path, ...each }));
+  const failed = (problem: Unread) => ({ path, values: [], problems: placed([problem]), isTable: false });
   if (typeof text !== 'string') return failed(text);
   if (text.trim() === '') return failed({ line: 1, message: 'is empty' });
-  const rows = /^\uFEFF?\s*[[{]/.test(text) ? [] : rowsIn(text);
-  if (rows.length > 0) return { path, values: rows, problems: [], isTable: true };
+  const table = /^\uFEFF?\s*[[{]/.test(text) ? null : tableIn(text);
+  if (table) return { path, values: table.values, problems: placed(table.problems), isTable: true };
+  if (!/^\s*[[{]/m.test(text)) return failed({ line: 1, message: plain });
   const { values, problems } = valuesIn(text);
-  return { path, values, problems: problems.map((each) => ({ file: path, ...each })), isTable: false };
+  return { path, values, problems: placed(problems), isTable: false };
 }
 
-/** Returns the rows of a table with a heading, or none where the text is not a table. */
-function rowsIn(text: string): readonly PlacedValue[] {
+const plain = 'is neither JSON nor a table: one JSON value a line, a list of them, or CSV with a heading is expected';
+
+/** A table in a text; null where the text is not one. */
+type Table = Pick<LogFile, 'values'> & { readonly problems: readonly Unread[] };
+
+/** The least share of rows that have as many cells as the heading of a table: plain text has commas here and there. */
+const leastWhole = 0.5;
+
+/** Reads the rows of a table with a heading. */
+function tableIn(text: string): Table | null {
   const bare = text
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n')
     .trimEnd();
-  const { data, errors } = Papa.parse<string[]>(bare, { skipEmptyLines: false });
-  const [heading = [], ...rows] = data;
-  const isTable = heading.length > 1 && heading.every((name) => name.trim() !== '' && name.length < 60);
-  if (!isTable || errors.some(({ type }) => type === 'Quotes')) return [];
-  let line = 1 + newlinesIn(heading);
-  return rows.flatMap((cells): readonly PlacedValue[] => {
+  // Excel names the delimiter in a line before the heading.
+  const [hint = '', delimiter = ''] = /^sep=(.)\n/.exec(bare) ?? [];
+  const { data, errors } = Papa.parse<string[]>(bare.slice(hint.length), { skipEmptyLines: false, delimiter });
+  const heading = (data[0] ?? []).map((name) => name.trim());
+  const named = heading.filter((name) => name !== '');
+  const isHeading =
+    new Set(named).size === named.length && named.length > 1 && named.every(({ length }) => length < 60);
+  const filled = data.slice(1).filter((cells) => cells.some(isFilled));
+  const whole = filled.filter((cells) => cells.length === heading.length).length;
+  if (!isHeading || whole === 0 || whole < leastWhole * filled.length) return null;
+  const faulty = new Set(errors.flatMap(({ type, row }) => (type === 'Quotes' ? [row] : [])));
+  const values: PlacedValue[] = [];
+  const problems: Unread[] = [];
+  let line = hint === '' ? 1 : 2;
+  for (const [index, cells] of data.entries()) {
     const at = line;
-    line += 1 + newlinesIn(cells);
-    if (cells.every((cell) => cell.trim() === '')) return [];
-    return [
-      { value: Object.fromEntries(heading.map((name, index) => [name.trim(), cells[index] ?? ''])), line: at + 1 },
-    ];
-  });
+    line += cells.reduce((sum, cell) => sum + cell.split('\n').length - 1, 1);
+    if (faulty.has(index)) problems.push({ line: at, message: 'has a quote that is not closed, or one within a cell' });
+    else if (cells.slice(heading.length).some(isFilled))
+      problems.push({ line: at, message: tooMany(cells.length, heading.length) });
+    else if (index > 0 && cells.some(isFilled)) values.push({ value: rowOf(heading, cells), line: at });
+  }
+  return { values, problems };
 }
 
-const newlinesIn = (cells: readonly string[]) => cells.reduce((sum, cell) => sum + cell.split('\n').length - 1, 0);
+const isFilled = (cell: string) => cell.trim() !== '';
+
+/** Columns without a name are the numbers of rows that some programs write. */
+const rowOf = (heading: readonly string[], cells: readonly string[]) =>
+  Object.fromEntries(heading.flatMap((name, column) => (name === '' ? [] : [[name, cells[column] ?? '']])));
+
+const tooMany = (cells: number, columns: number) =>
+  `has ${cells} cells, and the heading has ${columns}; it is left out. Put a text with a separator in quotes`;
 
 type Unread = { readonly line: number; readonly message: string };
+
+/** Returns the bytes of a file, or why it cannot be read: one file of many does not end the import. */
+function bytesOf(path: string): Buffer | Unread {
+  try {
+    return readBytes(path);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { line: 1, message: error.message.replace(`${path}: `, '') };
+  }
+}
 
 /** Returns the text of a file in UTF-8 or UTF-16, also if it is packed with gzip, or why it cannot be read. */
 function textIn(bytes: Buffer): string | Unread {

@@ -303,6 +303,12 @@ const formats: readonly (readonly [string, string, Content, readonly string[]])[
     'Question;Answer\nWhere is W1?;It has shipped.\n',
     [asked, answered],
   ],
+  [
+    'CSV rows',
+    'with the numbers of rows, and an empty line',
+    ',role,content,\n0,user,Where is W1?,\n\n1,assistant,It has shipped.\n',
+    [asked, answered],
+  ],
   ['OpenAI chat completions', 'gzip', gzipSync(jsonl({ messages: chat })), whole],
   ['OpenAI chat completions', 'UTF-16', Buffer.from(`\uFEFF${jsonl({ messages: chat })}`, 'utf16le'), whole],
 ];
@@ -487,6 +493,9 @@ test('rows are sorted by time, and those without the id of a conversation are on
   expect(read(JSON.stringify(tied)).conversations.map(shown)).toEqual([['u a', 'u b', 'u c']]);
 });
 
+const plain =
+  '1: is neither JSON nor a table: one JSON value a line, a list of them, or CSV with a heading is expected';
+
 test.each<readonly [string, Content, string, number]>([
   [
     'a list that was cut off',
@@ -520,6 +529,20 @@ test.each<readonly [string, Content, string, number]>([
   ],
   ['an archive', Buffer.from('PK\x03\x04'), '1: is a zip archive. Unpack it, and import the files in it', 0],
   ['nothing', ' \n', '1: is empty', 0],
+  ['plain text', 'Hello, I am here.\nGood, what is it?\nMy order\n\nBye\n', plain, 0],
+  ['plain text with a comma a line', 'Dear all, hello\nYour order has been sent\nYours\nAnna, the shop\n', plain, 0],
+  [
+    'a row with a separator that is not in quotes',
+    'id,role,content\n1,user,Where is W1?\n2,assistant,It has shipped, I think.\n',
+    '3: has 4 cells, and the heading has 3; it is left out. Put a text with a separator in quotes',
+    1,
+  ],
+  [
+    'a quote that is not closed',
+    'id,role,content\n1,user,Where is W1?\n2,assistant,"It has shipped.\n',
+    '3: has a quote that is not closed, or one within a cell',
+    1,
+  ],
 ])('%s gives one message', (_, content, message, kept) => {
   const found = read(content);
   expect(found.problems.map((each) => `${each.line}: ${each.message}`)).toEqual([message]);
