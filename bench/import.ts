@@ -58,7 +58,7 @@ export async function measureImport(show: (row: Measured) => void): Promise<read
       writeFileSync(log, syntheticLog(size));
       const supervisor = await openSupervisor(loadDomain(inRoot('domains', 'order-desk')), { log: () => undefined });
       const before = process.cpuUsage();
-      const { recordings } = importConversations(supervisor, readConversations([log], 'chats'), {
+      const { recordings } = await importConversations(supervisor, readConversations([log], 'chats'), {
         from: 'chats',
         folder: join(folder, `run-${size}`),
         key: signingKey(join(folder, 'key.pem')),

@@ -88,7 +88,20 @@ export function taskIdFor(original: string, taken: Set<string>): string {
   const base = plain === '' ? 'task' : plain.slice(0, 120);
   let id = base;
   // Ids name files, and some disks take names that differ in their case alone for the same.
-  for (let number = 2; taken.has(id) || taken.has(id.toLowerCase()); number++) id = `${base}-${number}`;
+  const isTaken = (name: string) => taken.has(name) || taken.has(name.toLowerCase());
+  if (isTaken(id)) id = `${base}-${firstFree((number) => isTaken(`${base}-${number}`))}`;
   taken.add(id).add(id.toLowerCase());
   return id;
+}
+
+/** Returns a number from 2 on that is free. It does not try each: a log can have one id a hundred thousand times. */
+function firstFree(isTaken: (number: number) => boolean): number {
+  let [taken, free] = [1, 2];
+  while (isTaken(free)) [taken, free] = [free, 2 * free];
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (isTaken(middle)) taken = middle;
+    else free = middle;
+  }
+  return free;
 }

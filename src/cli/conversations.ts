@@ -1,46 +1,88 @@
 import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { ReadConversations } from '../authoring/conversations/conversation.ts';
+import { counted } from '../engine/core/text/counted.ts';
+import type { ImportProblem, ReadConversations } from '../authoring/conversations/conversation.ts';
 import type { Source } from '../authoring/conversations/conversationReader.ts';
 import { type ConversationsReport, maskingSeed } from '../authoring/conversations/importConversations.ts';
+import { logEndings, logsInFolder } from '../authoring/conversations/logFolder.ts';
 import { textsOf } from '../authoring/conversations/maskedConversation.ts';
 import { MaskingQuestion } from '../authoring/conversations/maskingQuestion.ts';
-import { formatNames, readConversations } from '../authoring/conversations/readConversations.ts';
+import { formatNames, readManyConversations } from '../authoring/conversations/readConversations.ts';
 import { type RecognisedNames, recogniseNames } from '../authoring/conversations/recogniser.ts';
 import { type SigningKey, signingKey } from '../engine/shell/records/ledger.ts';
 import { suggestion } from '../engine/shell/source/nearest.ts';
 import { type Given, text } from './command.ts';
-import { type Io, UsageError } from './io.ts';
+import { type Io, progress, UsageError } from './io.ts';
 
 /** Whether it is conversations, and not a benchmark, that is to be imported. */
 export const isConversations = (named: string | undefined): named is Source => named === 'chats' || named === 'spans';
 
 /** Reads the conversations in some files, in the format that was named or in that of their shape. */
-export function readLogs(from: Source, files: readonly string[], given: Given): ReadConversations {
+export async function readLogs(from: Source, { files }: NamedLogs, given: Given, io: Io): Promise<ReadConversations> {
   const format = text(given, 'format');
   if (format !== undefined && !formatNames(from).includes(format)) {
     const names = formatNames(from);
     throw new UsageError(`--format is one of ${names.join(', ')}, not "${format}"${suggestion(format, names)}`);
   }
-  return readConversations(files, from, format);
+  const show = progressOf(files.length, io);
+  const onProgress = (done: number, total: number) => show(done, total, 'files read');
+  return readManyConversations(files, from, { format, signal: io.signal, onProgress });
 }
 
-/** What the files were read as, and what was left out of them on purpose, a line each. */
-export function readLines({ formats, notes }: ReadConversations, { cwd }: Io): readonly string[] {
+/** Things after which a person wants to know how far the work is. */
+const many = 1000;
+
+/** Returns what shows how far an import is; nothing for a short one. */
+export function progressOf(total: number, io: Io): ReturnType<typeof progress> {
+  return total < many && !io.terminal ? () => undefined : progress(io);
+}
+
+/** Formats and files of which each has a line. */
+const mostLines = 20;
+
+/** Returns what the files were read as, a line for each, or for each format where there are many. */
+export function formatLines({ formats }: ReadConversations, { cwd }: Io): readonly string[] {
+  if (formats.length <= mostLines)
+    return formats.map(({ file, format }) => `${relative(cwd, file)}: read as ${format}`);
+  const byFormat = Map.groupBy(formats, ({ format }) => format);
+  return [...byFormat].map(([format, files]) => `${counted(files.length, 'file')} read as ${format}`);
+}
+
+/** Messages about the files of which each has a line. */
+const mostProblems = 200;
+
+/** Returns problems or notes, a line each. */
+export function problemLines(problems: readonly ImportProblem[], { cwd }: Io): readonly string[] {
+  const shown = problems.slice(0, mostProblems);
+  const rest = problems.length - shown.length;
   return [
-    ...formats.map(({ file, format }) => `${relative(cwd, file)}: read as ${format}`),
-    ...notes.map(({ file, line, message }) => `${relative(cwd, file)}:${line}: ${message}`),
+    ...shown.map(({ file, line, message }) => `${relative(cwd, file)}:${line}: ${message}`),
+    ...(rest > 0 ? [`... and ${rest} more of this kind; --json lists all`] : []),
   ];
 }
 
-/** Files of conversations that a person named, as paths. */
-export function logFiles(named: readonly string[], io: Io): readonly string[] {
-  return named.map((name) => {
+/** Files of conversations as paths, and the folders that they were found in. */
+type NamedLogs = { readonly files: readonly string[]; readonly folders: readonly string[] };
+
+/** Finds the files of conversations that a person named, also in folders. */
+export function namedLogs(named: readonly string[], io: Io): NamedLogs {
+  const folders: string[] = [];
+  const files = named.flatMap((name) => {
     const path = resolve(io.cwd, name);
     if (!existsSync(path)) throw new UsageError(`${name}: there is no such file`);
-    if (statSync(path).isDirectory()) throw new UsageError(`${name} is a folder; name the files in it`);
-    return path;
+    if (!statSync(path).isDirectory()) return [path];
+    folders.push(path);
+    return inFolder(name, path, io);
   });
+  return { files: [...new Set(files)], folders };
+}
+
+function inFolder(name: string, path: string, io: Io): readonly string[] {
+  const { files, others } = logsInFolder(path);
+  const endings = `${logEndings.join(', ')} (also with .gz)`;
+  if (files.length === 0) throw new UsageError(`${name}: the folder has no file that ends with ${endings}`);
+  if (others > 0) io.err(`${name}: ${counted(others, 'other file')} left out; a log ends with ${endings}\n`);
+  return files;
 }
 
 /** What stand-ins for personal data are drawn from; null where a person wants it kept. */

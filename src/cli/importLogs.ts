@@ -10,36 +10,39 @@ import { signingKey } from '../engine/shell/records/ledger.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
 import { type Given, text } from './command.ts';
 import {
-  logFiles,
+  formatLines,
   maskedLine,
-  readLines,
+  namedLogs,
+  problemLines,
+  progressOf,
   readLogs,
   recognisedIn,
   recogniserOf,
   requireConsent,
   seedOfStandIns,
 } from './conversations.ts';
-import { type ExitCode, type Io, progress, UsageError } from './io.ts';
+import { type ExitCode, type Io, UsageError } from './io.ts';
 import { inRunFolder, openDomain } from './rolloutOptions.ts';
 
-/** The formats of a source as lines of the help. */
-function formatLines(source: Source): string {
+/** Returns the formats of a source as lines of the help. */
+function formatsHelp(source: Source): string {
   const names = formatNames(source)
     .join(', ')
     .replace(/(.{1,104})(?:\s|$)/g, '$1\n  ');
   return `Formats of ${source}:\n  ${names.trimEnd()}`;
 }
 
-export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
-rehearsal import spans FILE... --domain FOLDER [options]
+export const conversationsHelp = `rehearsal import chats FILE|FOLDER... --domain FOLDER [options]
+rehearsal import spans FILE|FOLDER... --domain FOLDER [options]
 
 Makes a recording of each real conversation, in a run of its own: read it in the editor, step through it, put an agent
 against it (shadow), draft a task from it. The shape of a file decides its format, and the output names it; --format
-overrides it. JSON, JSON lines and CSV are read, also packed with gzip. A log says nothing of the database: it stays that
-of the domain, and nothing is verified. What can't be read is named with its line.
+overrides it. JSON, JSON lines and CSV are read, also packed with gzip; of a folder, the files with such an ending in it and
+in its folders. A log says nothing of the database: it stays that of the domain, and nothing is verified. What can't be
+read is named with its line.
 
-${formatLines('chats')}
-${formatLines('spans')}
+${formatsHelp('chats')}
+${formatsHelp('spans')}
 
 Personal data is masked in part: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates
 of birth, and ids of the real system. Many names in free text stay without --recogniser, so it asks before it writes.
@@ -77,7 +80,7 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
   const named = given.positionals.slice(1);
   if (named.length === 0) throw new UsageError(`name the files: npx rehearsal import ${from} FILE... --domain FOLDER`);
   const recogniser = recogniserOf(given, io);
-  const files = logFiles(named, io);
+  const logs = namedLogs(named, io);
   const folder = text(given, 'domain');
   if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
   const domain = openDomain(io, folder);
@@ -86,12 +89,12 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
     throw new UsageError('--keep-personal-data masks nothing, and --mask-database masks more: choose one');
   const key = signingKey();
   const seed = seedOfStandIns(given, key);
-  const read = readLogs(from, files, given);
+  const read = await readLogs(from, logs, given, io);
   requireConsent(given, seed, read);
   const recognised = await recognisedIn(read, recogniser, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
-    const show = progress(io);
+    const show = progressOf(read.conversations.length, io);
     const report = await inRunFolder(io, given, runsOf(domain.folder, [io.cwd]), from, async (run) =>
       importConversations(supervisor, read, {
         from,
@@ -100,13 +103,13 @@ export async function importLogs(from: Source, given: Given, io: Io): Promise<Ex
         seed,
         masksDatabase,
         recognised,
+        folders: logs.folders,
         signal: io.signal,
-        ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
+        onProgress: (done, total, what) => show(done, total, `conversations ${what}`),
       }),
     );
     if (seed === null) io.err(`${unmasked}\n`);
-    if (given.values['json'] === true)
-      io.out(`${JSON.stringify({ ...report, formats: read.formats, notes: read.notes })}\n`);
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ ...report, formats: read.formats })}\n`);
     else io.out(reportText(report, read, io, recognised?.recogniser));
     return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
   } finally {
@@ -118,7 +121,7 @@ const unmasked =
   'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
 
 function reportText(
-  { folder, domain, recordings, problems, system, masked }: ConversationsReport,
+  { folder, domain, recordings, problems, notes, system, masked }: ConversationsReport,
   read: ReadConversations,
   io: Io,
   recogniser: string | undefined,
@@ -126,8 +129,9 @@ function reportText(
   const place = relative(io.cwd, folder) || '.';
   const [messages, calls] = [sum(recordings.map((each) => each.messages)), sum(recordings.map((each) => each.calls))];
   const lines = [
-    ...readLines(read, io),
-    ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
+    ...formatLines(read, io),
+    ...problemLines(notes, io),
+    ...problemLines(problems, io),
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),
     maskedLine(masked, recogniser),

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ConversationsReport } from '../../src/authoring/conversations/importConversations.ts';
 import type { RolloutEvent } from '../../src/engine/core/events/event.ts';
@@ -8,7 +9,7 @@ import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { atTerminal, type Printed, rehearsal } from '../support/terminal.ts';
+import { atTerminal, type Printed, rehearsal, rehearsalUntil } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
 
 const desk = 'domains/order-desk';
@@ -286,7 +287,11 @@ test.each(sampled(wrong, 3))(
 test.each([
   ['no file', ['chats', '--domain', desk], /name the files: npx rehearsal import chats FILE/],
   ['a file that is not there', ['chats', 'nowhere.jsonl', '--domain', desk], /nowhere\.jsonl: there is no such file/],
-  ['a folder', ['chats', 'domains', '--domain', desk], /domains is a folder; name the files in it/],
+  [
+    'a folder without a log',
+    ['chats', 'docs/contributing', '--domain', desk],
+    /docs\/contributing: the folder has no file that ends/,
+  ],
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
   ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
   ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl:1: is not a text in UTF-8/],
@@ -486,6 +491,47 @@ test('no key or name of a log reaches what objects inherit', async () => {
     call: { name: 'constructor', arguments: { email: expect.stringMatching(/@example\./) } },
   });
   expect(called?.call.arguments).not.toHaveProperty('isAdmin');
+});
+
+test('a folder is imported with the folders in it, and what has no id is named after its file', async () => {
+  const folder = fresh();
+  for (const inner of ['logs/a', 'logs/b', 'logs/.hidden']) mkdirSync(join(folder, inner), { recursive: true });
+  const plain = jsonl({ messages: chat.messages.slice(0, 2) });
+  writeFileSync(join(folder, 'logs', 'a', 'day-one.json'), plain);
+  writeFileSync(join(folder, 'logs', 'a', 'Day-One.jsonl'), jsonl(chat));
+  writeFileSync(join(folder, 'logs', 'b', 'day-one.jsonl.gz'), gzipSync(`${plain}${plain}`));
+  writeFileSync(join(folder, 'logs', 'b', 'torn.json'), plain.slice(0, 40));
+  writeFileSync(join(folder, 'logs', 'b', 'readme.txt'), 'Hello');
+  writeFileSync(join(folder, 'logs', '.hidden', 'x.json'), plain);
+  symlinkSync(join(folder, 'logs', 'a', 'day-one.json'), join(folder, 'logs', 'link.json'));
+  const out = join(folder, 'run');
+  const put = ['--domain', desk, '--out', out, '--seed', 'x', '--yes', '--json'];
+  const printed = await rehearsal('import', 'chats', join(folder, 'logs'), ...put);
+  expect(printed.err).toMatch(/logs: 2 other files left out; a log ends with \.json, /);
+  const report = JSON.parse(printed.out) as ConversationsReport;
+  expect(report.problems).toMatchObject([{ file: join(folder, 'logs', 'b', 'torn.json'), line: 1 }]);
+  const found = report.recordings.map(({ recording, file, line }) => [
+    basename(recording, '.traj.jsonl'),
+    relative(join(folder, 'logs'), file),
+    line,
+  ]);
+  expect(found).toEqual([
+    ['call-17.0', 'a/Day-One.jsonl', 1],
+    ['a-day-one.0', 'a/day-one.json', 1],
+    ['b-day-one-1.0', 'b/day-one.jsonl.gz', 1],
+    ['b-day-one-2.0', 'b/day-one.jsonl.gz', 2],
+  ]);
+  const [start] = readRecording(report.recordings[2]?.recording ?? '').lines;
+  expect(start?.event).toMatchObject({ imported: { file: 'b/day-one.jsonl.gz', line: 1 } });
+});
+
+test('an import that is stopped before anything is written says so', async () => {
+  const folder = fresh();
+  writeFileSync(join(folder, 'log.jsonl'), jsonl(chat));
+  const put = ['--domain', desk, '--out', join(folder, 'run'), '--yes'];
+  const stopped = await rehearsalUntil(AbortSignal.abort(), 'import', 'chats', join(folder, 'log.jsonl'), ...put);
+  expect(stopped).toMatchObject({ code: 2, err: expect.stringMatching(/stopped: nothing was written/) });
+  expect(existsSync(join(folder, 'run', 'run.json'))).toBe(false);
 });
 
 test('ids that differ in their case alone have a file each on every disk', async () => {

@@ -6,17 +6,13 @@ import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { readSelection } from '../../src/synthesis/synthesisFolder.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
+import { declaring, email, first, plantedPattern as found, person, plantedLogs } from '../support/planted.ts';
+import { sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
 const desk = resolve('domains/order-desk');
 
-/** Generated personal data: a name that a result declares as one, and an address that its form alone declares. */
-const [first, last, email] = ['Quillivane', 'Ostrobrand', 'kontakt.zw77@firma-zw.example.de'];
-const person = `${first} ${last} <${email}>`;
-const found = new RegExp([first, last, 'zw77', 'firma-zw'].join('|'), 'i');
-
-const declaring = JSON.stringify({ customer: { name: `${first} ${last}`, email, [email]: [person] } });
 const schema = {
   type: 'object',
   title: person,
@@ -180,6 +176,26 @@ test.each([
         written.filter((path) => path.endsWith(kind)),
         kind,
       ).not.toEqual([]);
+    expect(written.filter((path) => found.test(path) || found.test(readFileSync(path, 'utf8')))).toEqual([]);
+  },
+);
+
+test.each(sampled(plantedLogs, 5))(
+  'personal data in every field of %s is in no file and no output',
+  async (format, from, log) => {
+    const cwd = temporaryFolder('planted');
+    writeFileSync(join(cwd, 'log.json'), log);
+    const at = ['--seed', 'x', '--yes', '--format', format];
+    const told = [
+      await rehearsalIn(cwd, 'import', from, 'log.json', '--domain', desk, '--out', 'run', ...at),
+      await rehearsalIn(cwd, 'import', from, 'log.json', '--domain', desk, '--out', 'again', ...at, '--json'),
+      await rehearsalIn(cwd, 'new', 'made', `--${from}`, 'log.json', ...at),
+    ];
+    writeFileSync(join(cwd, 'log.json'), '');
+    expect(told.filter(({ code }) => code > 1)).toEqual([]);
+    expect(told.map((each) => `${each.out}${each.err}`).filter((each) => found.test(each))).toEqual([]);
+    const written = filesIn(cwd);
+    expect(written.some((path) => path.endsWith('.traj.jsonl'))).toBe(true);
     expect(written.filter((path) => found.test(path) || found.test(readFileSync(path, 'utf8')))).toEqual([]);
   },
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import type { Domain } from '../../engine/core/domain/domain.ts';
 import { systemPrompt } from '../../engine/core/domain/policy.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
@@ -13,7 +13,8 @@ import { differenceHash } from '../../engine/core/events/world.ts';
 import { follow, type Setting, stateHash } from '../../engine/core/rollout/rollout.ts';
 import type { MaskingMark } from '../../engine/core/text/maskingMark.ts';
 import type { Json } from '../../engine/core/values/json.ts';
-import { Fault } from '../../engine/shell/files/fault.ts';
+import { isWithin } from '../../engine/shell/files/boundedFile.ts';
+import { breaks } from '../../engine/shell/files/breaks.ts';
 import type { SigningKey } from '../../engine/shell/records/ledger.ts';
 import { openRecording, openSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
 import { recordingName, rolloutName } from '../../engine/shell/records/recordingName.ts';
@@ -35,8 +36,10 @@ import {
   type SpokenMessage,
   systemOf,
 } from './conversation.ts';
-import { maskedConversation, piecesOf } from './maskedConversation.ts';
+import { withoutLogEnding } from './logFolder.ts';
+import { maskedConversation, maskedProblems, piecesOf } from './maskedConversation.ts';
 import type { RecognisedNames } from './recogniser.ts';
+import { refusal, throwIfStopped } from './refusal.ts';
 
 export type ConversationsOptions = {
   readonly from: 'chats' | 'spans';
@@ -49,17 +52,28 @@ export type ConversationsOptions = {
   readonly recognised?: RecognisedNames | undefined;
   /** Whether values of the domain's database are masked as well: it is a copy of the real one. */
   readonly masksDatabase: boolean;
+  /** Folders whose files are named by their path in them. */
+  readonly folders?: readonly string[];
   readonly signal: AbortSignal;
-  /** Told after each conversation. */
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Called after each conversation that was looked at for names, and again after each that was written. */
+  readonly onProgress?: (done: number, total: number, what: 'looked at' | 'written') => void;
 };
 
 /** What came of an import of conversations. */
 export type ConversationsReport = {
   readonly folder: string;
   readonly domain: string;
-  readonly recordings: readonly { readonly recording: string; readonly messages: number; readonly calls: number }[];
+  readonly recordings: readonly {
+    readonly recording: string;
+    /** Where its conversation begins in a log. */
+    readonly file: string;
+    readonly line: number;
+    readonly messages: number;
+    readonly calls: number;
+  }[];
   readonly problems: readonly ImportProblem[];
+  /** What was left out on purpose. */
+  readonly notes: readonly ImportProblem[];
   /** System messages that are the domain's policy, those that differ from it, and conversations without one. */
   readonly system: { readonly same: number; readonly differs: number; readonly none: number };
   /** Different values that were masked, by kind; null where personal data was kept. */
@@ -80,74 +94,81 @@ export function maskingSeed({ privateKey }: SigningKey): string {
  * Writes conversations as recordings of a domain, in a run of their own. Nothing is called, verified or rewarded: what
  * the world was like stands in no log, so the domain's own database stays as it is at each step.
  */
-export function importConversations(
+export async function importConversations(
   supervisor: Supervisor,
-  { conversations, problems }: ReadConversations,
+  read: ReadConversations,
   options: ConversationsOptions,
-): ConversationsReport {
+): Promise<ConversationsReport> {
   const { domain, loaded } = supervisor;
-  const { folder } = options;
+  const { folder, signal, onProgress } = options;
   if (existsSync(join(folder, 'run.json')))
     throw refusal('there', `${folder} holds a run already. Choose another --out`);
+  const masker = maskerFor(supervisor, options);
+  const pause = breaks(turnMs);
+  const pieces: (readonly Piece[])[] = [];
+  for (const each of read.conversations) {
+    pieces.push(piecesOf(each));
+    masker?.look(pieces.at(-1) ?? []);
+    onProgress?.(pieces.length, read.conversations.length, 'looked at');
+    await pause();
+    throwIfStopped(signal);
+  }
+  const unread = masker?.conversation([]);
+  const problems = maskedProblems(read.problems, unread);
+  const notes = maskedProblems(read.notes, unread);
   const [first] = problems;
-  if (conversations.length === 0)
+  if (read.conversations.length === 0)
     throw refusal('empty', first ? `${first.file}:${first.line}: ${first.message}` : 'there is no conversation in it');
-  const pieces = conversations.map(piecesOf);
-  const masker = maskerFor(supervisor, pieces, options);
   const setting = settingOf({ domain, world: loaded.world });
   // From here on only what is masked is at hand: no code below can write what a log says.
-  const masked = conversations.map((each, at) => maskedBy(masker?.conversation(pieces[at] ?? []), each));
+  const masked = read.conversations.map((each, at) =>
+    unwritten(each, masker?.conversation(pieces[at] ?? []), options.folders ?? []),
+  );
   const named = namesOf(domain, masked);
   const file = runFileFor(supervisor, named, options);
   const planned = named.map(({ id, trial }) => rolloutName({ id }, trial));
   const run = openRunOf(folder, file, planned, options.key);
   const system = { same: 0, differs: 0, none: 0 };
   const recordings: ConversationsReport['recordings'][number][] = [];
-  const unread = masker?.conversation([]);
-  const told = problems.map((each) => ({ ...each, message: unread?.text(each.message) ?? each.message }));
+  const told = [...problems];
   for (const each of named) {
-    if (options.signal.aborted) break;
-    const { conversation, id, trial } = each;
-    const start = startFor(supervisor, each, options);
-    system[comparedSystem(domain, each)] += 1;
-    const events = [start, ...conversationEvents(each, domain)];
+    if (signal.aborted) break;
+    const written = writtenOf(each);
+    const { conversation, id, trial } = written;
+    const start = startFor(supervisor, written, options);
+    system[comparedSystem(domain, written)] += 1;
+    const events = [start, ...conversationEvents(written, domain)];
     const recording = join(folder, recordingName(rolloutName({ id }, trial)));
-    const written = writeRecording(recording, events, setting, run.id);
+    const { state, chain, sidecarChain } = writeRecording(recording, events, setting, run.id);
     const { task, policyHash, basis } = start;
-    const difference = differenceHash(setting.world, written.state.world);
-    const end = { reward: null, endReason: written.state.ended?.reason ?? 'userStopped', databaseDiff: difference };
-    const { chain, sidecarChain } = written;
+    const databaseDiff = differenceHash(setting.world, state.world);
+    const end = { reward: null, endReason: state.ended?.reason ?? 'userStopped', databaseDiff };
     const rollout = `${id}.${trial}`;
     const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
     run.receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
     const calls = events.filter(({ type }) => type === 'toolCalled').length;
-    recordings.push({ recording, messages: conversation.messages.length, calls });
-    told.push(...problemsOf(domain, each));
-    options.onProgress?.(recordings.length, named.length);
+    const place = { file: each.path, line: each.line };
+    recordings.push({ recording, ...place, messages: conversation.messages.length, calls });
+    told.push(...problemsOf(domain, written));
+    onProgress?.(recordings.length, named.length, 'written');
+    await pause();
   }
   run.finish();
-  return { folder, domain: domain.name, recordings, problems: told, system, masked: masker?.counts() ?? null };
+  return { folder, domain: domain.name, recordings, problems: told, notes, system, masked: masker?.counts() ?? null };
 }
 
-function refusal(code: string, message: string): Fault {
-  return new Fault({ who: 'environment', code: `import/${code}`, message });
-}
+/** How long conversations are imported before a signal is looked for, in milliseconds. */
+const turnMs = 50;
 
 function maskerFor(
   { domain, loaded }: Supervisor,
-  conversations: readonly (readonly Piece[])[],
   { seed: own, masksDatabase, recognised }: ConversationsOptions,
 ): Masker | null {
   if (own === null) return null;
   const databases = [loaded.world.agent, loaded.world.user];
   const known = masksDatabase ? knownFrom(databases, ownTexts(domain)) : keptBy(databases, ownTexts(domain));
-  const masker = maskerOf({ seed: own, ...known, ...(recognised ? { recognised: recognised.spansIn } : {}) });
-  for (const each of conversations) masker.look(each);
-  return masker;
+  return maskerOf({ seed: own, ...known, ...(recognised ? { recognised: recognised.spansIn } : {}) });
 }
-
-/** A conversation as it is written, and the path of the file that it is from. */
-type Written = { readonly conversation: Conversation; readonly path: string };
 
 /** What the files of a domain say to its agent: whoever has the domain has it. */
 function ownTexts({ policy, tools, tasks }: Domain): readonly string[] {
@@ -155,34 +176,70 @@ function ownTexts({ policy, tools, tasks }: Domain): readonly string[] {
   return [policy.text.trim(), ...textsIn(told), ...tasks.map(({ id }) => id)];
 }
 
-function maskedBy(masked: Masked | undefined, conversation: Conversation): Written {
-  const { file: path } = conversation;
-  const named = { ...conversation, file: basename(path) };
-  return { conversation: masked ? maskedConversation(named, masked) : named, path };
+/** A conversation that was not written yet: its masked name, and the path of the file that it is from. */
+type Unwritten = {
+  readonly id: string | null;
+  readonly task: string | undefined;
+  /** The name of its file. */
+  readonly file: string;
+  readonly line: number;
+  readonly path: string;
+  /** Returns the conversation as it is written. Only one at a time is in the memory twice. */
+  readonly masked: () => Conversation;
+};
+
+function unwritten(conversation: Conversation, masked: Masked | undefined, folders: readonly string[]): Unwritten {
+  const { file: path, line, id, task } = conversation;
+  const folder = folders.find((each) => isWithin(each, path));
+  const named = { ...conversation, file: folder === undefined ? basename(path) : relative(folder, path) };
+  const text = masked?.text ?? ((given: string) => given);
+  return {
+    id: id === null ? null : text(id),
+    task: task === undefined ? undefined : text(task),
+    file: text(named.file),
+    line,
+    path,
+    masked: () => (masked ? maskedConversation(named, masked) : named),
+  };
 }
 
 /** A conversation under the name that its recording gets. */
-type Named = Written & {
+type Named<Source = Unwritten> = Source & {
   readonly id: string;
   readonly trial: number;
   /** The task of the domain that it is of; null for most. */
-  readonly task: Task | null;
+  readonly ofTask: Task | null;
 };
 
-function namesOf(domain: Domain, conversations: readonly Written[]): readonly Named[] {
+type Written = Named<{ readonly conversation: Conversation; readonly path: string }>;
+
+const writtenOf = ({ masked, path, id, trial, ofTask }: Named): Written => ({
+  ...{ conversation: masked(), path, id, trial, ofTask },
+});
+
+function namesOf(domain: Domain, conversations: readonly Unwritten[]): readonly Named[] {
   const taken = new Set(domain.tasks.flatMap(({ id }) => [id, id.toLowerCase()]));
   const trials = new Map<string, number>();
-  return conversations.map((written) => {
-    const { id, line, task: given } = written.conversation;
-    const task = taskIn(domain, given ?? '') ?? null;
+  const counts = new Map<string, number>();
+  for (const { path } of conversations) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return conversations.map((each) => {
+    const task = taskIn(domain, each.task ?? '') ?? null;
     const trial = task ? (trials.get(task.id) ?? 0) : 0;
     if (task) trials.set(task.id, trial + 1);
-    return { ...written, id: task?.id ?? taskIdFor(id ?? `chat-${line}`, taken), trial, task };
+    const own = each.id ?? placeName(each, counts.size > 1, (counts.get(each.path) ?? 0) > 1);
+    return { ...each, id: task?.id ?? taskIdFor(own, taken), trial, ofTask: task };
   });
 }
 
+/** Names a conversation without an id by its place: by its file where there are several, and by its line in it. */
+function placeName({ file, line }: Unwritten, hasFiles: boolean, hasOthers: boolean): string {
+  if (!hasFiles) return `chat-${line}`;
+  const name = withoutLogEnding(file).replace(/[\\/]/g, '-');
+  return hasOthers ? `${name}-${line}` : name;
+}
+
 /** What of a conversation is not as it should be, with the file in which a person finds it. */
-function problemsOf(domain: Domain, { conversation, path }: Named): readonly ImportProblem[] {
+function problemsOf(domain: Domain, { conversation, path }: Written): readonly ImportProblem[] {
   const all = [...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation)];
   return all.map((each) => ({ ...each, file: path }));
 }
@@ -195,16 +252,16 @@ function taskProblems(domain: Domain, { file, line, task }: Conversation): reado
 const bare = (text: string) => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
 /** Compares a system message with the policy, and with what the domain makes of it for the agent. */
-function comparedSystem(domain: Domain, { conversation, id, task }: Named): keyof ConversationsReport['system'] {
+function comparedSystem(domain: Domain, { conversation, id, ofTask }: Written): keyof ConversationsReport['system'] {
   const system = systemOf(conversation);
   if (system === null) return 'none';
-  const own = [domain.policy.text, systemPrompt(domain, task ?? { ...noTask, id })];
+  const own = [domain.policy.text, systemPrompt(domain, ofTask ?? { ...noTask, id })];
   return own.some((text) => bare(text) === bare(system)) ? 'same' : 'differs';
 }
 
 function startFor(
   { domain, loaded }: Supervisor,
-  { conversation, id, trial, task }: Named,
+  { conversation, id, trial, ofTask: task }: Written,
   options: ConversationsOptions,
 ): RolloutStarted {
   const { messages, tools, file, line } = conversation;
@@ -274,7 +331,7 @@ function greetingOf(messages: readonly SpokenMessage[]): string {
 }
 
 /** What was said and done, with ids of calls that nobody outside knows. */
-function conversationEvents({ conversation }: Named, domain: Domain): readonly RolloutEvent[] {
+function conversationEvents({ conversation }: Written, domain: Domain): readonly RolloutEvent[] {
   const { messages } = conversation;
   const ids = new Map<string, string>();
   const idOf = (id: string) => {

@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/core/values/json.ts';
 import { type Masked, type Piece, textsIn } from '../masking/masker.ts';
-import type { Conversation, SpokenMessage } from './conversation.ts';
+import type { Conversation, ImportProblem, SpokenMessage } from './conversation.ts';
 
 /** Returns a conversation in which everything that its log says is masked; lines and roles stay. */
 export function maskedConversation(conversation: Conversation, { text, json }: Masked): Conversation {
@@ -10,8 +10,16 @@ export function maskedConversation(conversation: Conversation, { text, json }: M
     ...masked,
     line,
     messages: masked.messages.map((each, index) => ({ ...each, ...placeOf(messages[index]) }) as SpokenMessage),
-    lost: lost.map((each) => ({ ...each, message: text(each.message) })),
+    lost: maskedProblems(lost, { text }),
   };
+}
+
+/** Returns messages about a log, which repeat words of it, as they may be shown. */
+export function maskedProblems(
+  problems: readonly ImportProblem[],
+  masked: Pick<Masked, 'text'> | undefined,
+): readonly ImportProblem[] {
+  return masked ? problems.map((each) => ({ ...each, message: masked.text(each.message) })) : problems;
 }
 
 const placeOf = (message: SpokenMessage | undefined) =>

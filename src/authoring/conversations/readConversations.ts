@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../engine/core/values/json.ts';
+import { breaks } from '../../engine/shell/files/breaks.ts';
 import { nearest } from '../../engine/shell/source/nearest.ts';
 import type { ImportProblem, ReadConversations } from './conversation.ts';
 import { type ConversationReader, joinedReads, type Source } from './conversationReader.ts';
@@ -22,6 +23,7 @@ import { tau2Results } from './readers/tau2Results.ts';
 import { vercelUi } from './readers/vercelUi.ts';
 import { verifiers } from './readers/verifiers.ts';
 import { zendesk } from './readers/zendesk.ts';
+import { throwIfStopped } from './refusal.ts';
 
 /** The formats that can be read. Where a file fits several as well, the first one reads it. */
 const readers: readonly ConversationReader[] = [
@@ -58,8 +60,42 @@ const looked = 200;
  * @param format the name of the format of all files; without it, their shape decides
  */
 export function readConversations(files: readonly string[], source: Source, format?: string): ReadConversations {
+  return conversationsOf(
+    files.map((file) => unwrapped(readLogFile(file))),
+    source,
+    format,
+  );
+}
+
+type Reading = {
+  readonly format?: string | undefined;
+  readonly signal: AbortSignal;
+  /** Called after each file. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** Does the same for many files, and lets signals have their turn between them. Rejects where the signal aborts. */
+export async function readManyConversations(
+  files: readonly string[],
+  source: Source,
+  { format, signal, onProgress }: Reading,
+): Promise<ReadConversations> {
+  const pause = breaks(turnMs);
+  const logs: LogFile[] = [];
+  for (const file of files) {
+    logs.push(unwrapped(readLogFile(file)));
+    onProgress(logs.length, files.length);
+    await pause();
+    throwIfStopped(signal);
+  }
+  return conversationsOf(logs, source, format);
+}
+
+/** How long files are read before a signal is looked for, in milliseconds. */
+const turnMs = 50;
+
+function conversationsOf(logs: readonly LogFile[], source: Source, format: string | undefined): ReadConversations {
   const named = readers.find((each) => each.name === format && each.source === source);
-  const logs = files.map((file) => unwrapped(readLogFile(file)));
   const chosen = logs.map((log) => ({ log, reader: named ?? readerOf(log) }));
   const problems = chosen.flatMap(({ log, reader }): readonly ImportProblem[] => [
     ...log.problems,

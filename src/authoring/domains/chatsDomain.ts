@@ -3,8 +3,8 @@ import { isToolName, type Offered } from '../../engine/core/domain/tool.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import { yamlScalar } from '../../engine/shell/source/edit.ts';
-import { type Conversation, systemOf } from '../conversations/conversation.ts';
-import { maskedConversation, piecesOf } from '../conversations/maskedConversation.ts';
+import { type Conversation, type Read, systemOf } from '../conversations/conversation.ts';
+import { maskedConversation, maskedProblems, piecesOf } from '../conversations/maskedConversation.ts';
 import type { RecognisedNames } from '../conversations/recogniser.ts';
 import { type Masker, maskerOf } from '../masking/masker.ts';
 import { taskIdFor } from '../writtenDomain.ts';
@@ -21,7 +21,7 @@ const mostSigns = 600;
 export type ChatsDomainOptions = {
   readonly name: string;
   readonly now: string;
-  readonly conversations: readonly Conversation[];
+  readonly read: Read;
   /** The model that answers for the tools; null leaves it to be filled in. */
   readonly simulator: string | null;
   /** Names that a recogniser found in the texts of the conversations. */
@@ -38,19 +38,19 @@ export type ChatsDomain = {
   /** Conversations that begin with the text that became the policy; null where none has a system message. */
   readonly policyOf: number | null;
   readonly masked: ReturnType<Masker['counts']> | null;
-};
+} & Pick<Read, 'problems' | 'notes'>;
 
 /** A call of the logs, with what came back. */
 type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 
 /** The files of a domain whose policy and tools are those of recorded conversations: all that a log tells of them. */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
-  const { seed } = options;
+  const { seed, read } = options;
   const recognised = options.recognised && { recognised: options.recognised.spansIn };
   const masker = seed === null ? null : maskerOf({ seed, ...recognised });
-  const pieces = options.conversations.map(piecesOf);
+  const pieces = read.conversations.map(piecesOf);
   for (const each of pieces) masker?.look(each);
-  const conversations = options.conversations.map((each, at) =>
+  const conversations = read.conversations.map((each, at) =>
     masker ? maskedConversation(each, masker.conversation(pieces[at] ?? [])) : each,
   );
   const declared = new Map(conversations.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool] as const)));
@@ -78,6 +78,8 @@ export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
     misnamed: names.filter((name) => !isToolName(name)),
     policyOf: policy?.count ?? null,
     masked: masker?.counts() ?? null,
+    problems: maskedProblems(read.problems, masker?.conversation([])),
+    notes: maskedProblems(read.notes, masker?.conversation([])),
   };
 }
 
@@ -120,7 +122,7 @@ function policyIn(conversations: readonly Conversation[]) {
   return [...counts.values()].toSorted((a, b) => b.count - a.count)[0];
 }
 
-function domainText({ name, now, simulator, conversations }: ChatsDomainOptions): string {
+function domainText({ name, now, simulator, read: { conversations } }: ChatsDomainOptions): string {
   return [
     `name: ${yamlScalar(name)}`,
     `description: ${yamlScalar(`Made of ${conversations.length} recorded conversations.`)}`,

@@ -125,6 +125,9 @@ type ReadText = {
 
 type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readonly Span[] };
 
+/** No stand-in has more characters. */
+const longestStandIn = 200;
+
 /** What was found so far, and what stands for it. */
 class Book {
   readonly #options: MaskOptions;
@@ -313,7 +316,7 @@ class Book {
     };
     this.#texts.set(text, read);
     for (const [word] of matchWords(text.toLowerCase())) this.#said.add(word);
-    this.#said.add(text.toLowerCase());
+    if (text.length <= longestStandIn) this.#said.add(text.toLowerCase());
     return read;
   }
 

@@ -37,7 +37,7 @@ export async function importChats(context: Context): Promise<string | undefined>
   return out;
 }
 
-type Imported = ConversationsReport & Pick<ReadConversations, 'formats' | 'notes'>;
+type Imported = ConversationsReport & Pick<ReadConversations, 'formats'>;
 
 async function tellOf(context: Context, report: Imported): Promise<void> {
   const { folder, recordings, problems, masked, formats, notes } = report;

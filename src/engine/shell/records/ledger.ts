@@ -12,6 +12,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { fileLimits, readBounded, readBoundedText, readBoundedTextAsync } from '../files/boundedFile.ts';
+import { breaks } from '../files/breaks.ts';
 import { fromDisk, makeFolder, makeOnce, onDisk, requireWritable } from '../files/disk.ts';
 import { Fault, messageOf } from '../files/fault.ts';
 import { wholeLines } from './recording.ts';
@@ -303,13 +304,11 @@ export type RunReceipts = { readonly trials: readonly Receipt[]; readonly forks:
 export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
   const path = join(folder, 'ledger.jsonl');
   const newest = new Map<string, Receipt>();
-  let from = performance.now();
+  const pause = breaks(sliceMs);
   for (const raw of (existsSync(path) ? await readBoundedTextAsync(path) : '').split('\n')) {
     const line = raw === '' ? null : parseLedgerLine(raw);
     if (line) take(newest, line);
-    if (performance.now() - from < sliceMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    from = performance.now();
+    await pause();
   }
   const { trials = [], forks = [] } = Object.groupBy(newest.values(), ({ rollout, task, trial }) =>
     rollout === rolloutName(task, trial) ? 'trials' : 'forks',

@@ -1,0 +1,11 @@
+import { Fault } from '../../engine/shell/files/fault.ts';
+
+/** Returns why conversations cannot be imported. */
+export function refusal(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code: `import/${code}`, message });
+}
+
+/** Throws a `Fault` where a person has stopped an import before anything was written. */
+export function throwIfStopped(signal: AbortSignal): void {
+  if (signal.aborted) throw refusal('stopped', 'stopped: nothing was written');
+}
