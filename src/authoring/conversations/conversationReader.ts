@@ -38,7 +38,13 @@ export function readOf(
     all.filter(({ messages }) => messages.length > 0),
     all.filter(({ messages }) => messages.length === 0),
   ];
-  return { conversations: said, problems: [...problems, ...silent.flatMap(({ lost }) => lost)], notes };
+  const empty = silent.filter(({ lost }) => lost.length === 0);
+  const left = empty.map(({ file, line }) => ({ file, line, message: 'a conversation without messages is left out' }));
+  return {
+    conversations: said,
+    problems: [...problems, ...silent.flatMap(({ lost }) => lost)],
+    notes: [...notes, ...left],
+  };
 }
 
 /**

@@ -31,8 +31,15 @@ const roles: Readonly<Record<string, Said['role']>> = {
   user: 'user',
   human: 'user',
   customer: 'user',
+  client: 'user',
+  visitor: 'user',
+  caller: 'user',
+  'end-user': 'user',
   assistant: 'agent',
   agent: 'agent',
+  operator: 'agent',
+  support: 'agent',
+  representative: 'agent',
   ai: 'agent',
   bot: 'agent',
   chatbot: 'agent',
@@ -160,7 +167,9 @@ export function readMessage(given: Json, known?: Said['role']): ReadMessage {
   if (reasoning !== undefined && reasoning !== '' && role === 'agent') collected.thought(reasoning);
   for (const part of partsOf(content)) readPart(part, collected);
   if (role === 'agent') for (const call of callsBeside(message)) collected.call(call);
-  for (const invocation of listIn(message['toolInvocations'])) readUiTool(objectOf(invocation), collected);
+  // Where a message has parts as well, they repeat these.
+  if (listIn(message['parts']).length === 0)
+    for (const invocation of listIn(message['toolInvocations'])) readUiTool(objectOf(invocation), collected);
   collected.end();
   const { said, lost } = collected;
   if (said.length === 0 && lost.length === 0) lost.push(emptiness(message, content));
@@ -196,7 +205,8 @@ function roleNameOf(message: JsonObject): string | undefined {
 /** The content of a message under the names that formats give it. Parts are preferred to a text that repeats them. */
 function contentOf(message: JsonObject): Json | undefined {
   const { parts, content } = message;
-  if (Array.isArray(parts) && parts.length > 0) return parts;
+  const listed = listIn(parts);
+  if (listed.length > 0) return listed;
   const own = content === '' ? firstOf(message, 'text', 'value', 'body') : undefined;
   return own ?? firstOf(message, 'content', 'text', 'value', 'body', 'message', 'refusal');
 }
@@ -212,7 +222,16 @@ function partsOf(content: Json | undefined): readonly Json[] {
   return [content];
 }
 
-const partNames = ['text', 'toolUse', 'toolResult', 'reasoningContent', 'functionCall', 'functionResponse'];
+const partNames = [
+  'text',
+  'toolUse',
+  'toolResult',
+  'reasoningContent',
+  'functionCall',
+  'functionResponse',
+  'function_call',
+  'function_response',
+];
 const partTypes = new Set([
   'text',
   'tool_use',
@@ -237,8 +256,9 @@ const resultTypes = new Set(['tool_result', 'tool-result', 'tool_call_response']
 
 function hasResultParts(content: Json | undefined): boolean {
   return partsOf(content).some((part) => {
-    const { type, toolResult, functionResponse } = objectOf(part);
-    return resultTypes.has(textOf(type) ?? '') || isObject(toolResult) || isObject(functionResponse);
+    const { type, toolResult, functionResponse, function_response } = objectOf(part);
+    const named = [toolResult, functionResponse, function_response];
+    return resultTypes.has(textOf(type) ?? '') || named.some(isObject);
   });
 }
 
@@ -349,12 +369,16 @@ function unreadPart(type: string | undefined): string {
 /** The words of a part; undefined for a part of another kind. */
 function textIn(part: JsonObject, type: string | undefined): string | undefined {
   if (type !== undefined && !['text', 'input_text', 'output_text', 'refusal'].includes(type)) return undefined;
-  return textOf(firstOf(part, 'text', 'content', 'refusal'));
+  const text = firstOf(part, 'text', 'content', 'refusal');
+  return textOf(text) ?? textOf(objectOf(text)['value']);
 }
 
-/** Bedrock and Gemini name a part by its only key. */
+/** Bedrock and Gemini name a part by its only key. Gemini marks thoughts among its texts. */
 function keyedPart(part: JsonObject): JsonObject | undefined {
-  const { toolUse, toolResult, reasoningContent, functionCall, functionResponse } = part;
+  const { toolUse, toolResult, reasoningContent, thought, text } = part;
+  const functionCall = part['functionCall'] ?? part['function_call'];
+  const functionResponse = part['functionResponse'] ?? part['function_response'];
+  if (thought === true) return { type: 'thinking', thinking: text ?? '' };
   if (isObject(toolUse)) return { type: 'tool_use', ...toolUse };
   if (isObject(toolResult)) return { type: 'tool_result', ...toolResult };
   if (isObject(functionCall)) return { type: 'tool_call', ...functionCall };
@@ -383,8 +407,11 @@ function resultPartOf(part: JsonObject): Said {
 function readUiTool(part: JsonObject, to: Collected): void {
   const callId = textOf(part['toolCallId']);
   to.call(callOf({ ...part, id: part['toolCallId'] ?? null }));
-  const { errorText } = part;
+  const { errorText, approval } = part;
+  const { approved, reason } = objectOf(approval);
   const output = firstOf(part, 'output', 'result');
-  if (typeof errorText === 'string') to.result({ role: 'tool', callId, content: errorText, isError: true });
+  if (approved === false)
+    to.result({ role: 'tool', callId, content: textOf(reason) ?? 'The call was denied.', isError: true });
+  else if (typeof errorText === 'string') to.result({ role: 'tool', callId, content: errorText, isError: true });
   else if (output !== undefined) to.result({ role: 'tool', callId, content: resultText(output), isError: false });
 }

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { formatNames } from '../../../src/authoring/conversations/readConversations.ts';
+import { formatNames, readConversations } from '../../../src/authoring/conversations/readConversations.ts';
 import { shown } from '../../support/conversationLines.ts';
 import { lines as jsonl, readLog as read } from '../../support/readLog.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 type Content = string | Buffer;
 
@@ -313,7 +316,234 @@ const formats: readonly (readonly [string, string, Content, readonly string[]])[
   ['OpenAI chat completions', 'UTF-16', Buffer.from(`\uFEFF${jsonl({ messages: chat })}`, 'utf16le'), whole],
 ];
 
-test.each(formats)('%s: %s', (label, _, content, expected) => {
+const other = 'a> get_order{"order_id":"W2"}';
+const use = (id: string, order: string) => ({ type: 'tool_use', id, name: 'get_order', input: { order_id: order } });
+const outcome = (id: string, content: string) => [{ type: 'tool_result', tool_use_id: id, content }];
+const streamed = (type: string, content: unknown, more: object = {}) => ({
+  ...{ type, session_id: 's1', message: { role: type, content } },
+  ...more,
+});
+const rich = (...elements: readonly object[]) => [
+  { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] },
+];
+
+/** Variations of formats that are met in practice. */
+const variations: readonly (readonly [string, string, Content, readonly string[]])[] = [
+  [
+    'Claude Code session',
+    'parallel calls, whose results name the line of their own call',
+    jsonl(
+      claude('a', null, 'user', 'Where is W1?'),
+      claude('b', 'a', 'assistant', [use('1', 'W1')], { message: { id: 'm', content: [use('1', 'W1')] } }),
+      claude('c', 'b', 'user', outcome('1', 'shipped')),
+      claude('d', 'b', 'assistant', [], { message: { id: 'm', content: [use('2', 'W2')] } }),
+      claude('e', 'd', 'user', outcome('2', 'open')),
+      claude('f', 'e', 'assistant', [{ type: 'text', text: 'It has shipped.' }]),
+    ),
+    [asked, called, other, returned, 't< get_order{"order_id":"W2"} open', answered],
+  ],
+  [
+    'Claude Code session',
+    'what stream-json prints, with a subagent',
+    jsonl(
+      { type: 'system', subtype: 'init', session_id: 's1', tools: ['get_order'] },
+      streamed('user', [{ type: 'text', text: 'Where is W1?' }]),
+      streamed('assistant', [use('1', 'W1')]),
+      streamed('assistant', [{ type: 'text', text: 'I look.' }], { parent_tool_use_id: '1' }),
+      streamed('user', outcome('1', 'shipped')),
+      streamed('assistant', [{ type: 'text', text: 'It has shipped.' }]),
+      { type: 'result', subtype: 'success', session_id: 's1', result: 'It has shipped.' },
+    ),
+    whole,
+  ],
+  [
+    'Claude Code session',
+    'a request that failed, and a prompt that was typed meanwhile',
+    jsonl(
+      claude('a', null, 'user', 'Where is W1?'),
+      claude('x', 'a', 'assistant', [{ type: 'text', text: 'API Error: 529' }], { isApiErrorMessage: true }),
+      claude('b', 'a', 'assistant', [{ type: 'text', text: 'It has shipped.' }]),
+      { type: 'attachment', sessionId: 's1', uuid: 'c', parentUuid: 'b', attachment: { prompt: 'Thanks.' } },
+    ),
+    [asked, answered, 'u Thanks.'],
+  ],
+  [
+    'ShareGPT',
+    'roles and contents',
+    jsonl({ conversations: [{ role: 'user', content: 'Where is W1?' }, closing] }),
+    [asked, answered],
+  ],
+  [
+    'ShareGPT',
+    'calls and results in tags',
+    jsonl({
+      conversations: [
+        { from: 'human', value: 'Where is W1?' },
+        {
+          from: 'gpt',
+          value: `Let me see.\n<tool_call>\n{'name': 'get_order', 'arguments': {'order_id': 'W1'}}\n</tool_call>\n<tool_call>\n{"name": "get_order", "arguments": {"order_id": "W2"}}\n</tool_call>`,
+        },
+        {
+          from: 'tool',
+          value: `<tool_response>\n{"name": "get_order", "content": "shipped"}\n</tool_response>\n<tool_response>\n{"status": "open"}\n</tool_response>`,
+        },
+        { from: 'gpt', value: 'It has shipped.' },
+      ],
+    }),
+    [...[asked, 'a Let me see.', called, other, returned], 't< get_order{"order_id":"W2"} {"status":"open"}', answered],
+  ],
+  [
+    'OpenAI Responses',
+    'requests that name the answer before them',
+    jsonl(
+      { input: 'Where is W1?', output: [responses.input[1]], id: 'r1', instructions: 'Be brief.' },
+      { request: { input: [responses.input[2]], previous_response_id: 'r1' }, response: { id: 'r2', ...responses } },
+    ),
+    [...withSystem],
+  ],
+  [
+    'OpenAI Responses',
+    'the batch API',
+    jsonl({ request: { input: 'Where is W1?' }, response: { status_code: 200, body: { output: responses.output } } }),
+    [asked, answered],
+  ],
+  [
+    'Slack export',
+    'a bot with blocks, and a message of a channel that joined',
+    JSON.stringify([
+      { type: 'message', subtype: 'channel_join', user: 'U1', text: 'joined', ts: '1700000000.000100' },
+      {
+        ...{ type: 'message', user: 'U1', text: '', ts: '1700000001.000100' },
+        blocks: rich({ type: 'text', text: 'Where ' }, { type: 'text', text: 'is W1?', style: { bold: true } }),
+      },
+      {
+        ...{ type: 'message', bot_id: 'B1', text: '', ts: '1700000002.000100' },
+        blocks: [
+          { type: 'section', text: { type: 'mrkdwn', text: 'It has' }, fields: [{ type: 'mrkdwn', text: 'shipped.' }] },
+        ],
+        attachments: [{ fallback: 'Card', fields: [{ title: 'Date', value: 'Monday', short: true }] }],
+      },
+    ]),
+    [asked, 'a It has\nshipped.\nDate: Monday'],
+  ],
+  [
+    'Zendesk export',
+    'a ticket beside its comments',
+    jsonl({
+      ticket: { id: 4, requester_id: 11 },
+      comments: [
+        { author_id: 12, body: 'It has shipped.' },
+        { author_id: 11, body: 'Where is W1?' },
+      ],
+    }),
+    [answered, asked],
+  ],
+  [
+    'ChatGPT export',
+    'a result whose tool has another name than its call',
+    JSON.stringify({
+      current_node: 'd',
+      mapping: {
+        ...node('a', null, 'user', 'Where is W1?'),
+        ...node('c', 'a', 'assistant', text, { recipient: 'web' }),
+        ...node('t', 'c', 'tool', 'shipped', { author: { role: 'tool', name: 'web.run' } }),
+        ...node('d', 't', 'assistant', 'It has shipped.'),
+      },
+    }),
+    [asked, 'a> web{"order_id":"W1"}', 't< web{"order_id":"W1"} shipped', answered],
+  ],
+  [
+    'ChatGPT export',
+    'a spoken message, a failure of the program, and citations',
+    JSON.stringify({
+      current_node: 'd',
+      mapping: {
+        ...node('a', null, 'user', '', {
+          content: {
+            content_type: 'multimodal_text',
+            parts: [{ content_type: 'audio_transcription', text: 'Where is W1?' }, ''],
+          },
+        }),
+        ...node('b', 'a', 'assistant', '', { content: { content_type: 'system_error', text: 'Timeout' } }),
+        ...node('d', 'b', 'assistant', 'It has shipped. \uE200cite\uE202turn0search1\uE201'),
+      },
+    }),
+    [asked, answered],
+  ],
+  [
+    'Vercel UI messages',
+    'rows of a table, with parts as JSON text',
+    jsonl(
+      { id: 'm2', chatId: 'c', role: 'assistant', parts: JSON.stringify(ui.parts), createdAt: '2026-01-01T00:00:01Z' },
+      {
+        ...{ id: 'm1', chatId: 'c', role: 'user', createdAt: '2026-01-01T00:00:00Z' },
+        parts: JSON.stringify([{ type: 'text', text: 'Where is W1?' }]),
+      },
+    ),
+    whole,
+  ],
+  [
+    'Vercel UI messages',
+    'parts, and tool invocations that repeat them',
+    jsonl({
+      messages: [
+        { ...user, parts: [{ type: 'text', text: 'Where is W1?' }] },
+        { ...ui, toolInvocations: [{ state: 'result', toolCallId: 'c1', toolName: 'get_order', result: 'shipped' }] },
+      ],
+    }),
+    whole,
+  ],
+  [
+    'Vercel UI messages',
+    'a call that the user denied',
+    jsonl({
+      messages: [
+        user,
+        {
+          role: 'assistant',
+          parts: [
+            {
+              ...{ type: 'tool-get_order', toolCallId: 'c1', state: 'output-denied', input: { order_id: 'W1' } },
+              approval: { id: 'p', approved: false, reason: 'Do not.' },
+            },
+            { type: 'text', text: 'It has shipped.' },
+          ],
+        },
+      ],
+    }),
+    [asked, called, 't< get_order{"order_id":"W1"} !Do not.', answered],
+  ],
+  [
+    'Anthropic Messages',
+    'an answer that continues the words of the request',
+    jsonl({
+      ...anthropic,
+      messages: [...anthropic.messages, { role: 'assistant', content: 'It has' }],
+      response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: ' shipped.' }] },
+    }),
+    withSystem,
+  ],
+  [
+    'OpenAI Responses',
+    'the items of a conversation, the newest first',
+    JSON.stringify({
+      object: 'list',
+      data: [
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It has shipped.' }] },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Where is W1?' }] },
+      ],
+    }),
+    [asked, answered],
+  ],
+  [
+    'CSV rows',
+    'of Excel, with the delimiter, and parts as JSON',
+    `sep=;\r\nchat_id;role;parts\r\n1;visitor;"[{""type"":""text"",""text"":""Where is W1?""}]"\r\n1;operator;"It has shipped."\r\n`,
+    [asked, answered],
+  ],
+];
+
+test.each([...formats, ...variations])('%s: %s', (label, _, content, expected) => {
   const found = read(content);
   expect(found.problems).toEqual([]);
   expect(found.formats).toMatchObject([{ format: label }]);
@@ -463,6 +693,32 @@ test.each([
   const [found] = read(jsonl({ tools, messages: [user, { role: 'assistant', tool_calls: [call] }] })).conversations;
   expect(found?.tools).toEqual([{ name: 'get_order', description: '', parameters }]);
   expect(found && shown(found)).toEqual([asked, called]);
+});
+
+test.each([
+  [{ conversations: [] }, 'a conversation without messages is left out'],
+  [
+    { conversations: [{ from: 'human', value: 'Hello' }], chosen: {}, rejected: {} },
+    'the chosen and the rejected answer are left out',
+  ],
+])('what is left out of %j is a note', (value, note) => {
+  const other = { conversations: [{ from: 'human', value: 'Where is W1?' }] };
+  expect(read(jsonl(other, value), 'sharegpt').notes).toMatchObject([{ line: 2, message: note }]);
+});
+
+test('a thread of Slack over several days of a channel is one conversation', () => {
+  const folder = temporaryFolder('slack');
+  const day = (name: string, message: object) => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify([{ type: 'message', thread_ts: '1700000001.0001', ...message }]));
+    return path;
+  };
+  const files = [
+    day('2026-01-01.json', { user: 'U1', text: 'Where is W1?', ts: '1700000001.0001' }),
+    day('2026-01-02.json', { user: 'U2', text: 'It has shipped.', ts: '1700090001.0001' }),
+  ];
+  const { conversations } = readConversations(files, 'chats');
+  expect(conversations.map(shown)).toEqual([[asked, answered]]);
 });
 
 test('a message without content that can be read is reported, and never an empty turn', () => {

@@ -458,6 +458,28 @@ const dialects: readonly (readonly [string, unknown, (readonly string[])?])[] = 
     },
   ],
   [
+    'the Agent Development Kit of Google',
+    one({
+      'gen_ai.system': 'gcp.vertex.agent',
+      'gcp.vertex.agent.llm_request': {
+        config: { system_instruction: 'Be brief.', tools: [{ function_declarations: [{ name: 'get_order' }] }] },
+        contents: [
+          { role: 'user', parts: [{ text: 'Where is W1?' }] },
+          { role: 'model', parts: [{ function_call: { name: 'get_order', args: order } }] },
+          { role: 'user', parts: [{ function_response: { name: 'get_order', response: { result: 'shipped' } } }] },
+        ],
+      },
+      'gcp.vertex.agent.llm_response': {
+        content: { role: 'model', parts: [{ text: 'Easy.', thought: true }, { text: 'It has shipped.' }] },
+      },
+    }),
+    [
+      ...['s Be brief.', 'u Where is W1?', 'a> get_order{"order_id":"W1"}'],
+      't< get_order{"order_id":"W1"} {"result":"shipped"}',
+      ...['a~ Easy.', 'a It has shipped.'],
+    ],
+  ],
+  [
     'runs of LangSmith',
     {
       id: 'a',

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import { conversationIdOf, hasBlocks } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { objectOf, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, readMessages } from '../transcript.ts';
 
 /** Reads requests of Anthropic's Messages API, with the answer where a line has it. */
@@ -28,14 +28,13 @@ export const anthropicMessages: ConversationReader = {
             const answer = answerIn(value);
             const opening = system === undefined || system === null ? [] : [{ role: 'system', content: system }];
             return conversationOf(
-              { file, line, id: conversationIdOf(objectOf(value)) ?? textOf(id), tools: toolsIn(tools) },
-              [
-                ...readMessages(opening, line, 'system'),
-                ...readMessages(
-                  [...(Array.isArray(messages) ? messages : []), ...(isAnswer(answer) ? [answer] : [])],
-                  line,
-                ),
-              ],
+              {
+                file,
+                line,
+                id: conversationIdOf(objectOf(value)) ?? textOf(id) ?? textOf(objectOf(value)['custom_id']),
+                tools: toolsIn(tools),
+              },
+              [...readMessages(opening, line, 'system'), ...readMessages(withAnswer(listIn(messages), answer), line)],
             );
           }),
           [],
@@ -59,6 +58,16 @@ function answerIn(value: unknown): JsonObject {
   const { response, output, result } = objectOf(value);
   const inner = objectOf(response ?? output ?? objectOf(result)['message']);
   return objectOf(inner['body'] ?? inner);
+}
+
+/** Adds the answer to the messages of a request. It continues the words that the request ends with, where it has any. */
+function withAnswer(messages: readonly Json[], answer: JsonObject): readonly Json[] {
+  if (!isAnswer(answer)) return messages;
+  const last = objectOf(messages.at(-1));
+  if (last['role'] !== 'assistant') return [...messages, answer];
+  const begun =
+    typeof last['content'] === 'string' ? [{ type: 'text', text: last['content'] }] : listIn(last['content']);
+  return [...messages.slice(0, -1), { ...answer, content: [...begun, ...listIn(answer['content'])] }];
 }
 
 const isAnswer = ({ type, role, content }: JsonObject): boolean =>

@@ -56,18 +56,25 @@ function isSpoken({ author, content, metadata }: JsonObject): boolean {
 /** The words of a content; undefined for what is shown beside the conversation. */
 function textIn(content: JsonObject): string | undefined {
   const { content_type, parts, text, result } = content;
-  if (['model_editable_context', 'user_editable_context', 'reasoning_recap'].includes(textOf(content_type) ?? ''))
-    return undefined;
-  if (Array.isArray(parts)) return parts.map((part) => textOf(part) ?? textOf(objectOf(part)['text']) ?? '').join('\n');
-  return textOf(text) ?? textOf(result) ?? '';
+  if (besides.has(textOf(content_type) ?? '')) return undefined;
+  const listed = Array.isArray(parts)
+    ? parts.map((part) => textOf(part) ?? textOf(objectOf(part)['text']) ?? '')
+    : null;
+  return withoutMarks(listed?.filter(Boolean).join('\n') ?? textOf(text) ?? textOf(result) ?? '');
 }
 
+const besides = new Set(['model_editable_context', 'user_editable_context', 'reasoning_recap', 'system_error']);
+
+/** Citations are marks of characters for private use, which nobody was shown. */
+const withoutMarks = (text: string) => text.replace(/\s?\uE200[^\uE201]*\uE201/g, '');
+
 function readNode({ author, content, recipient }: JsonObject): ReadMessage {
-  const { role, name } = objectOf(author);
+  const { role } = objectOf(author);
   const object = objectOf(content);
   const text = textIn(object) ?? '';
   const to = textOf(recipient) ?? 'all';
-  if (role === 'tool') return { said: [{ role: 'tool', name: textOf(name), content: text, isError: false }], lost: [] };
+  // The name of a tool differs between its call (`web`) and its result (`web.run`); results follow their calls.
+  if (role === 'tool') return { said: [{ role: 'tool', content: text, isError: false }], lost: [] };
   if (role === 'assistant' && object['content_type'] === 'thoughts') {
     const thoughts = (Array.isArray(object['thoughts']) ? object['thoughts'] : []).map(
       (each) => textOf(objectOf(each)['content']) ?? '',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../engine/core/values/json.ts';
 import type { ImportProblem, Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { LogFile } from '../logFile.ts';
-import { objectOf, readMessage, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, readMessage, textOf } from '../saidMessage.ts';
 import { conversationOf, joinedItems, type PlacedRead } from '../transcript.ts';
 
 type Entry = {
@@ -12,24 +12,29 @@ type Entry = {
   readonly parent: string | undefined;
 };
 
-/** Reads sessions of Claude Code: a line for each part of a message, which names the line before it. */
+/**
+ * Reads sessions of Claude Code: a line for each part of a message, which names the line before it. What `claude -p` prints
+ * as `stream-json` has the same lines without these names, in order.
+ */
 export const claudeCode: ConversationReader = {
   name: 'claude-code',
   label: 'Claude Code session',
   source: 'chats',
   keys: ['type', 'sessionId', 'uuid', 'message'],
   matches: (value) => {
-    const { type, sessionId, message, uuid } = objectOf(value);
-    return sessionId !== undefined && uuid !== undefined && (message !== undefined || type === 'system');
+    const { type, sessionId, session_id, message, uuid, subtype } = objectOf(value);
+    if (sessionId !== undefined) return uuid !== undefined && (message !== undefined || type === 'system');
+    return session_id !== undefined && (Array.isArray(objectOf(message)['content']) || textOf(subtype) === 'init');
   },
   read: (logs) => joinedReads(logs.map(readSessions)),
 };
 
 function readSessions({ path: file, values }: LogFile): Read {
   const sessions = new Map<string, Entry[]>();
-  for (const { value, line } of values) {
+  for (const [index, { value, line }] of values.entries()) {
     const object = objectOf(value);
-    const [session, uuid] = [textOf(object['sessionId']), textOf(object['uuid'])];
+    const session = textOf(object['sessionId'] ?? object['session_id']);
+    const uuid = textOf(object['uuid']) ?? (object['session_id'] === undefined ? undefined : `line ${index}`);
     if (session === undefined || uuid === undefined) continue;
     const parent = textOf(object['parentUuid'] ?? object['logicalParentUuid']);
     const entries = sessions.get(session) ?? [];
@@ -39,43 +44,81 @@ function readSessions({ path: file, values }: LogFile): Read {
   const notes: ImportProblem[] = [];
   const found = [...sessions].map(([id, entries]) => {
     const { line = 1 } = entries[0] ?? {};
-    const own = entries.filter(({ object }) => object['isSidechain'] !== true);
-    if (own.length < entries.length)
-      notes.push({
-        file,
-        line,
-        message: `session ${id}: ${entries.length - own.length} lines of subagents are left out`,
-      });
-    const chain = chainOf(own);
+    const note = (count: number, what: string) => {
+      if (count > 0) notes.push({ file, line, message: `session ${id}: ${count} lines of ${what} are left out` });
+    };
+    const own = entries.filter((each) => !isOfSubagent(each));
+    const said = own.filter((each) => each.object['isApiErrorMessage'] !== true);
+    const chain = chainOf(said);
     const shown = new Set(chain);
-    const left = own.filter((each) => isSpoken(each) && !shown.has(each)).length;
-    if (left > 0)
-      notes.push({ file, line, message: `session ${id}: ${left} lines of abandoned branches are left out` });
-    const read = chain.filter(isSpoken).map(({ object, line: at }): PlacedRead => {
-      return {
-        ...readMessage(object['message'] ?? null, object['type'] === 'user' ? 'user' : 'agent'),
-        line: at,
-        path: `line ${at}`,
-      };
-    });
-    return conversationOf({ file, line, id }, joinedItems(read));
+    note(entries.length - own.length, 'subagents');
+    note(own.length - said.length, 'failed requests');
+    note(said.filter((each) => isSpoken(each) && !shown.has(each)).length, 'abandoned branches');
+    return conversationOf({ file, line, id }, joinedItems(chain.filter(isSpoken).map(readEntry)));
   });
   return readOf(found, [], notes);
 }
 
-const isSpoken = ({ object: { type, message, isMeta } }: Entry) =>
-  (type === 'user' || type === 'assistant') && message !== undefined && isMeta !== true;
+const isOfSubagent = ({ object }: Entry) =>
+  object['isSidechain'] === true || textOf(object['parent_tool_use_id']) !== undefined;
+
+const messageOf = ({ object }: Entry) => objectOf(object['message']);
+
+/** What a person typed while the agent worked. */
+const queuedIn = ({ object }: Entry) =>
+  object['type'] === 'attachment' ? textOf(objectOf(object['attachment'])['prompt']) : undefined;
+
+const isSpoken = (entry: Entry) => {
+  const { type, message, isMeta } = entry.object;
+  return ((type === 'user' || type === 'assistant') && message !== undefined && isMeta !== true) || queuedIn(entry);
+};
+
+function readEntry(entry: Entry): PlacedRead {
+  const { object, line } = entry;
+  const queued = queuedIn(entry);
+  const isUsers = object['type'] === 'user' || queued !== undefined;
+  const message = queued === undefined ? (object['message'] ?? null) : { content: queued };
+  return { ...readMessage(message, isUsers ? 'user' : 'agent'), line, path: `line ${line}` };
+}
 
 /** The lines from the first to the last one, by the parents that they name. */
 function chainOf(entries: readonly Entry[]): readonly Entry[] {
+  if (entries.every(({ parent }) => parent === undefined) && entries.some(({ object }) => 'session_id' in object))
+    return entries;
   const byId = new Map(entries.map((each) => [each.uuid, each]));
-  const chain: Entry[] = [];
   const seen = new Set<Entry>();
   let at = entries.findLast(isSpoken);
   while (at && !seen.has(at)) {
     seen.add(at);
-    chain.push(at);
     at = byId.get(at.parent ?? '');
   }
-  return chain.toReversed();
+  return wholeOf(seen, entries);
+}
+
+/**
+ * Adds the lines beside a chain that are of its messages: calls that are made together have a line each, and each of their
+ * results names the line of its own call.
+ */
+function wholeOf(chain: ReadonlySet<Entry>, entries: readonly Entry[]): readonly Entry[] {
+  const ids = new Set([...chain].flatMap((each) => textOf(messageOf(each)['id']) ?? []));
+  const own = new Set(entries.filter((each) => chain.has(each) || ids.has(textOf(messageOf(each)['id']) ?? '')));
+  const calls = new Set([...own].flatMap((each) => blocksIn(each, 'tool_use', 'id')));
+  const isResult = (each: Entry) => blocksIn(each, 'tool_result', 'tool_use_id').some((id) => calls.has(id));
+  const all = entries.filter((each) => own.has(each) || isResult(each));
+  const firsts = new Map<string, number>();
+  const places = all.map((each, index) => {
+    const id = textOf(messageOf(each)['id']);
+    if (id === undefined) return index;
+    firsts.set(id, firsts.get(id) ?? index);
+    return firsts.get(id) ?? index;
+  });
+  return all
+    .map((entry, index) => ({ entry, place: places[index] ?? index }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ entry }) => entry);
+}
+
+function blocksIn(entry: Entry, type: string, key: string): readonly string[] {
+  const blocks = listIn(messageOf(entry)['content']).map(objectOf);
+  return blocks.flatMap((block) => (block['type'] === type ? (textOf(block[key]) ?? []) : []));
 }

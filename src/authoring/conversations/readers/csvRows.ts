@@ -29,7 +29,7 @@ export const csvRows: ConversationReader = {
 /** The names that columns have in tables of conversations. */
 const columns: Readonly<Record<string, readonly string[]>> = {
   role: ['role', 'sender', 'speaker', 'author', 'from', 'sendertype', 'authortype', 'participant'],
-  content: ['content', 'text', 'message', 'body', 'utterance', 'messagetext', 'value'],
+  content: ['content', 'text', 'message', 'body', 'utterance', 'messagetext', 'value', 'parts'],
   prompt: ['prompt', 'question', 'input', 'query', 'instruction', 'usermessage'],
   completion: ['completion', 'answer', 'output', 'response', 'reply', 'assistantmessage'],
   messages: ['messages'],

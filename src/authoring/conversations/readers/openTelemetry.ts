@@ -7,6 +7,7 @@ import { objectOf, textOf } from '../saidMessage.ts';
 import { conversationsIn } from '../spans/conversationTree.ts';
 import type { Dialect, DialectSpan } from '../spans/dialect.ts';
 import { genAi } from '../spans/genAi.ts';
+import { googleAdk } from '../spans/googleAdk.ts';
 import { openInference } from '../spans/openInference.ts';
 import { isSpans, type Span, spansIn, withRecords } from '../spans/otlp.ts';
 import { nothing, type Step } from '../spans/step.ts';
@@ -24,7 +25,7 @@ export const openTelemetry: ConversationReader = {
 };
 
 /** The dialects of attributes that are read. The first one that finds messages in a span reads it. */
-const dialects: readonly Dialect[] = [vercelAi, openInference, traceloop, genAi];
+const dialects: readonly Dialect[] = [vercelAi, openInference, traceloop, googleAdk, genAi];
 
 type PlacedSpan = Span & { readonly file: string; readonly line: number };
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../engine/core/values/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { Conversation } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
@@ -18,12 +18,40 @@ export const openaiResponses: ConversationReader = {
     joinedReads(
       logs.map(({ path, values }) =>
         readOf(
-          values.map((each) => responseOf(path, each)),
+          threadsOf(values).map((thread) => responseOf(path, thread)),
           [],
         ),
       ),
     ),
 };
+
+/** The answer that a line logs with its request, in an object of the batch API as in that of a proxy. */
+const answerIn = (value: unknown): JsonObject => {
+  const { response } = objectOf(value);
+  const body = objectOf(response)['body'] ?? response;
+  return isObject(body) ? body : objectOf(value);
+};
+
+/** Requests that name the answer before them continue its conversation, which the server kept. */
+function threadsOf(values: readonly PlacedValue[]): readonly (readonly PlacedValue[])[] {
+  const byId = new Map(values.map((each) => [textOf(answerIn(each.value)['id']), each] as const));
+  const before = (each: PlacedValue) => {
+    const object = objectOf(each.value);
+    const found = [object, objectOf(object['request']), answerIn(object)].map((part) =>
+      textOf(part['previous_response_id']),
+    );
+    const id = found.find((name) => name !== undefined);
+    return id === undefined ? undefined : byId.get(id);
+  };
+  const continued = new Set(values.map(before));
+  return values
+    .filter((each) => !continued.has(each))
+    .map((last) => {
+      const thread = [last];
+      for (let at = before(last); at !== undefined && !thread.includes(at); at = before(at)) thread.unshift(at);
+      return thread;
+    });
+}
 
 const callTypes = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'mcp_call', 'web_search_call']);
 const resultTypes = new Set(['function_call_output', 'custom_tool_call_output', 'local_shell_call_output']);
@@ -39,24 +67,36 @@ function isItem(value: Json): boolean {
 /** The items of a request and of the answer to it. Of an answer alone, what was asked is not known. */
 function itemsIn(value: unknown): readonly Json[] {
   if (Array.isArray(value)) return value;
-  const { input, output, request, response } = objectOf(value);
+  const { input, output, request, object, data } = objectOf(value);
+  // The API lists the items of a conversation with the newest first.
+  if (object === 'list' && Array.isArray(data)) return data.toReversed();
   const asked = input ?? objectOf(request)['input'];
-  const answered = output ?? objectOf(response)['output'];
+  const answered = output ?? answerIn(value)['output'];
   if (asked === undefined && answered === undefined) return [];
   const opening = typeof asked === 'string' ? [{ role: 'user', content: asked }] : listIn(asked);
   return [...opening, ...(Array.isArray(answered) ? answered : [])];
 }
 
-function responseOf(file: string, { value, line }: PlacedValue): Conversation {
-  const object = objectOf(value);
+function responseOf(file: string, thread: readonly PlacedValue[]): Conversation {
+  const [first] = thread;
+  const object = objectOf(first?.value);
   const request = isObject(object['request']) ? object['request'] : object;
   const { instructions, tools, conversation } = request;
   const opening = textOf(instructions) ? [{ role: 'system', content: textOf(instructions) ?? '' }] : [];
-  const items = [...opening, ...itemsIn(value)].map((each, index): PlacedRead => {
-    return { ...readItem(each), line, path: `item ${index}` };
+  const line = first?.line ?? 1;
+  const items = [
+    ...opening.map((item) => ({ item, line })),
+    ...thread.flatMap((each) => itemsIn(each.value).map((item) => ({ item, line: each.line }))),
+  ];
+  const read = items.map((each, index): PlacedRead => {
+    return { ...readItem(each.item), line: each.line, path: `item ${index}` };
   });
-  const id = conversationIdOf(object) ?? textOf(objectOf(conversation)['id'] ?? conversation) ?? textOf(object['id']);
-  return conversationOf({ file, line, id, tools: toolsIn(tools) }, joinedItems(items));
+  const id =
+    conversationIdOf(object) ??
+    textOf(objectOf(conversation)['id'] ?? conversation) ??
+    textOf(object['custom_id']) ??
+    textOf(object['id'] ?? answerIn(object)['id']);
+  return conversationOf({ file, line, id, tools: toolsIn(tools ?? answerIn(object)['tools']) }, joinedItems(read));
 }
 
 /** Reads an item: a message, a call, a result or thoughts. */

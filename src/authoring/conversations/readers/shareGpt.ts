@@ -1,21 +1,27 @@
 import { type Json, jsonOf } from '../../../engine/core/values/json.ts';
+import { pythonLiteral } from '../../../engine/core/values/pythonLiteral.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import { conversationIdOf } from '../messageRows.ts';
 import { toolsIn } from '../offeredTools.ts';
-import { listIn, objectOf, type ReadMessage, readMessage, textOf } from '../saidMessage.ts';
+import { listIn, objectOf, type ReadMessage, readMessage, resultText, roleNamed, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead } from '../transcript.ts';
 
-/** Reads ShareGPT's `{"conversations": [{"from", "value"}]}`, as datasets for fine-tuning have it. */
+/** Reads ShareGPT's `{"conversations": [{"from", "value"}]}`, as datasets for fine-tuning have it, also with roles. */
 export const shareGpt: ConversationReader = {
   name: 'sharegpt',
   label: 'ShareGPT',
   source: 'chats',
   keys: ['conversations'],
-  matches: (value) => listIn(objectOf(value)['conversations']).some((each) => 'from' in objectOf(each)),
+  matches: (value) =>
+    listIn(objectOf(value)['conversations']).some((each) => 'from' in objectOf(each) || 'role' in objectOf(each)),
   read: (logs) =>
     joinedReads(
-      logs.map(({ path: file, values }) =>
-        readOf(
+      logs.map(({ path: file, values }) => {
+        const isPreferred = ({ value }: (typeof values)[number]) => 'chosen' in objectOf(value);
+        const notes = values
+          .filter(isPreferred)
+          .map(({ line }) => ({ file, line, message: 'the chosen and the rejected answer are left out' }));
+        return readOf(
           values.map(({ value, line }) => {
             const { conversations, system, tools, id } = objectOf(value);
             const opening = textOf(system) ? [{ from: 'system', value: textOf(system) ?? '' }] : [];
@@ -28,15 +34,35 @@ export const shareGpt: ConversationReader = {
             );
           }),
           [],
-        ),
-      ),
+          notes,
+        );
+      }),
     ),
 };
 
-/** A turn of `function_call` has its call as JSON text. */
+/** A turn of `function_call` has its call as JSON text. In the form of Hermes, calls and results are in tags of a text. */
 function readTurn(turn: Json): ReadMessage {
   const { from, value } = objectOf(turn);
-  if (from !== 'function_call' && from !== 'tool_call') return readMessage(turn);
-  const calls = jsonOf(textOf(value) ?? '');
-  return readMessage({ role: 'assistant', content: null, tool_calls: listIn(calls) });
+  const text = textOf(value) ?? '';
+  if (from === 'function_call' || from === 'tool_call')
+    return readMessage({ role: 'assistant', content: null, tool_calls: listIn(jsonOf(text)) });
+  const role = roleNamed(textOf(from) ?? '');
+  const [words, calls] = taggedIn(text, 'tool_call');
+  if (role === 'agent' && calls.length > 0)
+    return readMessage({ role: 'assistant', content: words === '' ? null : words, tool_calls: calls });
+  const [, results] = taggedIn(text, 'tool_response');
+  if (role !== 'tool' || results.length === 0) return readMessage(turn);
+  const said = results.flatMap((result) => {
+    const { name, content } = objectOf(result);
+    return readMessage({ role: 'tool', name: name ?? null, content: resultText(content ?? result) }).said;
+  });
+  return { said, lost: [] };
+}
+
+/** Returns what a text says besides the JSON values that are in tags, and these values; none where one is not JSON. */
+function taggedIn(text: string, tag: string): readonly [words: string, values: readonly Json[]] {
+  const pattern = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g');
+  const values = [...text.matchAll(pattern)].map(([, inner = '']) => jsonOf(inner) ?? pythonLiteral(inner.trim()));
+  if (values.some((each) => each === undefined)) return [text, []];
+  return [text.replace(pattern, '').trim(), values as readonly Json[]];
 }

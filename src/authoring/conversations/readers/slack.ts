@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../../engine/core/values/json.ts';
+import { dirname } from 'node:path';
+import { isObject, type Json, type JsonObject } from '../../../engine/core/values/json.ts';
 import type { Read } from '../conversation.ts';
 import { type ConversationReader, joinedReads, readOf } from '../conversationReader.ts';
 import type { PlacedValue } from '../jsonValues.ts';
@@ -7,7 +8,10 @@ import { firstOf, objectOf, textOf } from '../saidMessage.ts';
 import { conversationOf, type PlacedRead, timeIn } from '../transcript.ts';
 import { plainText } from './plainText.ts';
 
-/** Reads a channel's days of a Slack export: each thread, and the messages of no thread, are a conversation. */
+/**
+ * Reads a channel's days of a Slack export: each thread, also one over several days of a folder, and the messages of no
+ * thread of a day, are a conversation.
+ */
 export const slack: ConversationReader = {
   name: 'slack',
   label: 'Slack export',
@@ -17,7 +21,7 @@ export const slack: ConversationReader = {
     const { type, ts, text } = objectOf(value);
     return type === 'message' && /^\d+\.\d+$/.test(textOf(ts) ?? '') && typeof text === 'string';
   },
-  read: (logs) => joinedReads(logs.map(readChannel)),
+  read: (logs) => joinedReads([...Map.groupBy(logs, ({ path }) => dirname(path)).values()].map(readChannel)),
 };
 
 /** Messages that Slack writes itself, such as who joined. */
@@ -28,18 +32,19 @@ const isWritten = ({ subtype }: JsonObject) =>
 const isBot = (message: JsonObject) =>
   message['subtype'] === 'bot_message' || firstOf(message, 'bot_id', 'bot_profile') !== undefined;
 
-function readChannel({ path: file, values }: LogFile): Read {
-  const threads = new Map<string, PlacedValue[]>();
-  for (const each of values) {
-    const message = objectOf(each.value);
-    if (!isWritten(message)) continue;
-    const { thread_ts, reply_count, ts } = message;
-    const thread = textOf(thread_ts) ?? (reply_count === undefined ? '' : (textOf(ts) ?? ''));
-    const own = threads.get(thread);
-    if (own) own.push(each);
-    else threads.set(thread, [each]);
-  }
-  const found = [...threads].map(([thread, own]) => {
+/** A message with the file of its day, and its thread; undefined for one that is of none. */
+type PlacedMessage = PlacedValue & { readonly file: string; readonly thread: string | undefined };
+
+function readChannel(days: readonly LogFile[]): Read {
+  const written = days.flatMap(({ path: file, values }) =>
+    values.flatMap((each): readonly PlacedMessage[] => {
+      const message = objectOf(each.value);
+      if (!isWritten(message)) return [];
+      const { thread_ts, reply_count, ts } = message;
+      return [{ ...each, file, thread: textOf(thread_ts) ?? (reply_count === undefined ? undefined : textOf(ts)) }];
+    }),
+  );
+  const found = [...Map.groupBy(written, ({ thread, file }) => thread ?? file).values()].map((own) => {
     const messages = own.map(({ value }) => objectOf(value)).toSorted((a, b) => Number(a['ts']) - Number(b['ts']));
     const hasBot = messages.some(isBot);
     const asker = textOf(messages.find((each) => !isBot(each))?.['user']);
@@ -56,23 +61,31 @@ function readChannel({ path: file, values }: LogFile): Read {
         time: timeIn(message['ts'] ?? null),
       };
     });
-    return conversationOf({ file, line: own[0]?.line ?? 1, id: thread === '' ? undefined : thread }, read);
+    const { file = '', line = 1, thread = undefined } = own[0] ?? {};
+    return conversationOf({ file, line, id: thread }, read);
   });
   return readOf(found, []);
 }
 
-/** The text of a message, with addresses as a person reads them. Bots leave it empty and write attachments. */
+/** The text of a message, with addresses as a person reads them. Bots leave it empty and write blocks or attachments. */
 function textIn({ text, attachments, blocks }: JsonObject): string {
   const own = textOf(text) ?? '';
-  const others = [...(Array.isArray(attachments) ? attachments : []), ...(Array.isArray(blocks) ? blocks : [])].map(
-    (each) =>
-      textOf(objectOf(each)['text'] ?? objectOf(each)['fallback']) ??
-      textOf(objectOf(objectOf(each)['text'])['text']) ??
-      '',
-  );
-  const whole = own !== '' ? own : others.filter(Boolean).join('\n');
+  const whole = own !== '' ? own : [...wordsIn(blocks), ...wordsIn(attachments)].join('\n');
   return whole
     .replace(/<(?:https?:|mailto:)[^>|]*\|([^>]*)>/g, '$1')
     .replace(/<((?:https?:|mailto:)[^>]*)>/g, '$1')
     .replace(/<([@#!][^>]*)>/g, '$1');
+}
+
+/** Returns the texts of blocks and attachments, a line for each section. */
+function wordsIn(value: Json | undefined): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(wordsIn);
+  if (!isObject(value)) return [];
+  const { text, fallback, title, value: field, elements, fields, blocks, type, url } = value;
+  if (type === 'rich_text_section') return [wordsIn(elements).join('')];
+  const entry = [title, field].map((each) => textOf(each) ?? '').filter(Boolean);
+  const own = textOf(text) ?? textOf(objectOf(text)['text']) ?? (field === undefined ? undefined : entry.join(': '));
+  const inner = [...wordsIn(fields), ...wordsIn(elements), ...wordsIn(blocks)];
+  const found = own === undefined || own === '' ? inner : [own, ...inner];
+  return found.length > 0 ? found : [textOf(fallback) ?? textOf(title) ?? textOf(url) ?? ''].filter(Boolean);
 }

@@ -31,7 +31,9 @@ export const vercelUi: ConversationReader = {
 const partTypes = new Set(['text', 'step-start', 'dynamic-tool', 'tool-invocation', 'file', 'reasoning']);
 
 function isUiMessage(value: unknown): boolean {
-  const { role, parts, toolInvocations } = objectOf(value);
+  const { role, parts: given, toolInvocations } = objectOf(value);
+  // A table of messages has them as JSON text.
+  const parts = listIn(given);
   if (textOf(role) === undefined) return false;
   return (
     Array.isArray(toolInvocations) ||

@@ -23,7 +23,7 @@ function commentsIn(value: unknown): readonly JsonObject[] {
 }
 
 function ticketOf(file: string, { value, line }: PlacedValue, notes: ImportProblem[]): Conversation {
-  const ticket = objectOf(value);
+  const ticket = { ...objectOf(objectOf(value)['ticket']), ...objectOf(value) };
   const comments = commentsIn(value);
   const shown = comments.filter((each) => each['public'] !== false);
   const id = textOf(ticket['id']);
