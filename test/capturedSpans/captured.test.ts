@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expected, readCapture } from './expected.ts';
+import { expectedOf, readCapture } from './expected.ts';
 import { libraries } from './libraries.ts';
 
-test.each(libraries)('spans of $label are the conversation that it had, once and in order', ({ name }) => {
-  const file = join(import.meta.dirname, 'captured', `${name}.jsonl`);
+test.each(libraries)('spans of $label are the conversation that it had, once and in order', (library) => {
+  const file = join(import.meta.dirname, 'captured', `${library.name}.jsonl`);
   expect(existsSync(file), 'npm run test:spans -- --write captures it').toBe(true);
   const { read, lost } = readCapture(file);
   expect(lost).toEqual([]);
-  expect(read).toEqual([expected]);
+  expect(read).toEqual([expectedOf(library)]);
 });

@@ -10,6 +10,10 @@ export type Library = {
   /** The script in `desks` that has the conversation. */
   readonly desk: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What the library makes of the instructions, where it adds to them. */
+  readonly system?: string;
+  /** What the library makes of the result of a tool, where it does not show it as it is. */
+  readonly result?: (status: string) => string;
 };
 
 const sdk = 'opentelemetry-sdk==1.45.2';
@@ -89,6 +93,30 @@ export const libraries: readonly Library[] = [
     packages: ['openai==3.57.0', 'opentelemetry-instrumentation-openai==0.62.4', sdk],
     bytes: 90e6,
     desk: 'openai_traceloop_desk.py',
+  },
+  {
+    name: 'google-adk',
+    label: 'Agent Development Kit of Google',
+    registry: 'PyPI',
+    packages: ['google-adk==2.13.0'],
+    bytes: 137e6,
+    desk: 'google_adk_desk.py',
+    env: {
+      OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental',
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'SPAN_ONLY',
+    },
+    system: 'Be brief.\n\nYou are an agent. Your internal name is "desk".',
+    result: (result) => JSON.stringify({ result }),
+  },
+  {
+    name: 'crewai',
+    label: 'CrewAI',
+    registry: 'PyPI',
+    packages: ['crewai==1.15.30', 'openinference-instrumentation-crewai==1.1.21', sdk],
+    bytes: 1017e6,
+    desk: 'crewai_desk.py',
+    env: { CREWAI_DISABLE_TELEMETRY: 'true', CREWAI_TRACING_ENABLED: 'false' },
+    system: 'You are desk. Be brief.\nYour personal goal is: Be brief.',
   },
   ...(['vercel-ai', 'vercel-ai-earlier'] as const).map((name): Library => {
     const isEarlier = name === 'vercel-ai-earlier';

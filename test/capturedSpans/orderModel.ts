@@ -7,6 +7,9 @@ type Request = {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 };
 
+/** A request in the form of Gemini. */
+type GeminiRequest = { readonly contents: readonly { readonly parts: unknown }[] };
+
 const calling = (...calls: readonly (readonly [id: string, name: string, args: object])[]) => ({
   content: null,
   tool_calls: calls.map(([id, name, args], index) => ({
@@ -18,7 +21,7 @@ const calling = (...calls: readonly (readonly [id: string, name: string, args: o
 /** What the model says to the last message: two calls to the question, a text to their results and to thanks. */
 function answerTo({ messages, tools = [] }: Request): {
   readonly content: string | null;
-  readonly tool_calls?: object;
+  readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[];
 } {
   const last = JSON.stringify(messages.at(-1)?.content ?? '');
   const words = last.includes('shipped on')
@@ -32,19 +35,34 @@ function answerTo({ messages, tools = [] }: Request): {
   return hasEnd ? calling(['end', 'final_answer', { answer: words }]) : { content: words };
 }
 
+/** The same answer in the form of Gemini. */
+function geminiAnswer({ contents }: GeminiRequest): object {
+  const answer = answerTo({ messages: [{ role: 'user', content: contents.at(-1)?.parts }] });
+  const calls = (answer.tool_calls ?? []).map((call) => ({
+    functionCall: { name: call.function.name, args: JSON.parse(call.function.arguments) },
+  }));
+  const parts = answer.content === null ? calls : [{ text: answer.content }];
+  return { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }], modelVersion: 'scripted' };
+}
+
 /**
- * Serves a scripted model on loopback, as chat completions whole and streamed. It refuses the first request with status
+ * Serves a scripted model on loopback, as chat completions whole and streamed, and in the form of Gemini. It refuses the first request with status
  * 500, so that an agent has a failed attempt.
  */
 export async function serveOrderModel(): Promise<{ readonly url: string; readonly close: () => void }> {
   let requests = 0;
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString() || '{}') as Request;
+    const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString() || '{}') as Request &
+      GeminiRequest;
     requests += 1;
     if (requests === 1) {
       response
         .writeHead(500, { 'content-type': 'application/json', 'x-should-retry': 'false' })
         .end('{"error":{"message":"overloaded","type":"server_error"}}');
+      return;
+    }
+    if (request.url?.includes(':generateContent')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(geminiAnswer(body)));
       return;
     }
     const message = { role: 'assistant', ...answerTo(body) };

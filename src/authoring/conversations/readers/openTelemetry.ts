@@ -90,6 +90,7 @@ const wordsKey = /(?:prompt|completion|messages?|input|output|request|response|c
 function unreadIn({ attributes, events }: Span): readonly string[] {
   const all = [attributes, ...events.map((each) => each.attributes)].flatMap((each) => Object.entries(each));
   const found = all.filter(([key, value]) => {
+    if (key.startsWith('exception.')) return false;
     const isStructure = isObject(value) || Array.isArray(value);
     const text = isStructure ? JSON.stringify(value) : (textOf(value) ?? '');
     return /"(?:role|content|parts|messages|text)"\s*:/.test(text) || (wordsKey.test(key) && text.length >= 20);

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../engine/core/values/json.ts';
 import { toolsIn } from '../offeredTools.ts';
 import { listIn, objectOf, readMessage, resultText, textOf } from '../saidMessage.ts';
+import { isOfCrewAi, withoutPrompt } from './crewAi.ts';
 import { type Dialect, listAt } from './dialect.ts';
 import { isOfSmolagents, withoutNotation } from './smolagents.ts';
 import { type Exchange, exchangeIn, joined, nothing, type StepKind } from './step.ts';
@@ -14,7 +15,11 @@ export const openInference: Dialect = {
     kindIn(attributes) !== undefined || Object.keys(attributes).some((key) => /^llm\.(?:in|out)put_messages/.test(key)),
   read: ({ attributes, isError, name }) => {
     const value = (name: string) => attributes[`${name}.value`] ?? objectOf(attributes[name])['value'];
-    const plain = isOfSmolagents(name) ? withoutNotation : (exchange: Exchange) => exchange;
+    const plain = isOfSmolagents(name)
+      ? withoutNotation
+      : isOfCrewAi(name)
+        ? withoutPrompt
+        : (exchange: Exchange) => exchange;
     const asked = plain(messagesAt(attributes, 'llm.input_messages'));
     const answered = plain(messagesAt(attributes, 'llm.output_messages'));
     const kind = kinds[kindIn(attributes) ?? 'LLM'] ?? 'other';
@@ -24,7 +29,11 @@ export const openInference: Dialect = {
       kind,
       input: kind === 'tool' ? nothing : isWhole ? asked : exchangeIn(value('input'), 'user'),
       output:
-        kind === 'tool' ? nothing : answered.said.length > 0 ? answered : exchangeIn(value('output'), 'assistant'),
+        kind === 'tool'
+          ? nothing
+          : answered.said.length > 0
+            ? answered
+            : plain(exchangeIn(value('output'), 'assistant')),
       tools: toolsIn(
         listAt(attributes, 'llm.tools').map(
           (each) => objectOf(each['tool'])['json_schema'] ?? each['json_schema'] ?? null,

@@ -69,7 +69,14 @@ export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'):
 function exchangeOfAll(list: readonly Json[], role: 'user' | 'assistant'): Exchange {
   const isParts = list.length > 0 && list.every(isPartAlone);
   if (isParts) return readMessage({ role, content: list });
+  if (list.length > 0 && list.every(isCallAlone)) return readMessage({ role, content: null, tool_calls: list });
   return joined(...list.map((each) => (Array.isArray(each) ? exchangeOfAll(each, role) : exchangeIn(each, role))));
+}
+
+/** Returns whether a value is a call of a message, and not a message. */
+function isCallAlone(value: Json): boolean {
+  const { role, function: called } = objectOf(value);
+  return role === undefined && objectOf(called)['name'] !== undefined;
 }
 
 /** Returns whether a value is a part of a message, and not a message. */
