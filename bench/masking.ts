@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { recogniseNames } from '../src/authoring/conversations/recogniser.ts';
+import { type RecogniserOptions, recogniseNames } from '../src/authoring/conversations/recogniser.ts';
 import { maskerOf } from '../src/authoring/masking/masker.ts';
 import type { Span } from '../src/authoring/masking/valueIndex.ts';
 import { type Labelled, labelledSentences } from './maskingSentences.ts';
@@ -10,6 +10,7 @@ import { type Labelled, labelledSentences } from './maskingSentences.ts';
  *   node bench/masking.ts --write FILE     writes the sentences as JSON lines, for another recogniser
  *   node bench/masking.ts                  measures the rules of the import
  *   node bench/masking.ts --found FILE     measures a recogniser: a JSON list of the words that it found, a sentence a line
+ *   node bench/masking.ts --rampart PYTHON measures the import with Rampart
  *   node bench/masking.ts --presidio PYTHON LANGUAGE...
  *                                          measures the import with Presidio; a language that is not named has the model
  *                                          of the first one
@@ -44,14 +45,20 @@ function countsOf(sentences: readonly Labelled[], found: readonly (readonly stri
 
 const share = (part: number, whole: number) => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`);
 
-/** Returns the words that the import replaces in each sentence with Presidio. */
-async function withPresidio(python: string, languages: readonly string[]): Promise<readonly (readonly string[])[]> {
+type Name = RecogniserOptions['name'];
+
+/** Returns the words that the import replaces in each sentence with a recogniser. */
+async function withRecogniser(
+  name: Name,
+  python: string,
+  languages: readonly string[],
+): Promise<readonly (readonly string[])[]> {
   const modelOf = ({ language }: Labelled) => (languages.includes(language) ? language : languages[0]);
   const found = new Map<Labelled, readonly string[]>();
   for (const language of languages) {
     const own = sentences.filter((each) => modelOf(each) === language);
     const texts = own.map(({ text }) => text);
-    const { spansIn } = await recogniseNames(texts, { python, language, signal: new AbortController().signal });
+    const { spansIn } = await recogniseNames(texts, { python, name, language, signal: new AbortController().signal });
     for (const each of own) found.set(each, replacedIn(each.text, spansIn));
   }
   return sentences.map((each) => found.get(each) ?? []);
@@ -63,8 +70,8 @@ if (option === '--write') writeFileSync(file, sentences.map((each) => `${JSON.st
 else {
   const lines = option === '--found' && existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : null;
   const found =
-    option === '--presidio'
-      ? await withPresidio(file, named)
+    option === '--presidio' || option === '--rampart'
+      ? await withRecogniser(option.slice(2) as Name, file, option === '--rampart' ? ['en'] : named)
       : (lines?.map((line) => JSON.parse(line) as readonly string[]) ?? sentences.map(({ text }) => replacedIn(text)));
   const languages = [...new Set(sentences.map(({ language }) => language))];
   for (const language of [...languages, 'all']) {

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { counted } from '../engine/core/text/counted.ts';
 import type { ImportProblem, ReadConversations } from '../authoring/conversations/conversation.ts';
 import type { Source } from '../authoring/conversations/conversationReader.ts';
 import { type ConversationsReport, maskingSeed } from '../authoring/conversations/importConversations.ts';
@@ -8,7 +7,8 @@ import { logEndings, logsInFolder } from '../authoring/conversations/logFolder.t
 import { textsOf } from '../authoring/conversations/maskedConversation.ts';
 import { MaskingQuestion } from '../authoring/conversations/maskingQuestion.ts';
 import { formatNames, readManyConversations } from '../authoring/conversations/readConversations.ts';
-import { type RecognisedNames, recogniseNames } from '../authoring/conversations/recogniser.ts';
+import { type RecognisedNames, type RecogniserOptions, recogniseNames } from '../authoring/conversations/recogniser.ts';
+import { counted } from '../engine/core/text/counted.ts';
 import { type SigningKey, signingKey } from '../engine/shell/records/ledger.ts';
 import { suggestion } from '../engine/shell/source/nearest.ts';
 import { type Given, text } from './command.ts';
@@ -105,8 +105,8 @@ export function requireConsent(given: Given, seed: string | null, { conversation
     throw new MaskingQuestion();
 }
 
-/** What finds names in free text: the interpreter and the language of its model. */
-type Recogniser = { readonly python: string; readonly language: string };
+/** What finds names in free text: the recogniser, its interpreter and the language of its model. */
+type Recogniser = Omit<RecogniserOptions, 'signal'>;
 
 /** Reads `--recogniser` and `--python`; undefined without a recogniser. */
 export function recogniserOf(given: Given, io: Io): Recogniser | undefined {
@@ -115,13 +115,14 @@ export function recogniserOf(given: Given, io: Io): Recogniser | undefined {
     if (python !== undefined) throw new UsageError('--python does not go without --recogniser');
     return undefined;
   }
-  const found = /^presidio(?::(?<language>[a-z]{2,3}))?$/.exec(named);
+  const found = /^(?<name>rampart|presidio(?::(?<language>[a-z]{2,3}))?)$/.exec(named);
   if (!found)
-    throw new UsageError(`--recogniser is presidio, or presidio:LANGUAGE such as presidio:de, not "${named}"`);
+    throw new UsageError(`--recogniser is rampart, presidio, or presidio:LANGUAGE such as presidio:de, not "${named}"`);
   if (given.values['keep-personal-data'] === true)
     throw new UsageError('--recogniser finds what is masked, and --keep-personal-data masks nothing: choose one');
   const interpreter = python !== undefined && /[\\/]/.test(python) ? resolve(io.cwd, python) : (python ?? 'python3');
-  return { python: interpreter, language: found.groups?.['language'] ?? 'en' };
+  const name = named === 'rampart' ? named : 'presidio';
+  return { python: interpreter, name, language: found.groups?.['language'] ?? 'en' };
 }
 
 /** Finds names in conversations with a recogniser; undefined without one. */

