@@ -106,7 +106,7 @@ test('whole numbers beyond 2^53 keep their digits in the request, the result and
     .replace('tracking: { type: string } }', `to: { type: integer, minimum: 9007199254740992 } }`)
     .replace('[tracking]', '[to]');
   const asking = task
-    .replace('arguments: { order_id: W1 } }', `arguments: { order_id: W1, to: ${large} } }`)
+    .replace('arguments: { order_id: W1 } }', `arguments: { order_id: W1, to: "${large}" } }`)
     .replace('shipped }\nev', `"${large}" }\nev`);
   const domain = folder(url, { 'tools/ship.tool.yaml': tool, 'tasks/ship.task.yaml': asking });
   const [closed] = await rehearse(domain, ['ship']);
@@ -114,8 +114,8 @@ test('whole numbers beyond 2^53 keep their digits in the request, the result and
   expect(asked(requests[0] as ModelRequest)).toMatch(new RegExp(`"to": ${large}\\b`));
   if (!closed) return;
   expect(replayed(domain, closed).problems).toBe(0);
-  const returned = closed.events.findIndex(({ type }) => type === 'toolReturned');
-  const [fork] = await rehearse(domain, ['ship'], { from: closed.events.slice(0, returned + 1) });
+  const last = closed.events.findLastIndex(({ type }) => type === 'agentReplied');
+  const [fork] = await rehearse(domain, ['ship'], { from: closed.events.slice(0, last) });
   expect(fork).toMatchObject({ reward: 1, results: [`{"to":${large}}`] });
 });
 
