@@ -68,6 +68,7 @@ export function afterSpeaking({ task }: SeatView, progress: Progress, text: stri
   return {
     ...progress,
     isChanged,
+    wasInformed: progress.wasInformed && isChanged === progress.isChanged,
     replies: progress.replies + 1,
     told: told.length === 0 ? kept : new Set([...kept, ...told]),
     insistence: insistenceAfter(task.user.insist?.say, progress, text),

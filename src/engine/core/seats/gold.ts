@@ -105,7 +105,10 @@ function closing(view: SeatView, plan: Plan, lead = ''): AgentReply {
   const isBrief = view.persona.style === 'brief';
   const said = `${plan.spoken} ${done} ${lead}`;
   const { communicate, communicateBy } = view.task;
-  const notes = communicate.filter((text) => !isFound(text, said, communicateBy)).map(speak.say);
+  // What has to be said is about what the user wants in the end.
+  const notes = plan.isChangeOpen
+    ? []
+    : communicate.filter((text) => !isFound(text, said, communicateBy)).map(speak.say);
   const found =
     lead !== '' || done !== '' || notes.length > 0 || plan.hasClosed
       ? ''

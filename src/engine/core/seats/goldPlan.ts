@@ -5,11 +5,12 @@ import { type Message, utterancesOf } from '../events/message.ts';
 import { isExpression } from '../rules/confirmed.ts';
 import { binds } from '../rules/seen.ts';
 import { wordsOf } from '../text/text.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../values/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, jsonOf } from '../values/json.ts';
 import { memo } from '../values/memo.ts';
 import { onceMore } from './agendaSpeech.ts';
 import { instructedIn } from './ownTools.ts';
 import type { SeatView } from './seat.ts';
+import { objectsIn } from './seenRows.ts';
 import { wishOf } from './wish.ts';
 
 /** A call of the conversation with its result. */
@@ -47,7 +48,10 @@ export type Plan = {
   readonly spoken: string;
   /** The user has done what it was asked to do with its own tools. */
   readonly hasInstructed: boolean;
+  /** Has offered more help, since a change of mind where there was one. */
   readonly hasClosed: boolean;
+  /** The user will still change its mind. */
+  readonly isChangeOpen: boolean;
   readonly isThanked: boolean;
   readonly findings: readonly (readonly [string, string])[];
   readonly status: string | null;
@@ -76,9 +80,9 @@ export function planOf(view: SeatView): Plan {
     );
   const missing = (action: GoldAction) =>
     action.by === 'user' ? [] : factsBehind(facts, action).filter((fact) => !isTold(fact));
-  const first = pending[0];
-  const next = first === undefined ? null : forNow(task, first, isChanged, made);
   const written = made.filter(({ action, isError }) => !isError && isWrite(action));
+  const next = nextNow(view, pending, isChanged, made, written.length > 0);
+  const changedAt = isChanged ? (messages.find((message) => isChangeSaid(task, [message]))?.step ?? -1) : -1;
   const lastSpoken = utterancesOf(messages).findLast(({ role }) => role === 'agent')?.step ?? -1;
   const reads = made.filter(({ action, isError }) => !isError && action.by === 'agent' && !isWrite(action));
   return {
@@ -107,8 +111,10 @@ export function planOf(view: SeatView): Plan {
     },
     hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
     hasClosed: utterancesOf(messages).some(
-      ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
+      ({ role, content, step }) =>
+        step > changedAt && role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
     ),
+    isChangeOpen: task.user.change !== undefined && view.persona.behaviours.changes && !isChanged,
     isThanked: recogniserOf(domain, task).user(userText.at(-1) ?? '').thanks,
     get findings() {
       return findingsOf(reads.at(-1)?.content);
@@ -156,13 +162,61 @@ function pendingActions({ task }: SeatView, made: readonly Made[]): readonly Gol
 }
 
 /**
+ * The next action as it stands now. A read that was made for the former request is not made again before the change of
+ * mind, which the user says to a proposal: what comes after the read is proposed with what the read found.
+ */
+function nextNow(
+  { domain, task }: SeatView,
+  pending: readonly GoldAction[],
+  isChanged: boolean,
+  made: readonly Made[],
+  hasWritten: boolean,
+): GoldAction | null {
+  const found: Json[] = [];
+  for (const action of pending) {
+    const now = forNow(task, action, isChanged, made, found);
+    if (now !== null) return now;
+    const isRead = domain.tools.some(
+      ({ name, effect, owner }) => name === action.tool && effect === 'read' && owner === 'agent',
+    );
+    if (!isRead || hasWritten) return null;
+    const former = formerOf(task, action);
+    const same = made.filter((each) => former !== null && isMade(each, former));
+    found.push(...same.map(({ content }) => (jsonOf(content) ?? null) as Json));
+  }
+  return null;
+}
+
+const isMade = ({ action, isError }: Made, wanted: GoldAction) => !isError && keyOf(action) === keyOf(wanted);
+
+/**
  * A gold action holds what the user wants in the end. Before a change of mind was said it is the former
  * request that has to be served, and once that is done there is nothing to do but to say so.
+ * @param found what earlier reads returned for the former request
  */
-function forNow(task: Task, action: GoldAction, isChanged: boolean, made: readonly Made[]): GoldAction | null {
-  const { change, known } = task.user;
+function forNow(
+  task: Task,
+  action: GoldAction,
+  isChanged: boolean,
+  made: readonly Made[],
+  found: readonly Json[] = [],
+): GoldAction | null {
+  const { change } = task.user;
   if (!change || isChanged) return action;
-  const before = new Map(Object.entries(change.known).map(([name, fact]) => [String(factOf(fact).value), known[name]]));
+  const former = formerOf(task, action);
+  if (former === null) return null;
+  const wanted = { ...former, arguments: withFound(former.arguments, found, task) };
+  if (keyOf(wanted) !== keyOf(action)) return made.some((each) => isMade(each, wanted)) ? null : wanted;
+  // What would serve the former request is not known, and this serves the other one.
+  return found.length > 0 && change.when === 'done' ? null : wanted;
+}
+
+/** The action with the values before the change of mind; null where the user did not have one before. */
+function formerOf(task: Task, action: GoldAction): GoldAction | null {
+  const { change, known } = task.user;
+  const before = new Map(
+    Object.entries(change?.known ?? {}).map(([name, fact]) => [String(factOf(fact).value), known[name]]),
+  );
   const own = new Set(Object.values(known).map((fact) => String(factOf(fact).value)));
   let isUnknown = false;
   const former = mapLeaves(action.arguments, (value) => {
@@ -171,10 +225,21 @@ function forNow(task: Task, action: GoldAction, isChanged: boolean, made: readon
     if (fact === undefined) isUnknown = true;
     return fact === undefined ? value : factOf(fact).value;
   });
-  if (isUnknown) return null;
-  const wanted: GoldAction = { ...action, arguments: former as GoldAction['arguments'] };
-  const isOther = keyOf(wanted) !== keyOf(action);
-  return isOther && made.some((each) => !each.isError && keyOf(each.action) === keyOf(wanted)) ? null : wanted;
+  return isUnknown ? null : { ...action, arguments: former as GoldAction['arguments'] };
+}
+
+/** Arguments that no fact has and no result, with the value that a result has in a field of their name. */
+function withFound(given: GoldAction['arguments'], found: readonly Json[], task: Task): GoldAction['arguments'] {
+  const rows = found.flatMap(objectsIn);
+  if (rows.length === 0) return given;
+  const facts = Object.values(factsOf(task, false));
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const isKnown =
+        facts.some((fact) => fact.value === value) || rows.some((row) => Object.values(row).includes(value));
+      return [name, isKnown ? value : (rows.find((row) => Object.hasOwn(row, name))?.[name] ?? value)];
+    }),
+  ) as GoldAction['arguments'];
 }
 
 function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {

@@ -101,10 +101,11 @@ export function proposalOf(
   const missing = Object.entries(required).filter(
     ([name, value]) => !namesValue(text, value) && !saysName(text, name, slots),
   );
-  const named =
-    missing.length === 0 ? '' : ` That is with ${joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`))}.`;
-  const needsQuestion = !isProposal(text) || named !== '';
-  return `${text}${named}${needsQuestion ? ` ${random.pick(forYes)}` : ''}`;
+  if (missing.length === 0) return isProposal(text) ? text : `${text} ${random.pick(forYes)}`;
+  const details = joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`));
+  // A question for a yes stays the last sentence, and the only one.
+  const asked = `This is with ${details}. ${text}`;
+  return isProposal(asked) ? asked : `${text} That is with ${details}. ${random.pick(forYes)}`;
 }
 
 /** A text that asks the user to call one of its own tools. */

@@ -1,6 +1,7 @@
 import type { AgentActs } from '../dialogue/dialogue.ts';
 import { recogniserOf } from '../events/facts.ts';
 import { wordsOf } from '../text/text.ts';
+import { writesOf } from './disagreement.ts';
 import type { SeatView } from './seat.ts';
 
 /** Raised what the policy forbids, and insisted after it was refused. */
@@ -23,9 +24,11 @@ export function isTimeToInsist({ domain, task, persona }: Setting, insistence: I
 }
 
 /** Whether the user changes its mind at what the agent just said, as its task says. */
-export function isTimeToChange({ task, persona }: Setting, isChanged: boolean, acts: AgentActs): boolean {
+export function isTimeToChange({ domain, task, persona }: Setting, isChanged: boolean, acts: AgentActs): boolean {
   const { change } = task.user;
   if (!change || !persona.behaviours.changes || isChanged) return false;
   if (acts.reportsDone) return true;
+  // For who wants nothing changed, nothing is proposed or done.
+  if (acts.informs && writesOf(domain, task).length === 0) return true;
   return change.when === 'proposed' && (acts.proposes || (acts.refuses && acts.asks.length === 0));
 }

@@ -40,7 +40,7 @@ export function saysName(text: string, argument: string, slots: Readonly<Record<
 }
 
 /** All objects within a value, the outer ones first. */
-function objectsIn(value: Json): readonly Readonly<Record<string, Json>>[] {
+export function objectsIn(value: Json): readonly Readonly<Record<string, Json>>[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
   return isObject(value) ? [value, ...Object.values(value).flatMap(objectsIn)] : [];
 }

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '../../../../src/engine/core/domain/task.ts';
+import type { Tool } from '../../../../src/engine/core/domain/tool.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { goldAgent } from '../../../../src/engine/core/seats/gold.ts';
 import { scriptedAgent } from '../../../../src/engine/core/seats/scripted.ts';
+import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { callTool } from '../../../support/desk.ts';
 import { runs } from '../../../support/runs.ts';
 import { converse, domain, personas, taskWith, transcript, viewOf } from '../conversation.ts';
@@ -26,6 +28,25 @@ const twoChairs = {
     { tool: 'paint', arguments: { chair: 'A1', colour: 'red' } },
     { tool: 'paint', arguments: { chair: 'B2', colour: 'white' } },
   ],
+};
+
+const paintOf = (chair: string) => ({ tool: 'paint', arguments: { chair, colour: 'red' } });
+const [look, paint] = domain.tools;
+/** The desk, whose chairs are also found by their colour, and polished. */
+const finding = {
+  ...domain,
+  tools: [
+    ...domain.tools,
+    { ...(look as Tool), name: 'find', parameters: { type: 'object', properties: { colour: { type: 'string' } } } },
+    { ...(paint as Tool), name: 'polish', parameters: { type: 'object', properties: { chair: { type: 'string' } } } },
+  ],
+} satisfies typeof domain;
+const callFinding: typeof callTool = (tool, call, context) => {
+  const { colour, chair } = call.arguments as { colour?: string; chair?: string };
+  if (tool.name === 'polish')
+    return callTool(tool, { ...call, arguments: { chair, colour: 'white' } as never }, context);
+  if (tool.name !== 'find') return callTool(tool, call, context);
+  return { content: JSON.stringify({ chair: colour === 'blue' ? 'A1' : 'B2' }), isError: false, writes: [] };
 };
 
 const problems: readonly ((persona: string) => Task)[] = [
@@ -83,6 +104,33 @@ describe('gold against agenda', () => {
     expect(state.reward?.value).toBe(1);
   });
 
+  const find = { tool: 'find', arguments: { colour: 'green' } };
+  it.each<[string, Task['user']['known'], readonly { tool: string; arguments: JsonObject }[], string[]]>([
+    ['a write takes too', { chair: 'B2' }, [{ tool: 'look', arguments: { chair: 'B2' } }, paintOf('B2')], []],
+    ['no write takes', { colour: 'green' }, [find, { tool: 'polish', arguments: { chair: 'B2' } }], []],
+    ['is all that the user asks about', { colour: 'green' }, [find], ['B2']],
+  ])('serves a change of what a read takes, which %s', async (_, known, actions, communicate) => {
+    const task = taskWith({
+      persona: 'plain-changes',
+      user: {
+        goal: 'You ask about a chair.',
+        opening: communicate.length > 0 ? 'Which chair is blue?' : 'Something for chair A1, which is blue, in red.',
+        known: { ...(communicate.length > 0 ? {} : { chair: 'A1' }), colour: 'blue', paint: 'red' },
+        change: { when: 'proposed', say: `Sorry, I mean ${Object.values(known).join()}.`, known },
+      },
+      actions,
+      communicate,
+    });
+    const state = await converse(task, '1', [], finding, callFinding);
+    const lines = transcript(state);
+    const calls = lines.filter((line) => !/^(?:agent|user):/.test(line));
+    const [read = '', ...rest] = actions.map(({ tool, arguments: given }) => `${tool} ${JSON.stringify(given)}`);
+    const former = read.replace('B2', 'A1').replace('green', 'blue');
+    expect(calls, lines.join('\n')).toEqual([former, read, ...rest]);
+    expect(lines.slice(0, lines.indexOf(read)).join('\n')).not.toContain('agent: B2');
+    expect(state.reward?.value, lines.join('\n')).toBe(1);
+  });
+
   it('says different words with another seed', async () => {
     const texts = await Promise.all(
       Array.from({ length: 20 }, async (_, seed) =>
@@ -120,6 +168,15 @@ describe('the gold seat', () => {
       'I can make A1 red. Does that sound good?',
     ]);
     expect(transcript(state).slice(-3)[0]).toBe('paint {"chair":"A1","colour":"red"}');
+  });
+
+  it('asks once for a yes where the words of a proposal lack a value', async () => {
+    const { tools, ...words } = domain.lexicon;
+    const propose = ['Shall I paint {chair}?'];
+    const lexicon = { ...words, tools: { paint: { ...(tools['paint'] as (typeof tools)[string]), propose } } };
+    const state = await converse(taskWith(), '1', [], { ...domain, lexicon });
+    expect(transcript(state)).toContain('agent: This is with colour red. Shall I paint A1?');
+    expect(state.reward?.value).toBe(1);
   });
 
   it('tries again after a passing fault, and hands over after any other', async () => {
