@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -6,7 +7,10 @@ import type { GoldAction, Task } from '../../src/engine/core/domain/task.ts';
 import { canonicalJson, type JsonObject } from '../../src/engine/core/values/json.ts';
 import { loadDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
+import { approveDomain } from '../support/approval.ts';
 import { importChats, jsonl } from '../support/chatLog.ts';
+import { mcpDomain } from '../support/mcpDomain.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -340,6 +344,111 @@ test('a log with calls: a change of mind stays, ids that nobody said and failed 
   expect(nothing?.actions?.map(({ arguments: given }) => Object.values(given).at(0))).not.toContain('W9');
   const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
   expect(sound).toEqual(['mind', 'nothing']);
+});
+
+/** Rooms, whose tools refuse in words of their own and take lists and objects. */
+const rooms = {
+  'domain.yaml': 'name: rooms\n',
+  'policy.md': '# Rooms\n\nAsk before you book.\n',
+  'database.json': '{"rooms":{"X3":{"name":"Map Room","booked":{}}}}\n',
+  'tools.ts': `import { defineTools, ToolError } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: { rooms: Record<string, { name: string; booked: object }> } }>();
+export const find_room = tool({
+  description: 'Find a room.', effect: 'read', input: z.object({ name: z.string() }),
+  run: ({ name }, { db }) => {
+    const found = Object.entries(db.rooms).find(([, room]) => room.name === name);
+    if (!found) throw new ToolError(\`nothing is called \${name}\`);
+    return { room_id: found[0], name };
+  },
+});
+export const book = tool({
+  description: 'Book a room.', effect: 'write',
+  input: z.object({ room_id: z.string(), hours: z.number(), slot: z.object({ day: z.string(), part: z.string() }) }),
+  run: ({ room_id, hours, slot }, { db }) => { db.rooms[room_id]!.booked = { hours, slot }; return { room_id, hours }; },
+});
+export const transfer_to_human = tool({
+  description: 'Hand over.', effect: 'write', handsOff: true, input: z.object({ summary: z.string() }), run: () => 'ok',
+});
+`,
+  'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
+};
+
+const book = (hours: number, part: string) =>
+  [
+    'book',
+    { room_id: 'X3', hours, slot: { day: 'Saturday', part } },
+    JSON.stringify({ room_id: 'X3', hours }),
+  ] as const;
+
+test('a log with calls: structured changes, refusals in plain words, and a name that is not that of a person', async () => {
+  const wavers = logged(
+    'Hi.',
+    'How can I help?',
+    'The Map Room for 2 hours on Saturday afternoon, please.',
+    ['find_room', { name: 'Mop Room' }, 'Nothing is called Mop Room'],
+    ['find_room', { name: 'Map Room' }, '{"room_id":"X3","name":"Map Room"}'],
+    'Shall I book the Map Room for 2 hours on Saturday afternoon?',
+    'Yes.',
+    book(2, 'afternoon'),
+    'Done, the Map Room is booked for 2 hours.',
+    'Sorry, rather 3 hours, in the morning.',
+    'Shall I book 3 hours in the morning?',
+    'Yes.',
+    book(3, 'morning'),
+    'Done, the Map Room is booked for 3 hours.',
+  );
+  const isHandedOver = logged(
+    'Hello!',
+    'How can I help?',
+    'The window of the Map Room is broken, please send a person.',
+    ['transfer_to_human', { summary: 'The window is broken.' }, 'ok'],
+  );
+  const domain = folderOf({ ...rooms, 'tasks/.keep': '' });
+  const { tasks, drafts } = await drafted(domain, [
+    { id: 'wavers', messages: wavers },
+    { id: 'window', messages: isHandedOver },
+  ]);
+  const [first, second] = tasks;
+  expect(first?.actions).toEqual([
+    { tool: 'find_room', arguments: { name: 'Map Room' } },
+    { tool: 'book', arguments: { room_id: 'X3', hours: 3, slot: { day: 'Saturday', part: 'morning' } } },
+  ]);
+  expect(first?.user).toMatchObject({
+    goal: 'You want this: book (hours: 2, day: Saturday, part: afternoon). When that is done you want it otherwise: hours: 3, part: morning.',
+    known: { hours: 2, part: 'afternoon', name: 'Map Room', day: 'Saturday' },
+    change: { when: 'done', known: { hours: 3, part: 'morning' } },
+  });
+  expect(second?.user.goal).toBe(
+    'What you want, in your own words: "The window of the Map Room is broken, please send a person."',
+  );
+  // The persona is new, too: it and its only task pass together.
+  const sound = drafts.filter(({ passes }) => passes).map(({ id }) => id);
+  expect(sound).toEqual(['seen-brief-omits-changes', 'wavers']);
+});
+
+test('a log with calls of a server that can be read: its state is compared', async () => {
+  const program = createRequire(import.meta.url)
+    .resolve('@modelcontextprotocol/server-memory/package.json')
+    .replace('package.json', 'dist/index.js');
+  const server = `  memory:
+    command: ${JSON.stringify(process.execPath)}
+    args: [${JSON.stringify(program)}]
+    env: { MEMORY_FILE_PATH: "\${instanceFolder}/memory.json" }
+    reader: { tool: read_graph }
+    writes: [create_entities]
+`;
+  const domain = approveDomain(mcpDomain('notes', server, '', { 'tasks/a.task.yaml': null, 'tasks/.keep': '' }));
+  const messages = logged(
+    'Please keep that the lamp is a thing.',
+    'Shall I keep that?',
+    'Yes.',
+    ['create_entities', { entities: [{ name: 'lamp', entityType: 'thing', observations: [] }] }, '[{"name":"lamp"}]'],
+    'Done.',
+  );
+  const { tasks, sound } = await drafted(domain, [{ id: 'keeps', messages }]);
+  expect(tasks[0]).toMatchObject({ assertions: [{ in: 'memory', sameAs: 'gold' }], evaluate: ['assertions'] });
+  expect(sound).toBe(1);
 });
 
 inFullSuite(

@@ -259,8 +259,12 @@ function actionOf({ tool, by, arguments: args, ...forms }: MadeCall): object {
 }
 
 /** What counts as done: the database, the state of a server that can be read, or receipts of a server that cannot. */
-function demandsOf({ domain }: LoadedDomain, writes: readonly MadeCall[], communicate: readonly string[]): object {
-  const sourceOf = ({ tool }: MadeCall) => {
+export function demandsOf(
+  { domain }: Pick<LoadedDomain, 'domain'>,
+  writes: readonly Pick<MadeCall, 'tool' | 'arguments'>[],
+  communicate: readonly string[],
+): object {
+  const sourceOf = ({ tool }: Pick<MadeCall, 'tool'>) => {
     const found = domain.tools.find(({ name }) => name === tool);
     return found === undefined ? null : outsideSource(found);
   };
@@ -277,7 +281,7 @@ function demandsOf({ domain }: LoadedDomain, writes: readonly MadeCall[], commun
     .filter(({ source }) => !canRead(source))
     .map(({ call: { tool, arguments: args } }): JsonObject => ({ tool, ...givenArguments(args) }));
   const own = { ...(assertions.length > 0 && { assertions }), ...(receipts.length > 0 && { receipts }) };
-  const train = Object.keys(own);
+  const train = [...(outside.length < writes.length ? ['database'] : []), ...Object.keys(own)];
   return { ...said, ...own, evaluate: [...train, ...Object.keys(said)], train };
 }
 

@@ -1,15 +1,26 @@
 import { namesValue } from '../../engine/core/dialogue/dialogue.ts';
 import type { Persona } from '../../engine/core/domain/persona.ts';
-import type { Task, VerifierName } from '../../engine/core/domain/task.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
 import { isWrite, type Tool } from '../../engine/core/domain/tool.ts';
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
-import type { Json } from '../../engine/core/values/json.ts';
+import { type Json, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
 import { insistenceIn, personaFor, styleOf } from './behaviour.ts';
 import type { Desk } from './desk.ts';
-import { type Action, type Actions, askedOf, type Change, callsMade, fromCalls, fromWords } from './goldActions.ts';
+import { demandsOf } from './draftTask.ts';
+import {
+  type Action,
+  type Actions,
+  askedOf,
+  type Change,
+  callsMade,
+  fromCalls,
+  fromWords,
+  leafFacts,
+} from './goldActions.ts';
 import { type Told, toldIn } from './lookUps.ts';
+import type { MadeCall } from './neededCalls.ts';
 import { doneByUser, ownWordsIn, type UserState } from './userSide.ts';
 import { parametersOf } from './values.ts';
 
@@ -34,9 +45,10 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   };
   readonly state?: readonly UserState[];
   readonly actions?: readonly Action[];
-  readonly communicate?: readonly string[];
-  readonly train?: readonly VerifierName[];
-};
+} & DraftDemands;
+
+/** What counts as done. */
+type DraftDemands = Partial<Pick<Task, 'communicate' | 'assertions' | 'receipts' | 'evaluate' | 'train'>>;
 
 /** What was said in a recording, by whom. */
 export function spokenIn(events: readonly RolloutEvent[]): readonly Utterance[] {
@@ -65,7 +77,7 @@ export async function draftFromConversation(
   const spoken = spokenIn(events);
   const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
   const told = toldIn(users, values);
-  const made = callsMade(events, domain.tools);
+  const made = await withoutFailed(callsMade(events, domain.tools), desk);
   const read = made.length > 0 ? fromCalls(made, spoken, desk) : await fromWords(spoken, desk, told);
   const found = read.todos.length > 0 && drafter ? await askedOf(drafter, spoken, read, desk) : read;
   const insist = insistenceIn(spoken, desk.recogniser);
@@ -81,6 +93,7 @@ export async function draftFromConversation(
   };
   const { persona, isNew } = personaFor(domain.personas, styleOf(spoken), traits, desk.newPersonas);
   const { before: _, ...change } = found.change ?? { before: {} };
+  const writes = writesIn(found.actions, domain.tools);
   const silence = users.length === 0 ? ['the user says nothing in it'] : [];
   const todos = [...new Set([...silence, ...found.todos])];
   const task: DraftTask = {
@@ -94,7 +107,7 @@ export async function draftFromConversation(
     split: 'train',
     persona: persona.id,
     user: {
-      goal: goalOf(found, known, users, domain.tools),
+      goal: goalOf(found, writes, nameIn(spoken, known), users),
       opening,
       known,
       ...(unknown.length > 0 ? { unknown } : {}),
@@ -103,13 +116,28 @@ export async function draftFromConversation(
     },
     ...(found.state.length > 0 ? { state: found.state } : {}),
     ...(found.actions.length > 0 ? { actions: found.actions } : {}),
-    // Without a write the database tells nothing apart, in training neither.
-    ...(found.communicate.length > 0
-      ? { communicate: found.communicate, train: ['database', 'communicate'] as const }
-      : {}),
+    ...(writes.length > 0 || found.communicate.length > 0 ? demandsOf(loaded, writes, found.communicate) : {}),
   };
   return { task, persona: isNew ? { ...persona, draft: true } : null, todos };
 }
+
+/**
+ * The calls that did not fail. A log often has the text of an error alone: where the domain's tool returns the same text
+ * as an error, the call failed.
+ */
+async function withoutFailed(calls: readonly MadeCall[], { lookUps }: Desk): Promise<readonly MadeCall[]> {
+  const isText = ({ content }: MadeCall) => typeof (jsonOf(content) ?? '') === 'string';
+  if (!calls.some(isText)) return calls;
+  const again = await lookUps.inTurn(calls);
+  return calls.filter(({ content }, at) => !again[at]?.isError || errorIn(again[at].content) !== errorIn(content));
+}
+
+const errorIn = (content: string) =>
+  content
+    .replace(/^"|"$|^Error: /g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
 
 function sayOf(fact: Json): string {
   const { say, value } = (typeof fact === 'object' && fact !== null ? fact : { value: fact }) as {
@@ -141,17 +169,15 @@ function factsIn(
     if (free !== undefined) known[free] = value;
   };
   for (const [name, value] of Object.entries(change?.before ?? {}))
-    if (users.some((text) => namesValue(text, value))) add(name, value);
+    if (users.some((text) => namesValue(text, String(value)))) add(name, value);
   for (const { tool, arguments: given } of actions) {
     const described = tools.find((each) => each.name === tool);
     if (!described || described.handsOff || described.owner === 'user') continue;
-    for (const parameter of parametersOf(described)) {
-      const value = given[parameter.name];
-      if (value === undefined || typeof value === 'object') continue;
-      const isChanged = change !== null && change.known[parameter.name] === String(value);
-      const isTold = users.some((text) => namesValue(text, String(value)));
-      if (!isChanged && isTold) add(parameter.name, value);
-    }
+    for (const parameter of parametersOf(described))
+      for (const [name, value] of Object.entries(leafFacts(parameter.name, given[parameter.name]))) {
+        const isTold = users.some((text) => namesValue(text, String(value)));
+        if (change?.known[name] !== value && isTold) add(name, value);
+      }
   }
   for (const tool of tools.filter(({ effect, owner, generic }) => effect === 'read' && owner === 'agent' && !generic))
     for (const parameter of parametersOf(tool)) {
@@ -162,7 +188,7 @@ function factsIn(
 }
 
 function isChangedTo(change: Actions['change'], value: string): boolean {
-  return change !== null && Object.values(change.known).includes(value);
+  return change !== null && Object.values(change.known).some((each) => String(each) === value);
 }
 
 const ignorance =
@@ -182,21 +208,34 @@ function unknownIn(
   return [...new Set(found)].filter((name) => !known.includes(name));
 }
 
+/** The calls of the agent that change something, without those that hand over to a person. */
+function writesIn(actions: readonly Action[], tools: readonly Tool[]): readonly Action[] {
+  return actions.filter(({ tool, by }) => !by && tools.some((each) => each.name === tool && isWrite(each)));
+}
+
+/** The name by which the user introduces themselves; null where `name` is the fact of something else. */
+function nameIn(spoken: readonly Utterance[], { name }: Readonly<Record<string, Json>>): string | null {
+  if (typeof name !== 'string') return null;
+  const isOwn = spoken.some(({ role, content }, at) => {
+    if (role !== 'user' || !namesValue(content, name)) return false;
+    const asked = spoken[at - 1]?.content ?? '';
+    return introduction.test(content) || /\byour (?:full |first |last )?name\b/i.test(asked);
+  });
+  return isOwn ? name : null;
+}
+
+const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|this is|speaking)\b/i;
+
 /** What the user wants, in the second person. */
-function goalOf(
-  { actions, change }: Actions,
-  known: Readonly<Record<string, Json>>,
-  users: readonly string[],
-  tools: readonly Tool[],
-): string {
-  const [opening = ''] = users;
-  const name = known['name'];
-  const who = typeof name === 'string' ? [`You are ${name}.`] : [];
-  const writes = actions.filter(({ tool, by }) => !by && tools.some((each) => each.name === tool && isWrite(each)));
+function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
+  const who = name === null ? [] : [`You are ${name}.`];
   const wants = writes.map(({ tool, arguments: given }) => {
-    const former = { ...given, ...change?.before };
-    const details = Object.entries(former)
-      .filter(([, value]) => users.some((text) => namesValue(text, String(value))))
+    const own: Readonly<Record<string, Json>> = Object.assign(
+      {},
+      ...Object.entries(given).map(([key, value]) => leafFacts(key, value)),
+    );
+    const details = Object.entries({ ...own, ...change?.before })
+      .filter(([, value]) => typeof value !== 'boolean' && users.some((text) => namesValue(text, String(value))))
       .map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);
     return `You want this: ${tool.replaceAll('_', ' ')}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`;
   });
@@ -209,8 +248,13 @@ function goalOf(
           .join(', ')}.`,
       ]
     : [];
-  const said = wants.length === 0 ? [`What you want, in your own words: "${opening}"`] : [];
+  const said = wants.length === 0 ? [`What you want, in your own words: "${requestIn(users)}"`] : [];
   return [...who, ...wants, ...changed, ...said].join(' ');
+}
+
+/** The first message that says more than a greeting. */
+function requestIn(users: readonly string[]): string {
+  return users.find((text) => text.split(/\s+/).length > 3) ?? users[0] ?? '';
 }
 
 /** A draft persona as it stands in its file: without what it does not do. */

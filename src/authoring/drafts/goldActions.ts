@@ -5,9 +5,9 @@ import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { Utterance } from '../../engine/core/events/message.ts';
 import type { Instructed } from '../../engine/core/seats/ownTools.ts';
 import { leavesOf } from '../../engine/core/text/value.ts';
-import type { Json, JsonObject } from '../../engine/core/values/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../engine/core/values/json.ts';
 import type { Drafter } from './askedModel.ts';
-import { type Proposed, proposedIn } from './deeds.ts';
+import { type Deed, type Proposed, proposedIn } from './deeds.ts';
 import type { Desk } from './desk.ts';
 import { Preparation, type Told, typedAs } from './lookUps.ts';
 import { modelActions } from './modelActions.ts';
@@ -20,8 +20,11 @@ export type Action = { readonly tool: string; readonly by?: 'user'; readonly arg
 export type Change = {
   readonly when: 'proposed' | 'done';
   readonly say: string;
-  readonly known: Readonly<Record<string, string>>;
+  readonly known: LeafFacts;
 };
+
+/** Facts by their names, as tools take them. */
+type LeafFacts = Readonly<Record<string, string | number | boolean>>;
 
 /** The gold actions of a draft, and what is said of them. */
 export type Actions = {
@@ -29,7 +32,7 @@ export type Actions = {
   /** What the words tell of the user's own side. */
   readonly state: readonly UserState[];
   readonly communicate: readonly string[];
-  readonly change: (Change & { readonly before: Readonly<Record<string, string>> }) | null;
+  readonly change: (Change & { readonly before: LeafFacts }) | null;
   readonly todos: readonly string[];
 };
 
@@ -54,7 +57,7 @@ export function fromCalls(
     placed.flatMap(({ call, place }): readonly (readonly [MadeCall, Proposed])[] => {
       const tool = domain.tools.find(({ name }) => name === call.tool);
       if (!tool || !isWrite(tool)) return [];
-      const given = Object.entries(call.arguments).map(([name, value]) => [name, String(value)]);
+      const given = Object.entries(call.arguments).map(([name, value]) => [name, textOf(value)]);
       const deed = { tool, arguments: Object.fromEntries(given), missing: [], at: timeline.indexOf(place) };
       return [[call, { ...deed, outcome: 'done' }]];
     }),
@@ -195,8 +198,38 @@ function actionsOf(calls: readonly Pick<Action, 'tool' | 'arguments'>[], tools: 
 }
 
 function typedBy(parameters: ReturnType<typeof parametersOf>, name: string, value: string): Json {
+  if (/^[[{]/.test(value)) return (jsonOf(value) as Json | undefined) ?? value;
   const parameter = parameters.find((each) => each.name === name);
   return parameter ? typedAs(parameter, value) : value;
+}
+
+/** A value as the words of a conversation are compared with it. */
+const textOf = (value: Json): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
+/** The facts in the value of an argument: the value itself, or those in a list or an object, by their keys. */
+export function leafFacts(name: string, value: Json | undefined): LeafFacts {
+  if (value === null || value === undefined) return {};
+  if (typeof value !== 'object') return { [name]: value };
+  const inside = Array.isArray(value)
+    ? value.map((each, at) => leafFacts(at === 0 ? name : `${name}_${at + 1}`, each))
+    : Object.entries(value).map(([key, each]) => leafFacts(key, each));
+  return Object.assign({}, ...inside);
+}
+
+/** The facts that differ between two calls of a tool: those of the first call, and those of the second. */
+function changedFacts(tool: Tool, former: Deed['arguments'], later: Deed['arguments']) {
+  const parameters = parametersOf(tool);
+  const factsOf = (given: Deed['arguments']): LeafFacts =>
+    Object.assign(
+      {},
+      ...Object.keys(later).map((name) =>
+        leafFacts(name, given[name] === undefined ? null : typedBy(parameters, name, given[name])),
+      ),
+    );
+  const without = (facts: LeafFacts, others: LeafFacts): LeafFacts =>
+    Object.fromEntries(Object.entries(facts).filter(([name, value]) => others[name] !== value));
+  const [before, known] = [factsOf(former), factsOf(later)];
+  return { before: without(before, known), known: without(known, before) };
 }
 
 /** The deeds that stand in the end. One that was done anew with other values was a change of mind. */
@@ -208,15 +241,15 @@ function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], kn
     const former = proposed
       .slice(0, index)
       .findLast((other) => other.tool === each.tool && other.outcome !== 'left' && isAlike(other, each));
-    const values = former ? differing(former, each) : null;
+    const values = former ? differing(former, each) : {};
+    const facts = changedFacts(each.tool, former?.arguments ?? {}, values);
     const say = former
       ? spoken
           .slice(former.at + 1, each.at)
-          .findLast(({ role, content }) => role === 'user' && namesAny(content, values ?? {}))?.content
+          .findLast(({ role, content }) => role === 'user' && namesAny(content, facts.known))?.content
       : undefined;
-    if (former && values && say !== undefined && isReplaced(former, values, say)) {
-      const before = Object.fromEntries(Object.keys(values).map((name) => [name, former.arguments[name] ?? '']));
-      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, known: values, before };
+    if (former && say !== undefined && isReplaced(former, values, say)) {
+      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, ...facts };
       if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
     }
     deeds.push(each);
@@ -253,7 +286,7 @@ function changedBefore(deed: Proposed, spoken: readonly Utterance[], known: Know
       .flatMap((text) => known.named(parameter, text))
       .at(-1);
     if (former === undefined || Object.values(deed.arguments).includes(former)) continue;
-    return { when: 'proposed', say, known: { [name]: wanted }, before: { [name]: former } };
+    return { when: 'proposed', say, ...changedFacts(deed.tool, { [name]: former }, { [name]: wanted }) };
   }
   return null;
 }
@@ -271,8 +304,8 @@ function differing(former: Proposed, later: Proposed): Readonly<Record<string, s
   );
 }
 
-function namesAny(text: string, values: Readonly<Record<string, string>>): boolean {
-  return Object.values(values).some((value) => namesValue(text, value));
+function namesAny(text: string, facts: LeafFacts): boolean {
+  return Object.values(facts).some((value) => namesValue(text, String(value)));
 }
 
 async function handOver(

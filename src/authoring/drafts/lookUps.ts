@@ -42,15 +42,24 @@ export class LookUps {
     return found;
   }
 
-  async #call(name: string, given: JsonObject): Promise<Json | null> {
-    const toolCalls = [{ id: 'look-up', name, arguments: given }];
+  async #call(tool: string, given: JsonObject): Promise<Json | null> {
+    const [made] = await this.inTurn([{ tool, arguments: given }]);
+    return !made || made.isError || readsAsError(made.content) ? null : parsed(made.content);
+  }
+
+  /** What calls return when they are made one after the other; fewer where the domain's code ended. */
+  async inTurn(calls: readonly Pick<Planned, 'tool' | 'arguments'>[]): Promise<ReturnType<typeof madeIn>> {
+    const toolCalls = calls.map(({ tool, arguments: given }, at) => ({
+      id: `look-up-${at}`,
+      name: tool,
+      arguments: given,
+    }));
     const { arrived } = await this.#stage.play({
       task: this.#probe,
       agent: (turn) => (turn === 0 ? { content: null, toolCalls } : { content: 'Thank you.', toolCalls: [] }),
       user: (turn) => ({ content: turn === 0 ? 'Hello.' : 'Bye.', stop: turn === 0 ? null : 'done' }),
     });
-    const [made] = madeIn(arrived);
-    return !made || made.isError || readsAsError(made.content) ? null : parsed(made.content);
+    return madeIn(arrived);
   }
 }
 

@@ -58,10 +58,23 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
   const audited = tasks.length > 0 ? await audit(loaded, { ...progress, drafts: tasks }) : null;
   const played = await playUnder(loaded, drafts, signal);
   const found = [...diagnostics, ...(audited?.diagnostics ?? []), ...played.found];
+  const findingsOf = ({ placed }: Draft) =>
+    found.filter(({ file, line, severity }) => severity !== 'info' && isWithin(file, line, placed));
+  // The audit has played the drafts of tasks under their own personas.
+  const served = new Set(
+    drafts.flatMap((draft) => {
+      const isServed =
+        draft.kind === 'task' &&
+        findingsOf(draft).every(({ code }) => code === 'task/draft-persona') &&
+        !audited?.undecided.some(({ task }) => task === draft.placed.value.id);
+      return isServed ? [draft.placed.value.persona] : [];
+    }),
+  );
   const gated = drafts.map((draft): Gated => {
-    const own = found.filter(({ file, line, severity }) => severity !== 'info' && isWithin(file, line, draft.placed));
+    const own = findingsOf(draft);
     const open = audited?.undecided.find(({ task }) => draft.kind === 'task' && task === draft.placed.value.id);
-    const reason = draft.kind === 'task' ? open?.reason : played.undecided.get(draft.placed.value.id);
+    const { id } = draft.placed.value;
+    const reason = draft.kind === 'task' ? open?.reason : served.has(id) ? undefined : played.undecided.get(id);
     // A task that only a model can play or judge is accepted as it is read.
     const isTried = reason === undefined || open?.needsModel === true;
     return {
