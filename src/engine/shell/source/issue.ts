@@ -47,7 +47,8 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
       // Zod reports the keys of the only form that a map can have, and not which one that is.
       const form = formWith(context.schema, path, Object.keys(issue.input ?? {}), issue.keys);
       const choices = [...(context.choices ?? []), ...(form === undefined ? [] : [{ path, form }])];
-      return issue.keys.map((key) => unknownKey(key, path, { ...context, choices }));
+      const empty = Object.entries(issue.input ?? {}).flatMap(([key, value]) => (value === null ? [key] : []));
+      return issue.keys.map((key) => unknownKey(key, path, empty, { ...context, choices }));
     }
     case 'invalid_type':
       return [
@@ -80,10 +81,18 @@ function findings(issue: Issue, path: Path, context: IssueContext): readonly Fin
   }
 }
 
-function unknownKey(key: string, path: Path, { places, schema, choices }: IssueContext): Finding {
+/** @param empty keys beside it that have no value: what is not indented below one of them is read as its neighbour */
+function unknownKey(key: string, path: Path, empty: readonly string[], context: IssueContext): Finding {
+  const { places, schema, choices } = context;
   const allowed = keysAt(schema, path, choices);
   const meant = nearest(key, allowed);
-  const hint = meant === undefined ? `Known here: ${allowed.join(', ')}.` : `Did you mean ${meant}?`;
+  const owner = empty.find((each) => keysAt(schema, [...path, each], choices).includes(key));
+  const hint =
+    meant !== undefined
+      ? `Did you mean ${meant}?`
+      : owner !== undefined
+        ? `It is a key of ${owner}, which is empty: indent it below ${owner}.`
+        : `Known here: ${allowed.join(', ')}.`;
   const at = places.key([...path, key]);
   const fix = respelt(at, key, allowed);
   return { code: 'unknown-key', at, message: `The key ${key} is not known here.`, hint, fix };

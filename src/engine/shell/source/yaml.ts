@@ -10,13 +10,13 @@ import {
   type Node,
   parseDocument,
   visit,
-  type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
 import { deepest, isTooDeep } from '../../core/values/nesting.ts';
 import { type Diagnostic, type Edit, type Location, startOf } from '../files/diagnostic.ts';
 import { messageOf } from '../files/fault.ts';
+import { describeFault } from '../load/yamlFault.ts';
 import { unkept, unkeptHint } from './number.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
 import { keyText, mergedPair, ownPair, yamlOptions } from './yamlMerge.ts';
@@ -81,7 +81,18 @@ function parse(source: Source, kind: FileKind): YamlFile {
     places = placesOf(source, nodesOf(document), lines);
     const [fault] = document.errors;
     if (fault?.code === 'RESOURCE_EXHAUSTION') return unusable(file, places, tooDeep(file, kind));
-    if (fault) return unusable(file, places, problemOf(source, kind, fault, lines));
+    if (fault) {
+      const { from, to, message, hint } = describeFault(text, document, fault);
+      const code = fault.code === 'DUPLICATE_KEY' ? 'duplicate-key' : 'syntax';
+      const problem = {
+        ...locate(file, lines, from, to),
+        code: `${kind}/${code}`,
+        severity: 'error',
+        message,
+        hint,
+      } as const;
+      return unusable(file, places, problem);
+    }
     const value: unknown = document.toJS({ maxAliasCount: 100 });
     if (isTooDeep(value)) return unusable(file, places, tooDeep(file, kind));
     const warnings = /\d{16}/.test(text) ? unkeptNumbers(source, kind, document, lines) : [];
@@ -141,36 +152,6 @@ function unresolvable({ file, text }: Source, kind: FileKind, error: unknown, li
   const message = `The YAML cannot be resolved: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}.`;
   const hint = 'Check its anchors (&name) and aliases (*name).';
   return { ...at, code: `${kind}/syntax`, severity: 'error', message, hint };
-}
-
-function problemOf(source: Source, kind: FileKind, fault: YAMLError, lines: LineCounter): Diagnostic {
-  const [from, to] = fault.pos;
-  const at = locate(source.file, lines, from, to);
-  if (fault.code === 'DUPLICATE_KEY') {
-    const key = /^\s*["']?([^"':\n]*)/.exec(source.text.slice(from))?.[1]?.trim() ?? '';
-    const message = `The key ${key} stands here a second time.`;
-    return { ...at, code: `${kind}/duplicate-key`, severity: 'error', message, hint: 'Keep one of the two.' };
-  }
-  const message = `This is not YAML: ${fault.message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`;
-  return { ...at, code: `${kind}/syntax`, severity: 'error', message, hint: hintFor(fault) };
-}
-
-function hintFor(fault: YAMLError): string {
-  switch (fault.code) {
-    case 'TAB_AS_INDENT':
-      return 'Indent with spaces.';
-    case 'MULTIPLE_DOCS':
-      return 'A file is one document: take the `---` out, or write a list.';
-    case 'MISSING_CHAR':
-    case 'BAD_DQ_ESCAPE':
-      return 'Check the quotes and brackets up to this place.';
-    case 'BLOCK_AS_IMPLICIT_KEY':
-    case 'BLOCK_IN_FLOW':
-    case 'MULTILINE_IMPLICIT_KEY':
-      return 'A text with ": " in it needs quotes.';
-    default:
-      return 'Check the indentation, quotes and brackets up to this place.';
-  }
 }
 
 function placesOf(source: Source, nodes: Nodes, lines: LineCounter): Places {

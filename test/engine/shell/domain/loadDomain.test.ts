@@ -199,7 +199,12 @@ describe('a file that is wrong gives one finding', () => {
       'tasks/first.task.yaml:2:1 error task/syntax',
       /not YAML.*Indent with spaces/,
     ],
-    ['an open quote', task('id: "a\npersona: b\n'), 'tasks/first.task.yaml:3:1 error task/syntax', /not YAML.*quotes/],
+    [
+      'an open quote',
+      task('id: "a\npersona: b\n'),
+      'tasks/first.task.yaml:1:5 error task/syntax',
+      /quote " is not closed/,
+    ],
     [
       'a key twice',
       task('id: a\nid: b\n'),
@@ -251,7 +256,7 @@ describe('a file that is wrong gives one finding', () => {
 
   it('a broken task leaves the others standing', () => {
     const loaded = load({ 'tasks/broken.task.yaml': 'id: a\n id: b\n' });
-    expect(shown(loaded)).toEqual(['tasks/broken.task.yaml:1:5 error task/syntax']);
+    expect(shown(loaded)).toEqual(['tasks/broken.task.yaml:2:1 error task/syntax']);
     expect(loaded.tasks.map(({ id }) => id)).toEqual(['cancel']);
   });
 });

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { parseYaml } from '../../../../src/engine/shell/source/yaml.ts';
+import { load } from './domainFolder.ts';
+
+it.each([
+  ['a: "Hello\nb: 1\n', '1:4', /quote " is not closed/, 'Add the closing ".'],
+  ['a: [1, 2\nb: 1\n', '1:4', /bracket \[ is not closed/, 'Add the closing ].'],
+  ['a:\n  - { x: { y: 1 }\n  - { x: 2 }\n', '2:5', /bracket { is not closed/, 'Add the closing }.'],
+  ['a: 1\n b: 2\n', '2:1', /indented by 1 space, so it continues the text in line 1/, 'Take the indentation out'],
+  ['- a: it\n   more\n     c: 1\n', '3:1', /indented by 5 spaces, so it continues .* line 1/, 'Indent it by 2 spaces'],
+  ['a: it is: so\n', '1:4', /Nested mappings/, 'A text with ": " in it needs quotes.'],
+  ['a:\n    b: 1\n   c: 2\n', '3:1', /indented by 3 spaces, and no key/, 'keys are indented by 0, 4.'],
+  ['- a: 1\n  b: 2\n c: 3\n', '3:1', /indented by 1 space, and no key/, 'keys are indented by 2.'],
+  ['a:\n  b: 1\n\tc: 2\n', '3:1', /indented with a tab/, 'Indent with spaces.'],
+  ['a: 1\nb c\n', '2:1', /has no colon/, 'Write b: c'],
+  ['a:b\nc: 1\n', '1:1', /has no space behind its colon/, 'Write a: b'],
+  ['a: 1\n- b\n', '2:1', /item of a list, and its neighbours are keys/, 'Indent it below'],
+  ["a: 'it's here'\n", '1:8', /text follows the closing quote/, 'Put all of the text'],
+  ['a: @b\n', '1:4', /cannot start with reserved character @/, 'Put the text in quotes.'],
+])('%j is reported at %s, with its cause', (text, place, message, hint) => {
+  const { problem } = parseYaml({ file: 'a.task.yaml', text }, 'task');
+  expect(`${problem?.line}:${problem?.column}`).toBe(place);
+  expect(problem?.message).toMatch(message);
+  expect(problem?.hint).toContain(hint);
+});
+
+it('a key that is not indented below its own is reported with where it belongs', () => {
+  const loaded = load({ 'tasks/first.task.yaml': 'id: a\npersona: plain\nuser:\ngoal: You want it.\n' });
+  const found = loaded.diagnostics.find(({ code }) => code === 'task/unknown-key');
+  expect([found?.line, found?.hint]).toEqual([4, 'It is a key of user, which is empty: indent it below user.']);
+});
