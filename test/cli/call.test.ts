@@ -1,7 +1,9 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { approveDomain } from '../support/approval.ts';
+import { mcpDomain } from '../support/mcpDomain.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -110,4 +112,24 @@ test('a simulated tool is answered by the model that domain.yaml names', async (
     isError: false,
     content: expect.stringContaining('sunny'),
   });
+});
+
+test('what a call changes in the state of a server is told, also from the start of a draft', async () => {
+  const program = createRequire(import.meta.url)
+    .resolve('@modelcontextprotocol/server-memory/package.json')
+    .replace('package.json', 'dist/index.js');
+  const server = `  memory:
+    command: ${JSON.stringify(process.execPath)}
+    args: [${JSON.stringify(program)}]
+    env: { MEMORY_FILE_PATH: "\${instanceFolder}/memory.json" }
+    reader: { tool: read_graph }
+    writes: [create_entities]
+`;
+  const ann = { entities: [{ name: 'Ann', entityType: 'person', observations: [] }] };
+  const setUp = `setUp: { memory: { calls: [{ tool: create_entities, arguments: ${JSON.stringify(ann)} }] } }\n`;
+  const domain = approveDomain(mcpDomain('notes', server, `draft: true\nuser: { goal: Keep it. }\n${setUp}`));
+  const bob = JSON.stringify(ann).replace('Ann', 'Bob');
+  const { code, out } = await rehearsal('call', domain, 'create_entities', '--arguments', bob, '--task', 'a');
+  expect(code).toBe(0);
+  expect(out).toMatch(/^database {2}memory\.entities\.1 = \{"name":"Bob"/m);
 });

@@ -1,7 +1,8 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { JsonObject } from '../../engine/core/values/json.ts';
 import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
-import { type ScratchResult, ScratchTools } from '../../engine/shell/scratchTools.ts';
+import { withDrafts } from '../../engine/shell/load/drafts.ts';
+import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/shell/scratchTools.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { openDomain, taskNamed } from '../rolloutOptions.ts';
@@ -13,17 +14,18 @@ export const call: Command = {
   summary: 'call one tool on a scratch database and show what it changes',
   help: `rehearsal call DOMAIN TOOL [options]
 
-Calls a tool once, on a fresh database that nobody keeps, and prints its result and what it changed. Arguments that do
-not fit the JSON Schema of the tool are refused, and the tool is not called. \`npx rehearsal tools\` lists what there is.
+Calls a tool once, on a fresh database that nobody keeps, and prints its result and what it changed, also in the state of
+an MCP server that declares a reader. Arguments that do not fit the JSON Schema of the tool are refused, and the tool is
+not called. \`npx rehearsal tools\` lists what there is.
 
   --arguments JSON   arguments of the call (default: {})
-  --task TASK        begin with the state of this task (default: the database of the domain)
+  --task TASK        begin with the state of this task, also of a draft (default: the database of the domain)
   --json             machine-readable output
 Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.
 `,
   options: { arguments: { type: 'string' }, task: { type: 'string' } },
   run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
+    const domain = withDrafts(openDomain(io, given.positionals[0]));
     const tool = given.positionals[1];
     if (tool === undefined) throw new UsageError('name a tool; "npx rehearsal tools" lists those of a domain');
     const task = text(given, 'task');
@@ -35,12 +37,20 @@ Exit code 0 when it returned a result, 1 when it returned an error, 2 when it co
       signal: io.signal,
       log: (line) => io.err(`${line}\n`),
     });
-    const result = await tools.call(tool, args).finally(() => tools.close());
+    const result = await called(tools, tool, args).finally(() => tools.close());
     if (given.values['json'] === true) io.out(`${JSON.stringify({ tool, task: id, ...result })}\n`);
     else for (const line of happened(result).flatMap(transcriptOf)) io.out(`${lineText(line, io.terminal)}\n`);
     return result.isError ? 1 : 0;
   },
 };
+
+/** Calls the tool. What it changes in the state of an MCP server that declares a reader is among the writes. */
+async function called(tools: ScratchTools, tool: string, args: JsonObject): Promise<ScratchResult> {
+  const before = await tools.stateAround(tool);
+  const result = await tools.call(tool, args);
+  const after = before && (await tools.stateAround(tool));
+  return before && after ? { ...result, writes: [...result.writes, ...writesBetween(before, after)] } : result;
+}
 
 /** The result as a transcript tells of it. */
 function happened({ isError, content, writes }: ScratchResult): readonly RolloutEvent[] {

@@ -1,15 +1,17 @@
 import { personaSchema } from '../core/domain/persona.ts';
 import { taskSchema } from '../core/domain/task.ts';
-import type { Side, Tool } from '../core/domain/tool.ts';
+import { outsideSource, type Side, type Tool } from '../core/domain/tool.ts';
 import type { RolloutEvent, Writes } from '../core/events/event.ts';
 import { offeredNow } from '../core/events/message.ts';
-import type { JsonObject } from '../core/values/json.ts';
-import { exactJson, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
+import type { Json, JsonObject } from '../core/values/json.ts';
+import { exactJson, exactJsonOf, largeIntegerPlaces } from '../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../core/values/media.ts';
+import { openDatabase, patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './domain/loadDomain.ts';
 import { Fault, messageOf } from './files/fault.ts';
 import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
+import { stateIn } from './mcp/state.ts';
 import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
@@ -26,6 +28,17 @@ export type ScratchResult = Attachments & {
   /** What the call changed, and what `sync` did after it. */
   readonly writes: Writes;
 };
+
+/** The state of a tool source, and the names of its fields that differ without a call. */
+type SourceState = { readonly source: string; readonly state: Json; readonly volatile: readonly string[] };
+
+/** The writes that turn one state of a source into another, under its name; none where a field is volatile. */
+export function writesBetween(before: SourceState, after: SourceState): Writes {
+  const [from, to] = [before, after].map(({ source, state }) => openDatabase({ [source]: state }));
+  if (!from || !to) return [];
+  const patches = patchesOf(from, to).filter(({ path }) => !path.some((key) => before.volatile.includes(String(key))));
+  return patches.length > 0 ? ([{ side: 'agent', patches }] as unknown as Writes) : [];
+}
 
 type Wanted = {
   readonly by: Side;
@@ -152,6 +165,19 @@ export class ScratchTools {
     const misfit = misfitOf(tool, exactJson(text) as JsonObject, largeIntegerPlaces(text));
     if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
     return this.#asked(tool.owner, name, args);
+  }
+
+  /** The state of the MCP server that a tool may change, by the server's reader; null where there is none to read. */
+  async stateAround(name: string): Promise<SourceState | null> {
+    const { domain } = this.#supervisor;
+    const tool = toolIn(domain.tools, name);
+    const source = outsideSource(tool);
+    const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
+    const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
+    if (source === null || tool.effect === 'read' || !isKnown) return null;
+    const { isError, content } = await this.#asked('agent', reader.tool, reader.arguments as JsonObject);
+    if (isError) return null;
+    return { source, state: stateIn(exactJsonOf(content) ?? content, reader.lines), volatile };
   }
 
   async close(): Promise<void> {
