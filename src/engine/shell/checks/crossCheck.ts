@@ -2,13 +2,14 @@ import type { Lexicon } from '../../core/dialogue/lexicon.ts';
 import { resultFields } from '../../core/domain/simulatedTool.ts';
 import type { Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
+import { eitherOf, type Type } from '../../core/expression/type.ts';
 import { type Diagnostic, errorsOf, type Location } from '../files/diagnostic.ts';
 import { isInDraft } from '../load/drafts.ts';
-import { domainTypes } from '../load/expressionTypes.ts';
+import { type DomainTypes, domainTypes } from '../load/expressionTypes.ts';
 import type { Parts } from '../load/loadedDomain.ts';
 import { respelt, within } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
-import { didYouMean } from '../source/nearest.ts';
+import { didYouMean, nearest } from '../source/nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, notebook } from '../source/note.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
@@ -26,8 +27,8 @@ import { checkPersonaEnding } from './checkUser.ts';
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
   const { found, note } = notebook();
-  checkDomainFile(parts, known, note);
   const types = domainTypes(parts, bases, known);
+  checkDomainFile(parts, types, known, note);
   checkRules(parts, types, known, note);
   checkPersonas(parts, note);
   checkSeats(parts, folder, note);
@@ -71,7 +72,9 @@ function tasksWithoutErrors({ tasks }: Parts, errors: readonly Diagnostic[]): re
   });
 }
 
-function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
+function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, note: Note): void {
+  const { file } = parts;
+  checkLexiconFacts(parts, known, note);
   if (!isDate(file.value.now)) {
     note(
       placeOf(file, 'now'),
@@ -86,7 +89,7 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
     const tool = known.tools.get(name);
     if (!tool) continue;
     for (const key of ['propose', 'done', 'instruct', 'tell'] as const) {
-      const slots = slotsOf(tool, key);
+      const slots = slotsOf(tool, key, types, known);
       if (!slots) continue;
       for (const [index, text] of words[key].entries()) {
         const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
@@ -96,29 +99,93 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
   }
 }
 
+/** A fact that no task and no tool has, but almost. One that is like none is for tasks to come. */
+function checkLexiconFacts({ file, tasks }: Parts, known: KnownTools, note: Note): void {
+  const names = new Set([
+    ...tasks.flatMap(({ value: { user } }) => [
+      ...Object.keys(user.known),
+      ...user.unknown,
+      ...Object.keys(user.change?.known ?? {}),
+    ]),
+    ...[...known.tools.values()].flatMap(argumentsOf),
+  ]);
+  for (const name of Object.keys(file.value.lexicon.facts)) {
+    const meant = names.has(name) ? undefined : nearest(name, names);
+    if (meant === undefined) continue;
+    const at = file.places.key(['lexicon', 'facts', name]);
+    const message = `No task has a fact ${name}, and no tool an argument of that name.`;
+    note(at, 'warning', 'domain/unknown-field', message, `Did you mean ${meant}?`, respelt(at, name, names));
+  }
+}
+
 type Slots = {
   readonly what: string;
   readonly names: readonly string[];
-  /** Whether `{result.FIELD}` is one, too; what a tool returns is not known before it runs. */
-  readonly hasResult?: boolean;
+  /** What `{result.FIELD}` reads, where it is one, too. */
+  readonly result?: Type;
+  /** What `{argument.FIELD}` reads: any object that a tool returned. */
+  readonly beside?: Type;
 };
 
 /** What `{}` can stand for in a sentence about a call. Null where nobody knows, as what code returns in `tell`. */
-function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string]): Slots | null {
+function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string], types: DomainTypes, known: KnownTools): Slots | null {
   const named = argumentsOf(tool);
-  if (key !== 'tell') return { what: 'argument', names: named, hasResult: key === 'done' };
+  if (key !== 'tell') {
+    const beside = eitherOf([...known.names].map((name) => types.resultOf(known.tools.get(name))));
+    return { what: 'argument', names: named, beside, ...(key === 'done' ? { result: types.resultOf(tool) } : {}) };
+  }
   const fields = resultFields(tool);
   return fields && { what: 'argument or result', names: [...new Set([...named, ...Object.keys(fields), 'result'])] };
 }
 
-function checkSlots(whole: Location, text: string, tool: string, { what, names, hasResult }: Slots, note: Note): void {
+function checkSlots(whole: Location, text: string, tool: string, slots: Slots, note: Note): void {
+  const { what, names, result, beside } = slots;
   // Of `{loan_id.title}`, the part before the dot is the argument.
-  for (const { 1: slot = '', 2: field, index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
-    if (names.includes(slot) || (hasResult && field !== undefined && slot === 'result')) continue;
+  for (const { 1: slot = '', 2: path = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)(\.[\w.]+)?\}/g)) {
+    const isResult = result !== undefined && path !== '' && slot === 'result';
+    if (isResult || names.includes(slot)) {
+      checkFields(whole, text, offset + 1 + slot.length, path, isResult ? result : beside, note);
+      continue;
+    }
     const message = `{${slot}} is not an ${what} of ${tool}.`;
     const at = within(whole, text, offset + 1, slot.length);
     const all = names.length === 0 ? 'It has none.' : `Its ${what}s are ${names.join(', ')}.`;
     const fix = at === whole ? undefined : respelt(at, slot, names);
     note(whole, 'error', 'domain/unknown-argument', message, didYouMean(slot, names, all), fix);
+  }
+}
+
+/** Notes the first field of a path, such as `.loan.due`, that nothing in the domain's files writes. */
+function checkFields(
+  whole: Location,
+  text: string,
+  offset: number,
+  path: string,
+  type: Type | undefined,
+  note: Note,
+): void {
+  let of = type;
+  let from = offset;
+  for (const field of path.split('.').slice(1)) {
+    if (of === undefined || of.any || !of.object) return;
+    const { object } = of;
+    const next = object.fields.get(field) ?? object.rows?.row ?? object.other?.(field) ?? undefined;
+    if (next === undefined) {
+      const names = [...object.fields.keys(), ...(object.others?.() ?? [])];
+      const at = within(whole, text, from + 1, field.length);
+      const message = `No tool returns a field ${field}, as far as the data and the code of the tools tell, so this sentence is never said.`;
+      const fix = at === whole ? undefined : respelt(at, field, names);
+      note(
+        whole,
+        'warning',
+        'domain/unknown-field',
+        message,
+        didYouMean(field, names, 'Correct it, or take it out.'),
+        fix,
+      );
+      return;
+    }
+    of = next;
+    from += 1 + field.length;
   }
 }

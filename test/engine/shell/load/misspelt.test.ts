@@ -34,7 +34,7 @@ const files = {
   'tasks/first.task.yaml': task,
   'verifiers.ts': "import { verifier } from 'rehearsal';\nexport const tidy = verifier(() => true);\n",
   'domain.yaml':
-    'name: desk\nturnCap: 12\nagent: gold\nuser: agenda\nlexicon: { tools: { cancel_order: { done: ["Done, {order}."] } } }\n',
+    'name: desk\nturnCap: 12\nagent: gold\nuser: agenda\nlexicon: { facts: { order: { label: order number } }, tools: { cancel_order: { done: ["Done, {order} {order.status} {result.status}."] } } }\n',
 };
 
 it('what is misspelt here is right as it stands', () => {
@@ -62,6 +62,9 @@ it.each([
   ['domain/bad-seat', 'domain.yaml', 'agent: gold', 'agent: glod'],
   ['domain/bad-seat', 'domain.yaml', 'user: agenda', 'user: agneda'],
   ['domain/unknown-argument', 'domain.yaml', '{order}', '{ordr}'],
+  ['domain/unknown-field', 'domain.yaml', '{order.status}', '{order.statsu}'],
+  ['domain/unknown-field', 'domain.yaml', '{result.status}', '{result.stats}'],
+  ['domain/unknown-field', 'domain.yaml', 'facts: { order:', 'facts: { ordr:'],
   ['persona/stop-word', 'personas/plain.persona.yaml', 'Someone who waits.', 'Someone ## who waits.'],
   ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
 ])('%s in %s is mended: %j was %j', (code, path, right, wrong) => {
