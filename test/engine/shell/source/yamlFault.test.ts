@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseYaml } from '../../../../src/engine/shell/source/yaml.ts';
-import { load } from './domainFolder.ts';
+import { load } from '../load/domainFolder.ts';
 
 it.each([
   ['a: "Hello\nb: 1\n', '1:4', /quote " is not closed/, 'Add the closing ".'],
