@@ -16,9 +16,9 @@ import {
 import { deepest, isTooDeep } from '../../core/values/nesting.ts';
 import { type Diagnostic, type Edit, type Location, startOf } from '../files/diagnostic.ts';
 import { messageOf } from '../files/fault.ts';
-import { describeFault } from './yamlFault.ts';
 import { unkept, unkeptHint } from './number.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
+import { describeFault } from './yamlFault.ts';
 import { keyText, mergedPair, ownPair, yamlOptions } from './yamlMerge.ts';
 
 /** Where something stands in a YAML file, by its path from the root. */
