@@ -5,7 +5,6 @@ import type { JsonObject } from '../core/values/json.ts';
 import { completeDomain, type LoadedDomain } from './domain/loadDomain.ts';
 import { Fault } from './files/fault.ts';
 import type { GoldCache } from './lanes/checkedRollout.ts';
-import { LaneClock } from './lanes/laneClock.ts';
 import type { FromInspector, FromLane } from './lanes/laneMessage.ts';
 import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lanes/laneProcess.ts';
 import { fitnessOf, unfitFault } from './load/fitness.ts';
