@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Context } from './context.ts';
@@ -14,10 +14,11 @@ const isShown = 'rehearsal.firstScreen';
  * no editor is open and `workbench.startupEditor` allows a start page.
  */
 export async function showFirstScreen({ extension }: Pick<Context, 'extension'>): Promise<void> {
-  const task = failingTaskIn(extension.extensionPath);
-  if (task === undefined || extension.workspaceState.get(isShown)) return;
+  if (extension.workspaceState.get(isShown)) return;
   if (vscode.workspace.getConfiguration('workbench').get('startupEditor') === 'none') return;
   if (vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input !== undefined))) return;
+  const task = await failingTaskIn(extension.extensionPath);
+  if (task === undefined) return;
   await extension.workspaceState.update(isShown, true);
   await vscode.window.showTextDocument(vscode.Uri.file(task), { preview: false });
   await vscode.commands.executeCommand(
@@ -28,10 +29,19 @@ export async function showFirstScreen({ extension }: Pick<Context, 'extension'>)
 }
 
 /** Returns the failing task in the one folder of the window, if that is an unchanged copy of a sample domain. */
-function failingTaskIn(extensionPath: string): string | undefined {
+async function failingTaskIn(extensionPath: string): Promise<string | undefined> {
   const [folder, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (folder === undefined || others.length > 0) return undefined;
-  return Object.entries(failingTasks)
+  const [found] = Object.entries(failingTasks)
     .map(([sample, task]) => [join(extensionPath, 'domains', sample, task), join(folder.uri.fsPath, task)] as const)
-    .find(([shipped, own]) => existsSync(own) && readFileSync(own, 'utf8') === readFileSync(shipped, 'utf8'))?.[1];
+    .filter(([, own]) => existsSync(own));
+  if (found === undefined) return undefined;
+  const { readBoundedText } = await import('../engine/shell/files/boundedFile.ts');
+  const [shipped, own] = found;
+  try {
+    return readBoundedText(own) === readBoundedText(shipped) ? own : undefined;
+  } catch {
+    // A file that is not a regular one, or is too large, is not the one that was shipped.
+    return undefined;
+  }
 }
