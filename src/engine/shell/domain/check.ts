@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Tool } from '../../core/domain/tool.ts';
 import { type Approval, approvalFor } from '../approvals/approvals.ts';
 import { effectsOfDomain, isOfCode } from '../approvals/effects.ts';
@@ -70,16 +70,32 @@ function loadFailure({ folder, toolsFile, parts }: LoadedDomain, error: unknown)
     at.file !== undefined
       ? { file: at.file, line: at.line ?? 1 }
       : (fromStack ?? { file: toolsFile ?? parts.file.file, line: 1 });
+  const said = withoutPlace(failure?.message ?? message ?? String(error), relative(folder, place.file));
   return {
-    ...startOf(place.file),
+    file: place.file,
     line: place.line,
+    column: said.column,
     endLine: place.line,
+    endColumn: said.column,
     code: failure?.code ?? (typeof code === 'string' && code.includes('/') ? code : 'tool/load-failed'),
     severity: 'error',
-    message: failure?.message ?? message ?? String(error),
+    message: said.text,
     hint: 'The tools of this domain could not be read; correct this first.',
   };
 }
+
+/** The sentence without the place that it begins with, which the finding has. */
+function withoutPlace(message: string, file: string): { readonly text: string; readonly column: number } {
+  const [place = '', column] = message.startsWith(`${file}:`)
+    ? (/^(?::\d+)?(?::(\d+))?: /.exec(message.slice(file.length)) ?? [])
+    : [];
+  const rest = place === '' ? message : message.slice(file.length + place.length);
+  // Other sentences begin with a name of the code, which stays as it is.
+  const text = rest.replace(/^(?:an? [\w ]+ is not erasable|can't import)/, upperFirst);
+  return { text: /[.!?]$/.test(text) ? text : `${text}.`, column: Number(column ?? 1) };
+}
+
+const upperFirst = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 type Failing = { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
 

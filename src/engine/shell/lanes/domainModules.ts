@@ -161,9 +161,15 @@ function stripOrExplain(strip: Strip, folder: string, source: string, file: stri
     return strip(source, file);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const { line, column } = positionIn(error);
+    const { line, column } = /<eof>/.test(error.message) ? endOf(source) : positionIn(error);
     throw new DomainCodeError(`${at(folder, file, line, column)}: ${explained(error)}`, file, line);
   }
+}
+
+/** The last line that has something in it. */
+function endOf(source: string): { readonly line: number; readonly column: number } {
+  const lines = source.trimEnd().split('\n');
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }
 
 const replacements: Readonly<Record<string, string>> = {
@@ -181,7 +187,7 @@ function explained(error: Error): string {
       .map((line) => line.trim().replace(/^x /, ''))
       .find((line) => line !== '') ?? 'is not valid TypeScript';
   const kind = /^TypeScript (.+?) is not supported in strip-only mode/.exec(text)?.[1];
-  if (kind === undefined) return text;
+  if (kind === undefined) return text.replaceAll("'<eof>'", 'the end of the file').replaceAll("'ident'", 'a name');
   const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
   const advice = replacements[kind] ?? 'Use syntax that is still right when its types are taken out';
   return `${article} ${kind} is not erasable: a domain's TypeScript runs with its types stripped and nothing else changed. ${advice}.`;
@@ -224,12 +230,28 @@ export async function importDomain(folder: string, file: string): Promise<Readon
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof DomainCodeError) throw error;
-    const place = placeOf(error, folder);
     const message = messageOf(error);
+    const place = placeOf(error, folder) ?? redeclaredAt(message, file);
     const where = place ? at(folder, place.file, place.line, place.column) : relative(folder, file);
     const denied = (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED' ? `: ${deniedAdvice}` : '';
     throw new DomainCodeError(`${where}: ${message}${denied}`, place?.file ?? file, place?.line);
   }
+}
+
+/** Where a name is declared again; the runtime says only that one is. */
+function redeclaredAt(message: string, file: string): ReturnType<typeof placeOf> {
+  const [, name] = /^Identifier '([\w$]+)' has already been declared$/.exec(message) ?? [];
+  if (name === undefined || !isFile(file)) return null;
+  const declaration = new RegExp(
+    `^[ \\t]*(?:export\\s+)?(?:const|let|var|class|(?:async\\s+)?function\\*?)\\s+(${name.replaceAll('$', '\\$')})(?![\\w$])`,
+    'gm',
+  );
+  const text = readBoundedText(file, fileLimits.text);
+  const [, again] = text.matchAll(declaration);
+  if (again === undefined) return null;
+  const start = again.index + again[0].length - name.length;
+  const before = text.slice(0, start).split('\n');
+  return { file, line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }
 
 /** What code of a domain may not do, for messages. */

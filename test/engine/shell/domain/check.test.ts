@@ -44,7 +44,7 @@ describe('check', () => {
       return Promise.reject(error);
     };
     expect((await checked({}, failing)).lines).toEqual([
-      'tools.ts:3:1 error tool/load-failed boom is not defined The tools of this domain could not be read; correct this first.',
+      'tools.ts:3:1 error tool/load-failed boom is not defined. The tools of this domain could not be read; correct this first.',
     ]);
   });
 
@@ -53,14 +53,14 @@ describe('check', () => {
       const failure = {
         who: 'environment',
         code: 'tool/syntax',
-        message: 'An enum is not erasable.',
+        message: 'tools.ts:2:3: an enum is not erasable',
         file: join(folder, 'tools.ts'),
         line: 2,
       };
       return Promise.reject(Object.assign(new Error(failure.message), { failure }));
     };
     expect((await checked({}, failing)).lines[0]).toMatch(
-      /^tools\.ts:2:1 error tool\/syntax An enum is not erasable\./,
+      /^tools\.ts:2:3 error tool\/syntax An enum is not erasable\. The tools/,
     );
   });
 });

@@ -453,6 +453,18 @@ describe('code that can not be loaded', () => {
     ],
     ['broken syntax', { 'tools.ts': 'const a = ;\n' }, 'tools.ts:1:11: Expression expected', 1],
     [
+      'a bracket that is not closed',
+      { 'tools.ts': 'const a = [\n  1,\n  2\n\n' },
+      "tools.ts:3:4: Expected ',', got the end of the file",
+      3,
+    ],
+    [
+      'a name twice',
+      { 'tools.ts': 'export const a: number = 1;\nexport const b = 2;\nexport const a = 3;\n' },
+      "tools.ts:3:14: Identifier 'a' has already been declared",
+      3,
+    ],
+    [
       'a package',
       { 'tools.ts': "\nimport x from 'lodash';\n" },
       'tools.ts:2: can\'t import "lodash". A domain has no node_modules; it can import zod, rehearsal and files of its own folder.',
