@@ -59,6 +59,11 @@ test('a whole session: start, break, step, back, edit, fork, why, continue, rewa
   await expect(out).toMatchFileSnapshot('golden/debug.txt');
 });
 
+test('the call that a rule is checked on can be printed', async () => {
+  const { out } = await debugged(['break rule confirm-before-write', 'continue', 'print tool', 'print args.order_id']);
+  expect(out).toMatch(/^"change_item"$[\s\S]*^"W1138"$/m);
+});
+
 test('a judge is asked with the settings of its seat, in a fork too, and recorded', async () => {
   const temperatures: unknown[] = [];
   const url = await endpoint((_, body) => {

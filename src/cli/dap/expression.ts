@@ -1,3 +1,4 @@
+import { callsIn, type ToolCall } from '../../engine/core/events/message.ts';
 import { evaluate as evaluateNode, type Scope } from '../../engine/core/expression/evaluate.ts';
 import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression/expression.ts';
 import type { Expression } from '../../engine/core/expression/syntax.ts';
@@ -13,6 +14,8 @@ export const roots = [
   'user',
   'messages',
   'calls',
+  'args',
+  'tool',
   'now',
   'timeZone',
   'turn',
@@ -63,7 +66,17 @@ function isMissing(expression: Expression, scope: Scope): boolean {
   return !Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : String(key.value));
 }
 
-function namedAt(name: string, { state, event }: Step): Json | undefined {
+/** The call that a step is about: its own, else the one that is checked or made next, else the last one. */
+function callAt({ state, event }: Step): ToolCall | undefined {
+  const calls = state.messages.flatMap(callsIn);
+  if (event.type === 'toolCalled') return event.call as ToolCall;
+  if (event.type === 'toolReturned') return calls.find(({ id }) => id === event.callId);
+  const answered = new Set(state.messages.flatMap((message) => (message.role === 'tool' ? message.callId : [])));
+  return calls.find(({ id }) => !answered.has(id)) ?? calls.at(-1);
+}
+
+function namedAt(name: string, step: Step): Json | undefined {
+  const { state, event } = step;
   switch (name) {
     case 'db':
       return readView(state.world.agent);
@@ -73,6 +86,10 @@ function namedAt(name: string, { state, event }: Step): Json | undefined {
       return state.messages as unknown as Json;
     case 'calls':
       return callsOf(state.messages);
+    case 'args':
+      return callAt(step)?.arguments as Json | undefined;
+    case 'tool':
+      return callAt(step)?.name;
     case 'now':
       return state.started.now;
     case 'timeZone':

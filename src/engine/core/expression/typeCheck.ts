@@ -10,6 +10,7 @@ import {
   listOf,
   numberType,
   type ObjectType,
+  recordOf,
   type Texts,
   type Type,
   textsFrom,
@@ -57,6 +58,17 @@ export function valueProblem(type: Type, value: Json): Texts | null {
   const { text } = type;
   if (typeof value !== 'string' || type.any || text === undefined || text.known.has(value)) return null;
   return text;
+}
+
+/** Returns why a value is never equal to a value of this type, by their kinds; null where it can be. */
+export function kindProblem(type: Type, value: Json): string | null {
+  const [wanted, given] = [kindOf(type), value === null ? null : kindOf(typeOfValue(value))];
+  return wanted === null || given === null || wanted === given ? null : `${given} is never equal to ${wanted}`;
+}
+
+function typeOfValue(value: Json): Type {
+  if (typeof value !== 'object' || value === null) return typeOfLiteral(value);
+  return Array.isArray(value) ? listOf(anyType) : recordOf('a value', {});
 }
 
 function typeOf(expression: Expression, run: Run): Type {

@@ -2,7 +2,7 @@ import type { Persona } from '../../core/domain/persona.ts';
 import type { Assertion, Task } from '../../core/domain/task.ts';
 import type { Tool } from '../../core/domain/tool.ts';
 import { anyType, type Type, textType } from '../../core/expression/type.ts';
-import { valueProblem } from '../../core/expression/typeCheck.ts';
+import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { type assertionNames, pathExpression } from '../../core/verifiers/assertions.ts';
@@ -378,8 +378,16 @@ function checkAssertedPath(placed: Placed<Task>, index: number, path: string, ty
   const written = textIn(placed, path, 'assertions', index, 'path');
   const context = { kind: 'task', names: assertion ? namesOf(assertion, types) : {}, types, note } as const;
   const type = checkPath({ ...written, text }, text.startsWith('state[') ? 5 : 6, context);
-  const texts = type && valueProblem(type, (assertion?.equals ?? null) as Json);
-  if (texts) noteValue(String(assertion?.equals), texts, placeOf(placed, 'assertions', index, 'equals'), context);
+  const expected = (assertion?.equals ?? null) as Json;
+  const at = placeOf(placed, 'assertions', index, 'equals');
+  const problem = type && kindProblem(type, expected);
+  if (problem) {
+    const hint = 'Write a number as 1, a text as "1".';
+    note(at, 'warning', 'task/type-mismatch', `Here ${problem}.`, hint);
+    return;
+  }
+  const texts = type && valueProblem(type, expected);
+  if (texts) noteValue(String(expected), texts, at, context);
 }
 
 function checkReceipts(placed: Placed<Task>, types: DomainTypes, known: KnownTools, note: Note): void {

@@ -116,6 +116,17 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean status?',
   ],
   [
+    'a value of an assertion of another kind',
+    task(
+      'assertions:\n  - { path: orders.W1.status, equals: 3 }\n  - { path: orders, equals: done }\nevaluate: [assertions]\n',
+    ),
+    [
+      'tasks/first.task.yaml:10:39 warning task/type-mismatch',
+      'tasks/first.task.yaml:11:29 warning task/type-mismatch',
+    ],
+    'Here a number is never equal to a text.',
+  ],
+  [
     'a state that goes into a field that no row has',
     task('state:\n  - { path: [orders, W1, staus], value: done }\n  - { path: [orders, W1, status], value: doen }\n'),
     ['tasks/first.task.yaml:10:26 error task/unknown-field', 'tasks/first.task.yaml:11:42 warning task/unknown-value'],
