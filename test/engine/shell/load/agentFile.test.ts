@@ -31,7 +31,7 @@ it.each([
     'timeoutMs is "soon"',
   ],
   ['an address that is none', 'url: nowhere\n', 'mine.agent.yaml:1:6 error agent/wrong-value', 'url is "nowhere"'],
-  ['broken YAML', 'command: "node\n', 'mine.agent.yaml:2:1 error agent/syntax', 'Check the quotes'],
+  ['broken YAML', 'command: "node\n', 'mine.agent.yaml:1:10 error agent/syntax', 'Add the closing "'],
   ['a key twice', 'command: a\ncommand: b\n', 'mine.agent.yaml:2:1 error agent/duplicate-key', 'Keep one of the two'],
   [
     'a model that is none',

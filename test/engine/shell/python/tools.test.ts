@@ -237,24 +237,24 @@ const failures: readonly {
       'tools.py': `from rehearsal import tool\n@tool(effect="read", timeout_ms=${time})\ndef look() -> str: ...\n`,
     },
     found:
-      /tools.py:2 tool\/code tools.py: TypeError: timeout_ms is a whole number of milliseconds, from 1 to 2147483647, not /,
+      /tools.py:2 tool\/code TypeError: timeout_ms is a whole number of milliseconds, from 1 to 2147483647, not /,
   })),
   {
     name: 'a syntax error',
     files: { 'tools.py': 'from rehearsal import tool\ndef broken(:\n' },
-    found: /tools.py:2 tool\/code tools.py: SyntaxError/,
+    found: /tools.py:2 tool\/code SyntaxError/,
   },
   {
     name: 'an exception while it is loaded',
     files: { 'tools.py': 'from rehearsal import tool\n\nraise ValueError("not today")\n' },
-    found: /tools.py:3 tool\/code tools.py: ValueError: not today/,
+    found: /tools.py:3 tool\/code ValueError: not today/,
   },
   {
     name: 'a type that JSON cannot carry',
     files: {
       'tools.py': 'from rehearsal import tool\n@tool(effect="read")\ndef look(at: complex) -> str:\n  """Looks."""\n',
     },
-    found: /tools.py:2 tool\/bad-schema tools.py: look has the argument at of the type complex, which JSON can't carry/,
+    found: /tools.py:2 tool\/bad-schema look has the argument at of the type complex, which JSON can't carry/,
   },
 ];
 
