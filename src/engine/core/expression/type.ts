@@ -240,19 +240,31 @@ export function typeUnder(
   return type ? { type } : { missing: object };
 }
 
-/** The type with a value put at a path, as the own state of a task does. A field that no row has is not added. */
-export function withValueAt(type: Type, [key, ...rest]: readonly (string | number)[], value: Json): Type {
-  if (key === undefined) return eitherOf([type, typeOfData([value], [])]);
+/** A value that is put at a path into data. */
+export type PutValue = { readonly path: readonly (string | number)[]; readonly value: Json };
+
+/** The type with values put at paths, as the own states of tasks do. A field that no row has is not added. */
+export function withValuesAt(type: Type, all: readonly PutValue[]): Type {
+  const values = all.flatMap(({ path, value }) => (path.length === 0 ? [value] : []));
+  const own = values.length > 0 ? eitherOf([type, typeOfData(values, [])]) : type;
+  const inside = all.filter(({ path }) => path.length > 0);
+  return inside.length > 0 ? withValuesInside(own, inside) : own;
+}
+
+function withValuesInside(type: Type, all: readonly PutValue[]): Type {
   const { object, list } = type;
-  if (list) return { ...type, list: withValueAt(list, rest, value) };
+  const inside = all.map(({ path: [key, ...path], value }) => ({ key: String(key), path, value }));
+  if (list) return { ...type, list: withValuesAt(list, inside) };
   if (object?.rows) {
-    const { keys: known } = object.rows;
-    const keys = known.has(String(key)) ? known : new Set([...known, String(key)]);
-    return { ...type, object: { ...object, rows: { keys, row: withValueAt(object.rows.row, rest, value) } } };
+    const keys = new Set([...object.rows.keys, ...inside.map(({ key }) => key)]);
+    return { ...type, object: { ...object, rows: { keys, row: withValuesAt(object.rows.row, inside) } } };
   }
-  const field = object?.fields.get(String(key));
-  if (!object || field === undefined) return type;
-  const fields = new Map([...object.fields, [String(key), withValueAt(field, rest, value)]]);
+  if (!object) return type;
+  const fields = new Map(object.fields);
+  for (const [key, own] of Map.groupBy(inside, (each) => each.key)) {
+    const field = fields.get(key);
+    if (field) fields.set(key, withValuesAt(field, own));
+  }
   return { ...type, object: { ...object, fields } };
 }
 

@@ -8,13 +8,14 @@ import {
   listOf,
   numberType,
   type ObjectType,
+  type PutValue,
   recordOf,
   type Type,
   textsFrom,
   textType,
   typeOfDatabase,
   typeOfSchema,
-  withValueAt,
+  withValuesAt,
 } from '../../core/expression/type.ts';
 import type { Readable } from '../../core/expression/typeCheck.ts';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
@@ -158,13 +159,18 @@ function factsType(tasks: readonly Task[]): Type {
     for (const name of user.unknown) valuesOf(name);
   }
   if (values.size === 0) return anyType;
-  const fields = [...values].map(([name, all]) => [name, eitherOf([...all.map(typeOfFact), { null: true }])] as const);
+  const fields = [...values].map(([name, all]) => [name, eitherOf([...typesOfFacts(all), { null: true }])] as const);
   return recordOf("the users' facts", Object.fromEntries(fields), { kind: 'facts' });
 }
 
-function typeOfFact(value: Json): Type {
-  if (typeof value === 'string') return textsFrom('examples', [value]);
-  return typeof value === 'number' ? numberType : booleanType;
+/** A type for each kind of value: thousands of tasks have thousands of texts. */
+function typesOfFacts(values: readonly Json[]): readonly Type[] {
+  const texts = values.filter((value) => typeof value === 'string');
+  return [
+    ...(texts.length > 0 ? [textsFrom('examples', texts)] : []),
+    ...(values.some((value) => typeof value === 'number') ? [numberType] : []),
+    ...(values.some((value) => typeof value === 'boolean') ? [booleanType] : []),
+  ];
 }
 
 /** The values that tasks have for arguments and facts, by the names of these. */
@@ -250,10 +256,7 @@ function typeOfSide(side: 'agent' | 'user', { tasks }: Parts, bases: Bases): Typ
   const states = tasks
     .flatMap(({ value }) => value.state)
     .filter((entry) => entry.side === side && entry.value !== null);
-  return states.reduce(
-    (type, { path, value }) => withValueAt(type, path, value as Json),
-    typeOfDatabase(bases[side], side),
-  );
+  return withValuesAt(typeOfDatabase(bases[side], side), states as readonly PutValue[]);
 }
 
 /** Whether rows are also written by something whose text is not in the domain: an environment, or a model. */
