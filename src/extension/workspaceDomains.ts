@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
@@ -34,43 +34,17 @@ export async function readDomain(
   folder: string,
   { onTask, signal }: { readonly onTask?: (task: Task) => void; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedDomain> {
-  const [{ readFiles }, { taskLocation }, { readSource, partsOf, parseItems, kinds }] = await Promise.all([
+  const [{ readFiles }, { readTasksAhead }] = await Promise.all([
     import('../engine/shell/domain/loadDomain.ts'),
-    import('../engine/shell/load/locations.ts'),
-    itemReaders(),
+    import('../engine/shell/load/domainFiles.ts'),
   ]);
   const overlay = unsavedTexts();
-  for (const file of taskFiles(folder)) {
-    const read = readSource(file, 'task', overlay, undefined, folder);
-    for (const { source } of 'source' in read ? partsOf(read.source) : []) {
-      for (const { value } of parseItems(source, kinds.task).items) onTask?.(value);
-      await setImmediate();
-      signal?.throwIfAborted();
-    }
-    // The places of the tasks are worked out here, a few at a time, and not in one go when the domain is put together.
-    const items = 'source' in read ? parseItems(read.source, kinds.task).items : [];
-    for (let from = 0; from < items.length; from += tasksAtOnce) {
-      for (const item of items.slice(from, from + tasksAtOnce)) taskLocation(item);
-      await setImmediate();
-      signal?.throwIfAborted();
-    }
+  for (const tasks of readTasksAhead(folder, overlay)) {
+    for (const task of tasks) onTask?.(task);
+    await setImmediate();
+    signal?.throwIfAborted();
   }
   return readFiles(folder, { overlay, databases: false });
-}
-
-/** Working out where the parts of this many tasks stand takes a few milliseconds. */
-const tasksAtOnce = 100;
-
-/** Files that are worth reading ahead; a domain that keeps its tasks elsewhere is read all at once. */
-function taskFiles(folder: string): readonly string[] {
-  const tasks = join(folder, 'tasks');
-  try {
-    return readdirSync(tasks)
-      .filter((name) => name.endsWith('.task.yaml'))
-      .map((name) => join(tasks, name));
-  } catch {
-    return [];
-  }
 }
 
 /** The unsaved texts of the editors, by the paths of their files. */

@@ -1,8 +1,10 @@
 import type { Tool } from '../../engine/core/domain/tool.ts';
-import { completeDomain } from '../../engine/shell/domain/completeDomain.ts';
-import { checkFiles, readFiles } from '../../engine/shell/domain/loadDomain.ts';
+import { atOnce, type Steps } from '../../engine/shell/checks/crossCheck.ts';
+import { completeDomainInSteps } from '../../engine/shell/domain/completeDomain.ts';
+import { checkFiles, checkFilesInSteps, readFiles } from '../../engine/shell/domain/loadDomain.ts';
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
+import { readTasksAhead } from '../../engine/shell/load/domainFiles.ts';
 import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type AnswerTo, answer, type Question, type QuestionOf, type QuestionType } from '../../language/answer.ts';
 import { mendedTexts, type Texts } from '../../language/fixAll.ts';
@@ -84,9 +86,18 @@ export class OpenDomain {
     return answer(this.#domain(), question as Question) as AnswerTo<Type>;
   }
 
-  /** Everything that is found without running anything; arguments too, where the tools are described as they are now. */
-  findings(): readonly Diagnostic[] {
-    return this.#findingsOf(this.#loaded());
+  /** Whether its files have been read as they are now. */
+  get isRead(): boolean {
+    return this.#read !== null;
+  }
+
+  /**
+   * Everything that is found without running anything; arguments too, where the tools are described as they are now. The
+   * steps take at most a few milliseconds each, except those that put the parts of thousands of tasks together.
+   */
+  *findingsInSteps(): Steps<readonly Diagnostic[]> {
+    if (!this.#read) for (const _ of readTasksAhead(this.#folder, this.#texts)) yield;
+    return yield* this.#findingsOf(this.#loaded());
   }
 
   /** The domain as the Test Explorer shows it, as its files are now: it may be asked before their change was told. */
@@ -105,7 +116,7 @@ export class OpenDomain {
   /** The texts after all fixes, of one file or of the whole domain. */
   mended(only?: string): Texts {
     const look = (texts: Texts) =>
-      this.#findingsOf(readFiles(this.#folder, { overlay: new Map([...this.#texts, ...texts]) }));
+      atOnce(this.#findingsOf(readFiles(this.#folder, { overlay: new Map([...this.#texts, ...texts]) })));
     return mendedTexts(
       look,
       (file) =>
@@ -115,14 +126,14 @@ export class OpenDomain {
     );
   }
 
-  #findingsOf(loaded: LoadedDomain): readonly Diagnostic[] {
+  *#findingsOf(loaded: LoadedDomain): Steps<readonly Diagnostic[]> {
     const { tools, stamp } = this.#described ?? {};
-    if (!tools || stamp !== codeStamp(loaded)) return checkFiles(loaded).diagnostics;
+    if (!tools || stamp !== codeStamp(loaded)) return (yield* checkFilesInSteps(loaded)).diagnostics;
     const code = tools.filter(({ source }) => source.type === 'code');
     const outside = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
     const isFar = outside.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
     const isComplete = isFar || !hasOutsideTools({ ...loaded, pythonFile: null });
-    return completeDomain(loaded, code, isComplete ? outside : null).diagnostics;
+    return (yield* completeDomainInSteps(loaded, code, isComplete ? outside : null)).diagnostics;
   }
 
   #loaded(): LoadedDomain {

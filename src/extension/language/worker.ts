@@ -3,6 +3,8 @@
  * waits for it. It runs nothing of a domain.
  */
 import { parentPort } from 'node:worker_threads';
+import type { Steps } from '../../engine/shell/checks/crossCheck.ts';
+import type { Diagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { mostImportant } from './mostImportant.ts';
@@ -17,6 +19,10 @@ const asked = new Set<string>();
 const told = new Map<string, string>();
 let waiting: ToWorker[] = [];
 let isAwake = false;
+/** The domain whose findings are looked for. Reading and checking thousands of tasks takes seconds. */
+let looking: { readonly folder: string; readonly steps: Steps<readonly Diagnostic[]> } | null = null;
+/** How long findings are looked for before the messages that have arrived are answered, in ms. */
+const turnMs = 200;
 
 const tell = (message: FromWorker) => parentPort?.postMessage(message);
 
@@ -32,7 +38,7 @@ function wake(): void {
   isAwake = true;
   setImmediate(() => {
     isAwake = false;
-    const next = waiting.shift();
+    const next = takeNext();
     try {
       if (next) perform(next);
       else look();
@@ -45,9 +51,19 @@ function wake(): void {
   });
 }
 
+/** The next message. Those about a domain whose files are being read wait: an answer would read them at once. */
+function takeNext(): ToWorker | undefined {
+  if (!looking || domains.get(looking.folder)?.isRead) return waiting.shift();
+  const { folder } = looking;
+  const at = waiting.findIndex((message) => message.type === 'cancel' || message.folder !== folder);
+  return at < 0 ? undefined : waiting.splice(at, 1)[0];
+}
+
 function perform(message: ToWorker): void {
   if (message.type === 'cancel') return;
   const { folder } = message;
+  const isQuestion = 'id' in message;
+  if (!isQuestion && looking?.folder === folder) looking = null;
   if (message.type === 'forget') {
     domains.delete(folder);
     stale.delete(folder);
@@ -98,15 +114,35 @@ function perform(message: ToWorker): void {
   }
 }
 
-/** Looks for the findings of one domain; what people do meanwhile comes before the next. */
+/** Looks for the findings of one domain for some time; what people do meanwhile comes before the rest. */
 function look(): void {
   const [folder] = stale;
   if (folder === undefined) return;
-  stale.delete(folder);
   const domain = domains.get(folder);
-  if (!domain) return;
-  tell({ type: 'found', folder, diagnostics: mostImportant(domain.findings(), folder) });
+  if (!domain) return void stale.delete(folder);
+  if (looking?.folder !== folder) looking = { folder, steps: domain.findingsInSteps() };
+  const found = findingsSoFar(folder, looking.steps);
+  if (!found) return;
+  tell({ type: 'found', folder, diagnostics: mostImportant(found, folder) });
   if (asked.has(folder)) tellUndescribed(folder, domain);
+}
+
+/** The findings of a domain; null where there is more to look for. */
+function findingsSoFar(folder: string, steps: Steps<readonly Diagnostic[]>): readonly Diagnostic[] | null {
+  let isOver = true;
+  try {
+    for (const end = performance.now() + turnMs; performance.now() < end; ) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+    isOver = false;
+    return null;
+  } finally {
+    if (isOver) {
+      looking = null;
+      stale.delete(folder);
+    }
+  }
 }
 
 function tellUndescribed(folder: string, domain: OpenDomain): void {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -85,6 +86,18 @@ it('finds what is wrong with a text that is typed, change by change, and with th
   tell({ type: 'touch', folder });
   expect(await codes()).toEqual(['task/unknown-persona']);
 });
+
+it('answers a question about another domain while thousands of tasks are read', async () => {
+  const task = String(desk['tasks/first.task.yaml']).trimEnd().replaceAll('\n', '\n  ');
+  const many = Array.from({ length: 4000 }, (_, at) => `- ${task.replace('id: cancel', `id: cancel-${at}`)}\n`);
+  const [large, small] = [folderOf({ ...desk, 'tasks/many.task.yaml': many.join('') }), folderOf(desk)];
+  tell({ type: 'touch', folder: large });
+  await setTimeout(100);
+  await ask(small, { type: 'symbols', query: '' });
+  // Nothing was found in the large domain before the answer.
+  const found = await next('found');
+  expect([found.folder, found.diagnostics.length]).toEqual([large, 1001]);
+}, 60_000);
 
 it('looks at many keystrokes together', async () => {
   const folder = folderOf(desk);

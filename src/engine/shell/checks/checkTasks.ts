@@ -22,11 +22,18 @@ import { checkGoal } from './checkUser.ts';
 import { checkValues } from './checkValues.ts';
 
 /** What tasks say against the rest of their domain, and against each other. */
-export function checkTasks(parts: Parts, bases: Bases, types: DomainTypes, known: KnownTools, note: Note): void {
+export function* checkTasks(
+  parts: Parts,
+  bases: Bases,
+  types: DomainTypes,
+  known: KnownTools,
+  note: Note,
+): Generator<void, void> {
   const inOrder = acceptedFirst(parts.tasks);
   checkDuplicates(inOrder, 'task', note);
-  checkContents(inOrder, note);
+  yield* checkContents(inOrder, note);
   for (const placed of parts.tasks) {
+    yield;
     checkTodo(placed, note);
     checkPersona(placed, parts, note);
     checkFacts(placed, note);
@@ -59,9 +66,10 @@ function checkTodo(placed: Placed<Task>, note: Note): void {
 const contents = new WeakMap<Task, string>();
 
 /** Two tasks with the same content under two names measure one thing twice; across splits they leak. */
-function checkContents(tasks: readonly Placed<Task>[], note: Note): void {
+function* checkContents(tasks: readonly Placed<Task>[], note: Note): Generator<void, void> {
   const first = new Map<string, Placed<Task>>();
   for (const placed of tasks) {
+    yield;
     const { split } = placed.value;
     const hash = remembered(contents, placed.value, () => {
       const { id: _, description: __, draft: ___, split: ____, ...content } = placed.value;

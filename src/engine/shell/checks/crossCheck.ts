@@ -24,15 +24,32 @@ import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
 
+/** Work in steps, which leaves others time between them: checking thousands of tasks takes seconds. */
+export type Steps<Result> = Generator<void, Result>;
+
+/** Takes all steps at once. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** Findings that need more than one file of the domain. */
-export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
+export function* crossCheck(
+  parts: Parts,
+  bases: Bases,
+  known: KnownTools,
+  folder: string,
+): Steps<readonly Diagnostic[]> {
   const { found, note } = notebook();
   const types = domainTypes(parts, bases, known);
+  yield;
   checkDomainFile(parts, types, known, note);
   checkRules(parts, types, known, note);
   checkPersonas(parts, note);
   checkSeats(parts, folder, note);
-  checkTasks(parts, bases, types, known, note);
+  yield* checkTasks(parts, bases, types, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
   checkSides(parts, known, note);
@@ -44,17 +61,20 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
  * that no task tries.
  * @param before what was found already: a wrong name would be found a second time, as what it makes wrong
  */
-export function checkSoundness(
+export function* checkSoundness(
   parts: Parts,
   bases: Bases,
   known: KnownTools,
   before: readonly Diagnostic[],
-): readonly Diagnostic[] {
+): Steps<readonly Diagnostic[]> {
   const { found, note } = notebook();
   for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkAmbient(parts, note);
   const errors = errorsOf(before);
-  for (const placed of tasksWithoutErrors(parts, errors)) checkGold(placed, parts, bases, known, note);
+  for (const placed of tasksWithoutErrors(parts, errors)) {
+    checkGold(placed, parts, bases, known, note);
+    yield;
+  }
   if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);
   return found;
 }

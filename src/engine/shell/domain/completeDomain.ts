@@ -2,7 +2,7 @@ import { describeSimulated } from '../../core/domain/simulatedTool.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import { checkServerTools } from '../checks/checkServerTools.ts';
 import { placeOfTool } from '../checks/checkSources.ts';
-import { checkSoundness, crossCheck } from '../checks/crossCheck.ts';
+import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
 import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
 import { withDraftsNamed } from '../load/drafts.ts';
 import { withoutFixesOfImports } from '../load/imported.ts';
@@ -20,16 +20,26 @@ export function completeDomain(
   loaded: LoadedDomain,
   codeTools: readonly Tool[],
   outsideTools: readonly Tool[] | null = [],
-  { soundness = true }: { readonly soundness?: boolean } = {},
+  options: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
+  return atOnce(completeDomainInSteps(loaded, codeTools, outsideTools, options));
+}
+
+/** Does the same in steps. */
+export function* completeDomainInSteps(
+  loaded: LoadedDomain,
+  codeTools: readonly Tool[],
+  outsideTools: readonly Tool[] | null,
+  { soundness = true }: { readonly soundness?: boolean } = {},
+): Steps<LoadedDomain> {
   const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
   const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
   const complete = outsideTools !== null || !hasOutsideTools(loaded);
   const { parts, world, folder } = loaded;
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
-  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
-  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  const found = [...parts.diagnostics, ...(yield* crossCheck(parts, world, known, folder))];
+  const unsound = soundness ? yield* checkSoundness(parts, world, known, found) : [];
   const everything = [
     ...found,
     ...unsound,

@@ -9,7 +9,7 @@ import type { SimulatedTool } from '../../core/domain/simulatedTool.ts';
 import { contentHash } from '../../core/values/hash.ts';
 import type { JsonObject } from '../../core/values/json.ts';
 import { agentFileProblems } from '../checks/checkSeats.ts';
-import { checkSoundness, crossCheck } from '../checks/crossCheck.ts';
+import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
 import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
 import { bindRules } from '../load/bindRules.ts';
 import { parseDatabase } from '../load/database.ts';
@@ -212,7 +212,12 @@ function loaded(
 }
 
 /** Adds what the files of a domain say against each other, as far as it is known without running its code. */
-export function checkFiles(loaded: LoadedDomain, { soundness = true }: LoadOptions = {}): LoadedDomain {
+export function checkFiles(loaded: LoadedDomain, options: LoadOptions = {}): LoadedDomain {
+  return atOnce(checkFilesInSteps(loaded, options));
+}
+
+/** Does the same in steps. */
+export function* checkFilesInSteps(loaded: LoadedDomain, { soundness = true }: LoadOptions = {}): Steps<LoadedDomain> {
   const { folder, parts, world, file } = loaded;
   const known = {
     names: new Set(parts.scan.tools.keys()),
@@ -220,8 +225,8 @@ export function checkFiles(loaded: LoadedDomain, { soundness = true }: LoadOptio
     tools: new Map(),
     declared: parts.scan.declared,
   };
-  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
-  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  const found = [...parts.diagnostics, ...(yield* crossCheck(parts, world, known, folder))];
+  const unsound = soundness ? yield* checkSoundness(parts, world, known, found) : [];
   return {
     ...loaded,
     diagnostics: withoutFixesOfImports(sortDiagnostics(withDraftsNamed([...found, ...unsound], parts)), parts),

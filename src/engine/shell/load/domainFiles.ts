@@ -1,11 +1,13 @@
-import { basename, join, sep } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { type DomainFile, domainFileSchema } from '../../core/domain/domain.ts';
 import type { personaSchema } from '../../core/domain/persona.ts';
 import { type SimulatedTool, simulatedToolSchema } from '../../core/domain/simulatedTool.ts';
 import { type Task, taskSchema } from '../../core/domain/task.ts';
 import { type Diagnostic, type Location, startOf } from '../files/diagnostic.ts';
-import { type Items, type Placed, parseFolder, parseItems } from '../source/items.ts';
+import { partsOf } from '../source/fileParts.ts';
+import { type Items, namesIn, type Placed, parseFolder, parseItems } from '../source/items.ts';
 import { type FileKind, inside, type Overlay, readSource, type Source } from '../source/source.ts';
+import { taskLocation } from './locations.ts';
 
 /** What the files of a domain are read with. Findings are added to `diagnostics`. */
 export type Reader = {
@@ -114,7 +116,42 @@ export function readFolder<T>(
 }
 
 export const readTasks = (reader: Reader, isThere = true): Items<Task> =>
-  readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
+  readFolder<Task>(reader, 'tasks', taskSuffix, 'task', taskSchema, isThere);
+
+const taskSuffix = '.task.yaml';
+const taskKind = { kind: 'task', schema: 'task', item: taskSchema } as const;
+
+/**
+ * Reads the tasks of a domain in steps of at most a few milliseconds, and works out where they are. Whatever then reads
+ * the domain finds them read. Each step gives the tasks that it has read. Nothing is reported: reading the domain does.
+ */
+export function* readTasksAhead(folder: string, overlay?: Overlay): Generator<readonly Task[], void> {
+  const root = resolve(folder);
+  const { file, source } = readDomainFile(root, overlay, []);
+  const target = source && inside(root, file.value.tasks);
+  for (const name of (target && namesIfReadable(target, overlay)) ?? []) {
+    if (target === null || !name.endsWith(taskSuffix)) continue;
+    const read = readSource(join(target, name), 'task', overlay, undefined, root);
+    if (!('source' in read)) continue;
+    for (const part of partsOf(read.source)) yield parseItems(part.source, taskKind).items.map(({ value }) => value);
+    const { items } = parseItems(read.source, taskKind);
+    for (let from = 0; from < items.length; from += placedAtOnce) {
+      for (const item of items.slice(from, from + placedAtOnce)) taskLocation(item);
+      yield [];
+    }
+  }
+}
+
+/** Working out where the parts of this many tasks are takes a few milliseconds. */
+const placedAtOnce = 100;
+
+function namesIfReadable(folder: string, overlay?: Overlay): readonly string[] | null | undefined {
+  try {
+    return namesIn(folder, overlay);
+  } catch {
+    return null;
+  }
+}
 
 /** The simulated tools; a domain needs none, and no folder for them. */
 export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {

@@ -6,7 +6,7 @@ import { type FilePart, findingInFile, partsOf, placeInFile } from './fileParts.
 import { describeIssues } from './issue.ts';
 import type { SchemaName } from './schemas.ts';
 import { type FileKind, type Overlay, readSource, remembered, type Source, unreadable } from './source.ts';
-import { type Places, parseYaml } from './yaml.ts';
+import { type Places, readYaml } from './yaml.ts';
 
 /** A checked value and where it stands: `path` leads to it from the root of its file. */
 export type Placed<T> = {
@@ -100,7 +100,7 @@ function itemInFile<T>(item: Placed<T>, part: FilePart, index: number): Placed<T
 }
 
 function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }: ItemKind<T>): Items<T> {
-  const { value: root, places, problem, warnings } = parseYaml(source, kind);
+  const { value: root, places, problem, warnings } = readYaml(source, kind);
   if (problem) return { items: [], diagnostics: [problem], sources: [source] };
   const fail = (code: string, message: string, hint: string): Items<T> => ({
     items: [],
@@ -164,13 +164,10 @@ export function parseFolder<T>(
     diagnostics: [],
     sources: [],
   };
-  let names: readonly string[] | null;
+  let names: readonly string[] | null | undefined;
   try {
-    const stat = statSync(folder, { throwIfNoEntry: false });
-    const unsaved = unsavedIn(folder, overlay);
-    if (!stat && unsaved.length === 0) return { ...all, found: false };
-    const onDisk = stat?.isDirectory() ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-    names = stat?.isDirectory() === false ? null : [...new Set([...onDisk, ...unsaved])].toSorted();
+    names = namesIn(folder, overlay);
+    if (names === undefined) return { ...all, found: false };
   } catch (error) {
     return { ...all, diagnostics: [unreadable(startOf(folder), of.kind, folder, error)], found: true };
   }
@@ -199,6 +196,15 @@ export function parseFolder<T>(
     all.sources.push(...parsed.sources);
   }
   return { ...all, found: true };
+}
+
+/** Returns the paths of the files in a folder, in order; undefined without the folder, null where a file is in its place. */
+export function namesIn(folder: string, overlay?: Overlay): readonly string[] | null | undefined {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  const unsaved = unsavedIn(folder, overlay);
+  if (!stat && unsaved.length === 0) return undefined;
+  const onDisk = stat?.isDirectory() ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+  return stat?.isDirectory() === false ? null : [...new Set([...onDisk, ...unsaved])].toSorted();
 }
 
 /** Names of files in a folder that stand only in an editor yet. */
