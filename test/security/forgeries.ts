@@ -3,7 +3,12 @@ import { type LoadedDomain, loadDomain } from '../../src/engine/shell/domain/loa
 import { laneSeats, type Outside } from '../../src/engine/shell/outside.ts';
 import { settingOf } from '../../src/engine/shell/replay.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
-import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';
+import {
+  openSupervisor,
+  type RolloutClosed,
+  type Supervisor,
+  type SupervisorOptions,
+} from '../../src/engine/shell/supervisor.ts';
 import { domain, toolsHead } from '../engine/shell/faults/scene.ts';
 import { approveDomain } from '../support/approval.ts';
 
@@ -11,24 +16,36 @@ import { approveDomain } from '../support/approval.ts';
 export const say = (line: string) => `writeSync(3, ${line} + '\\n');`;
 
 /** A tool that attacks when it is called. The gold action paints the chair; the agent calls the attack instead. */
-const tools = (attack: string) => `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs');
+const tools = (
+  attack: string,
+  limitMs: number,
+) => `${toolsHead}const { writeSync } = process.getBuiltinModule('node:fs');
 export const paint = tool({ description: 'Paint.', effect: 'write', input, run: (_, { db }) => { db.chairs.A1.colour = 'red'; } });
-export const attack = tool({ description: 'Attack.', effect: 'read', input, run: () => { ${attack}; return 'ok'; } });
+export const attack = tool({ description: 'Attack.', effect: 'read', timeoutMs: ${limitMs}, input, run: () => { ${attack}; return 'ok'; } });
 `;
 
-const tasks = `- id: paint
+const tasks = (calls: number) => `- id: paint
   persona: plain
   user: { goal: Paint., opening: Paint the chair. }
   actions: [{ tool: paint, arguments: {} }]
-  script: [[{ tool: attack, arguments: {} }], All is done.]
+  script: [${'[{ tool: attack, arguments: {} }], '.repeat(calls)}All is done.]
 `;
 
 type Played = { readonly closed: RolloutClosed; readonly asked: number };
 
 /** Plays a rollout in which a tool runs this code. */
-export async function play(attack: string, agent: 'scripted' | 'human' = 'scripted'): Promise<Played> {
-  const loaded = loadDomain(approveDomain(domain([], { 'tools.ts': tools(attack), 'tasks/all.task.yaml': tasks })));
-  const supervisor = await openSupervisor(loaded);
+export async function play(
+  attack: string,
+  agent: 'scripted' | 'human' = 'scripted',
+  { limitMs = 10_000, calls = 1, ...options }: SupervisorOptions & { readonly limitMs?: number; calls?: number } = {},
+): Promise<Played> {
+  const files = {
+    'domain.yaml': `name: chairs\ntoolTimeoutMs: ${limitMs}\n`,
+    'tools.ts': tools(attack, limitMs),
+    'tasks/all.task.yaml': tasks(calls),
+  };
+  const loaded = loadDomain(approveDomain(domain([], files)));
+  const supervisor = await openSupervisor(loaded, options);
   try {
     return await playIn(supervisor, loaded, agent);
   } finally {

@@ -4,6 +4,7 @@ import type { Failure } from '../core/events/event.ts';
 import type { JsonObject } from '../core/values/json.ts';
 import { completeDomain, type LoadedDomain } from './domain/loadDomain.ts';
 import { Fault } from './files/fault.ts';
+import { LaneClock } from './laneClock.ts';
 import type { GoldCache } from './lanes/checkedRollout.ts';
 import type { FromInspector, FromLane } from './lanes/laneMessage.ts';
 import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lanes/laneProcess.ts';
@@ -30,6 +31,8 @@ export type Lane<Rollout> = {
   state: 'loading' | 'described' | 'prepared';
   /** How long something is due from it that did not come, in ms. Set to 0 with each word that is accepted. */
   silentMs: number;
+  /** How long its code can have run. */
+  readonly clock: LaneClock;
 };
 
 /** What a lane says once it is prepared. */
@@ -91,6 +94,11 @@ export class Lanes<Rollout> {
     await Promise.all(Array.from({ length: count }, () => this.#start().prepared));
   }
 
+  /** The longest time limit that code of the domain has, in ms. */
+  get longestLimitMs(): number {
+    return Math.max(this.#static.file.toolTimeoutMs, ...this.domain.tools.map(({ timeoutMs }) => timeoutMs));
+  }
+
   leastBusy(): Lane<Rollout> {
     const [lane] = this.#lanes.toSorted((a, b) => a.rollouts.size - b.rollouts.size);
     if (!lane) throw new Error(this.#closed ? 'The supervisor is closed.' : 'No lane is running.');
@@ -122,9 +130,11 @@ export class Lanes<Rollout> {
     const { isDue, silenceMs = longestSilenceMs } = this.#options;
     for (const lane of this.#lanes.filter(({ state }) => state === 'prepared')) {
       const [culprit = null] = [...lane.rollouts].find(([, rollout]) => isDue(rollout)) ?? [];
+      lane.clock.look();
+      lane.clock.keep(lane.rollouts);
+      for (const [id, rollout] of lane.rollouts) if (lane.process.isInspected || !isDue(rollout)) lane.clock.rest(id);
       lane.silentMs = culprit === null || lane.process.isInspected ? 0 : lane.silentMs + lookMs;
-      const limits = [this.#static.file.toolTimeoutMs, ...this.domain.tools.map(({ timeoutMs }) => timeoutMs)];
-      const limitMs = silenceMs + Math.max(...limits);
+      const limitMs = silenceMs + this.longestLimitMs;
       if (lane.silentMs > limitMs) this.#end(lane, { failure: silentFailure(limitMs), culprit });
     }
   }
@@ -143,6 +153,7 @@ export class Lanes<Rollout> {
       prepared: promise,
       state: 'loading',
       silentMs: 0,
+      clock: new LaneClock(),
       process: startLane(
         {
           folder,

@@ -111,7 +111,12 @@ export type SupervisorOptions = {
   readonly loadMs?: number | undefined;
   /** How long its process may say nothing of a rollout, in ms, beside the longest time limit of a tool. */
   readonly silenceMs?: number | undefined;
+  /** How long its code may run beyond its time limit by the clock of this process, in ms; two seconds by default. */
+  readonly graceMs?: number | undefined;
 };
+
+/** A call is ended at its limit. What is beyond it is the time of the lane's own work and of a busy machine. */
+const longestGraceMs = 2000;
 
 /** How long events may wait that nothing outside depends on. */
 const writeEveryMs = 50;
@@ -303,6 +308,7 @@ class Supervision implements Supervisor {
         ...(reads ? { reads } : {}),
         ...(live.request.wantsGold ? { wantsGold: true } : {}),
       };
+      lane.clock.rest(live.id);
       lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
       live.isStarted = true;
       for (let step = 0; step < live.steps; step += 1) lane.process.send({ type: 'step', rollout: live.id });
@@ -329,15 +335,19 @@ class Supervision implements Supervisor {
 
   #follow(lane: Lane<Live>, live: Live, check: CheckedRollout, message: Exclude<LaneWord, { type: 'log' }>): void {
     switch (message.type) {
-      case 'events':
-        this.#acceptAll(live, check, message.events);
+      case 'events': {
+        const ranMs = lane.clock.heard(live.id, check.limitMs !== null);
+        const limitMs = this.#acceptAll(live, check, message.events);
+        if (limitMs !== null) this.#throwIfLate(lane, ranMs, limitMs);
         return;
+      }
       case 'reads':
         if (!live.request.reads || message.n !== check.next)
           throw new ForgedMessage(`it said what event ${message.n} read, which nothing waits for`);
         live.record.noteReads(message.n, message.reads);
         return;
       case 'question': {
+        lane.clock.heard(live.id, false);
         const asked = check.ask(message.about);
         if (!this.#answerRecorded(lane, live, check, message)) void this.#answer(lane, live, check, message, asked);
         return;
@@ -356,14 +366,33 @@ class Supervision implements Supervisor {
     }
   }
 
-  /** Keeps what was accepted also where a later event of the same batch is not. */
-  #acceptAll(live: Live, check: CheckedRollout, events: readonly ClaimedEvent[]): void {
+  /**
+   * Keeps what was accepted also where a later event of the same batch is not.
+   * @returns the longest time limit of the code that ended with these events, in ms; null where none did
+   */
+  #acceptAll(live: Live, check: CheckedRollout, events: readonly ClaimedEvent[]): number | null {
     const accepted: LaneEvent[] = [];
+    let limitMs: number | null = null;
     try {
-      for (const event of events) accepted.push(check.accept(event));
+      for (const event of events) {
+        if (isOfCode(event)) limitMs = Math.max(limitMs ?? 0, check.limitMs ?? 0) || null;
+        accepted.push(check.accept(event));
+      }
+      return limitMs;
     } finally {
       if (accepted.length > 0) this.#keep(live, accepted);
     }
+  }
+
+  /**
+   * A lane whose code runs longer than its time limit is ended, so one that says something afterwards has changed what it
+   * says of that limit. Of several rollouts nobody knows whose code ran: the longest limit counts.
+   */
+  #throwIfLate(lane: Lane<Live>, ranMs: number, limitMs: number): void {
+    const { graceMs = longestGraceMs } = this.#options;
+    const limit = lane.rollouts.size > 1 ? this.#lanes.longestLimitMs : limitMs;
+    if (ranMs > limit + graceMs)
+      throw new ForgedMessage(`it ran for ${Math.round(ranMs)} ms, and its time limit is ${limit} ms`);
   }
 
   /** Recorded states of sources stand for the sources: nothing is started. */
@@ -505,8 +534,9 @@ class Supervision implements Supervisor {
         this.#giveUp(live, new Fault(failure));
         continue;
       }
-      const isCulprit = live.id === culprit || (culprit === null && orphans.length === 1);
-      if (live.check && (isForged || (isCulprit && live.check.next > 0))) {
+      // A rollout that is named would do the same again. One that was alone may have had nothing to do with it.
+      const isAlone = culprit === null && orphans.length === 1 && (live.check?.next ?? 0) > 0;
+      if (live.check && (isForged || isAlone || live.id === culprit)) {
         live.lane = null;
         // The supervisor's own verdicts stay valid, whatever the lane does after them.
         live.ending ??= [...live.check.fail(failure)];
@@ -553,6 +583,9 @@ class Supervision implements Supervisor {
 function isDue({ isStarted, ending, check, request: { pace = 'run' }, steps }: Live): boolean {
   return isStarted && !ending && check !== null && !check.isAsking && (pace === 'run' || steps > 0);
 }
+
+/** Whether an event says what code of the domain came to. */
+const isOfCode = ({ type }: ClaimedEvent) => type === 'toolReturned' || type === 'worldSynced';
 
 function crashFailure(message: string): Failure {
   return {

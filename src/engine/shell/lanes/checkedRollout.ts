@@ -138,6 +138,16 @@ export class CheckedRollout {
     return this.#asking !== null;
   }
 
+  /** The time limit of the domain's code that runs at this event, in ms; null where none of it does. */
+  get limitMs(): number | null {
+    const { domain } = this.#options.setting;
+    const effect = this.#effect;
+    if (effect?.type === 'sync') return domain.file.toolTimeoutMs;
+    if (effect?.type !== 'finishCall') return null;
+    const tool = calledTool(domain, effect.call.name, effect.by);
+    return tool?.source.type === 'code' ? tool.timeoutMs : null;
+  }
+
   /** Whether the reward is there. */
   get isClosed(): boolean {
     return this.#state?.phase.type === 'closed';

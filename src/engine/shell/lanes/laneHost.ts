@@ -70,6 +70,9 @@ const turnMs = 20;
 /** Bytes of events that wait at most. */
 const flushAt = 64 * 1024;
 
+/** How long events wait at most while others follow, in ms: the supervisor sees by them how long a call took. */
+const flushMs = 100;
+
 /** Folds the rollouts that the supervisor starts, many at once: the one driver loop, domain code, model-free seats. */
 export class LaneHost {
   readonly #options: HostOptions;
@@ -87,6 +90,8 @@ export class LaneHost {
   readonly #golds = new WeakMap<Gold, number>();
   #nextGold = 1;
   #isFlushPlanned = false;
+  /** Since when the first of the events waits that wait. */
+  #waitingSince = 0;
   /** The rollout whose domain code is running, for the log. */
   running: number | null = null;
 
@@ -198,7 +203,11 @@ export class LaneHost {
       const now = performance.now();
       if (n >= known) {
         if (event.type === 'toolReturned') this.#sayReads(served, n);
+        if (writer.size === 0) this.#waitingSince = now;
         writer.event(rollout, Math.round((now - before) * 1000) / 1000, claimText(n, event));
+        // A reply took long outside of the lane.
+        const isLong = now - before > flushMs && !event.type.endsWith('Replied');
+        if (isLong || now - this.#waitingSince > flushMs) writer.flush();
         this.#planFlush();
       }
       before = now;

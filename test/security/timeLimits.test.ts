@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { play } from './forgeries.ts';
+
+// Code of a domain that keeps its time limit from ending it. The process that scores has a clock of its own.
+
+const limits = { limitMs: 200, graceMs: 300 };
+const keepBusy = (code: string) => `const until = Date.now() + 1000; while (Date.now() < until) { ${code} }`;
+/** Timers without the one that ends a call. */
+const withoutLimit = `const later = setTimeout; globalThis.setTimeout = (run, ms, ...more) => ms === ${limits.limitMs} ? {} : later(run, ms, ...more);`;
+const mark = (offset: number, value: number | string) => `(() => {
+  const bytes = Buffer.alloc(4); bytes.writeUInt32LE(${value}); writeSync(4, bytes, 0, 4, ${offset}); })();`;
+
+const late = {
+  code: 'lane/forged',
+  message: expect.stringMatching(/it ran for \d+ ms, and its time limit is 200 ms$/),
+};
+
+const silent = {
+  code: 'lane/silent',
+  message: expect.stringContaining('has kept its process from going on for'),
+};
+
+test.each([
+  ['names a longer limit in its marker', mark(12, 60_000) + keepBusy(''), late],
+  ['says in its marker that no call is under way', mark(0, 0) + keepBusy(''), late],
+  ['says so again and again, and prints', keepBusy(`${mark(0, 0)} console.log('busy');`), late],
+  [
+    'replaces the timers of its process',
+    `${withoutLimit} return new Promise((resolve) => later(() => resolve('ok'), 1000))`,
+    late,
+  ],
+  ['never comes back, without timers', `${withoutLimit} return new Promise(() => undefined)`, silent],
+  ['says so and never comes back', `for (;;) { ${mark(0, 0)} ${mark(28, 'Date.now() >>> 0')} }`, silent],
+])('code that %s ends its rollout without a reward', async (_, attack, failure) => {
+  const { closed } = await play(attack, 'scripted', { ...limits, silenceMs: failure === silent ? 300 : 10_000 });
+  expect(closed).toMatchObject({ reward: null, failure: { who: 'environment', ...failure } });
+});
+
+test('calls that together take longer than the limit of each count', async () => {
+  const busy = `const until = Date.now() + 150; while (Date.now() < until) {}`;
+  const { closed } = await play(busy, 'scripted', { ...limits, graceMs: 1000, calls: 12 });
+  expect(closed).toMatchObject({ reward: 0, failure: null });
+  expect(closed.arrived.filter(({ type }) => type === 'toolReturned')).toHaveLength(12);
+});
