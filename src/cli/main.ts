@@ -51,9 +51,11 @@ async function consented(command: Command, argv: readonly string[], io: Io): Pro
   } catch (error) {
     const asked = consentFor(error);
     if (asked === null || !io.interactive || argv.includes('--json')) throw error;
-    const answer = await io.readLine(`${asked.question} [y/N] `, io.signal);
-    if (!/^y(es)?$/i.test(answer.trim())) throw error;
-    asked.remember(io.environment);
+    const { question, more } = asked;
+    const answer = (await io.readLine(`${question} [y/N${more ? `/${more.answer}` : ''}] `, io.signal)).trim();
+    if (/^y(es)?$/i.test(answer)) asked.remember(io.environment);
+    else if (more && answer.toLowerCase() === more.answer) more.remember(io.environment);
+    else throw error;
     return consented(command, asked.option === undefined ? argv : [...argv, asked.option], io);
   }
 }
@@ -62,6 +64,8 @@ type Consent = {
   readonly question: string;
   /** Keeps the consent for the rest of this process or longer. */
   readonly remember: (environment: NodeJS.ProcessEnv) => void;
+  /** An answer that consents to more. */
+  readonly more?: { readonly answer: string; readonly remember: Consent['remember'] } | undefined;
   /** The option that gives the consent to this one command. */
   readonly option?: '--yes';
 };
@@ -80,11 +84,21 @@ function consentFor(error: unknown): Consent | null {
     return { question: `${maskingLimits}. Import?`, remember: () => undefined, option: '--yes' };
   if (error instanceof ApprovalQuestion) {
     const { approval } = error;
-    const { name, path, effects, sandbox } = approval;
-    const list = effects.map((each) => `  ${each}\n`).join('');
+    const { name, path, effects, sandbox, edited } = approval;
+    const list = [...effects.map((each) => `  ${each}`), ...(sandbox ? [sandbox] : [])];
+    if (edited)
+      list.push(
+        `You are asked again when ${edited.files} changes. If you write it yourself, answer "edits": then you are not, whoever changes it.`,
+      );
     return {
-      question: `"${name}" (${visible(path)}) does this outside of the sandbox:\n${list}${sandbox ? `${sandbox}\n` : ''}Approve it?`,
+      question: `"${name}" (${visible(path)}) does this outside of the sandbox:\n${list.join('\n')}\nApprove it?`,
       remember: (environment) => rememberApproval(approval, environment),
+      more: edited
+        ? {
+            answer: 'edits',
+            remember: (environment) => rememberApproval({ ...approval, ...edited }, environment),
+          }
+        : undefined,
     };
   }
   return null;

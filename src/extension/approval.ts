@@ -14,21 +14,26 @@ const declined = new Set<string>();
  */
 export async function askForApproval(approval: engine.Approval): Promise<boolean> {
   if (declined.has(approval.hash)) return false;
-  const { name, path, effects, sandbox } = approval;
-  const approve = 'Approve';
+  const { name, path, effects, sandbox, edited } = approval;
+  const [approve, approveEdits] = ['Approve', 'Approve with Later Edits'];
   const message = `Approve what "${name}" does outside of the sandbox?`;
   const list = [...effects.map((each) => `• ${each}`), ...(sandbox ? ['', sandbox] : [])];
   const { visible } = await import('../engine/shell/approvals/effects.ts');
-  const detail = [...list, '', `${visible(path)}. You are asked again when this changes.`].join('\n');
-  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, approve);
-  if (chosen !== approve) {
+  const when = edited ? `this or ${edited.files} changes` : 'this changes';
+  const own = edited
+    ? [`If you write ${edited.files} yourself, choose "${approveEdits}": then you are not, whoever changes it.`]
+    : [];
+  const detail = [...list, '', `${visible(path)}. You are asked again when ${when}.`, ...own].join('\n');
+  const choices = edited ? [approve, approveEdits] : [approve];
+  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, ...choices);
+  if (chosen === undefined || !choices.includes(chosen)) {
     declined.add(approval.hash);
     const later = 'Choose "Rehearsal: Approve Domain…" to approve it later.';
     void vscode.window.showInformationMessage(`Nothing of "${name}" was started. ${later}`);
     return false;
   }
   const { rememberApproval } = await import('../engine/shell/approvals/approvals.ts');
-  rememberApproval(approval, process.env);
+  rememberApproval(chosen === approveEdits && edited ? { ...approval, ...edited } : approval, process.env);
   return true;
 }
 

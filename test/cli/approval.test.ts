@@ -1,5 +1,14 @@
 import { once } from 'node:events';
-import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -317,6 +326,48 @@ describe('a program that an approved command names', () => {
     writeFileSync(path, 'two');
     expect(asked() !== null).toBe(isAsked);
   });
+
+  test.each([
+    ['the script of an interpreter', `{ command: ${node}, args: [server.mjs] }`, 'server.mjs', false],
+    ['a program in the folder', '{ command: ./server }', 'server', false],
+    [
+      'a package that was installed there',
+      `{ command: ${node}, args: [node_modules/a/server.mjs] }`,
+      'node_modules/a/server.mjs',
+      null,
+    ],
+    ['a link that leads out', `{ command: ${node}, args: [server.mjs] }`, '../outside/server.mjs', null],
+  ])('of the person who writes it can change: %s', (_what, server, file, isAsked) => {
+    const folder = join(temporaryFolder('own-program'), 'domain');
+    const path = join(folder, file);
+    for (const each of [folder, dirname(path)]) mkdirSync(each, { recursive: true });
+    writeFileSync(join(folder, 'domain.yaml'), command(server));
+    writeFileSync(path, 'one', { mode: 0o755 });
+    if (file.startsWith('..')) symlinkSync(path, join(folder, 'server.mjs'));
+    const asked = () => approvalFor(effectsIn(folder) as Effects);
+    const first = asked() as Approval;
+    if (isAsked === null) return expect(first.edited).toBeNull();
+    expect(first.edited?.files).toBe(file);
+    rememberApproval({ ...first, ...first.edited }, process.env);
+    writeFileSync(path, 'two');
+    expect(asked()).toBeNull();
+    writeFileSync(join(folder, 'domain.yaml'), command(server.replace('{', '{ env: { A: "1" },')));
+    expect(asked()).not.toBeNull();
+  });
+});
+
+test.each([
+  ['y', 1],
+  ['edits', 0],
+])('who answers %j at a terminal is asked %i times after the next edit of a server', async (answer, times) => {
+  const folder = temporaryFolder('own-server');
+  writeFileSync(join(folder, 'domain.yaml'), 'name: x\nmcpServers:\n  shop: { command: ./server.sh }\n');
+  const edit = (text: string) => writeFileSync(join(folder, 'server.sh'), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  edit('exit 1');
+  const { asked } = await rehearsal(['tools', folder], [answer]);
+  expect(asked).toEqual([expect.stringContaining('when server.sh changes')]);
+  edit('exit 2');
+  expect((await rehearsal(['tools', folder], ['n'])).asked).toHaveLength(times);
 });
 
 test("a task's arguments of a server of a template need approval, also when the file changes while the domain is open", async () => {

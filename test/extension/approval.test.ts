@@ -98,6 +98,22 @@ inFullSuite('a command of the command line asks, and is run again once it is app
   expect(editor.asked).toHaveLength(1);
 });
 
+test('who writes a server and approves it with later edits is not asked again when it changes', async () => {
+  const folder = temporaryFolder('own-server');
+  writeFileSync(join(folder, 'domain.yaml'), 'name: x\nmcpServers:\n  shop: { command: ./server.sh }\n');
+  const edit = (text: string) => writeFileSync(join(folder, 'server.sh'), text, { mode: 0o755 });
+  const launch = () => askForLaunch({ type: 'rehearsal', name: 'x', request: 'launch', domain: folder });
+  for (const [at, answer] of ['Approve', 'Approve with Later Edits'].entries()) {
+    edit(`exit ${at}`);
+    editor.answer = answer;
+    await launch();
+    expect(editor.asked[at]?.detail).toContain('You are asked again when this or server.sh changes.');
+  }
+  edit('exit 2');
+  await launch();
+  expect(editor.asked).toHaveLength(2);
+});
+
 test('a launch asks for the agent that it names', async () => {
   const domain = withServer();
   writeFileSync(join(domain, 'own.agent.yaml'), `command: ./own-${domain.slice(-6)}\n`);

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { contentHash } from '../../core/values/hash.ts';
 import { Fault } from '../files/fault.ts';
 import { readConsents, rememberConsent } from '../keys/consents.ts';
 import { findSandbox } from '../processes/sandbox.ts';
 import { describeEffects, type Effects, hashOfCode, hashOfEffects, unconfined, visible } from './effects.ts';
-import { hashOfPrograms } from './programFiles.ts';
+import { hashOfPrograms, ownPrograms } from './programFiles.ts';
 import { isShipped } from './shippedDomains.ts';
 
 /** Environment variable with the hashes that a person approved for this process and those that it starts. */
@@ -21,12 +21,21 @@ export type Approval = {
   readonly hash: string;
   /** Of the effects and the programs that they name: what is remembered for this place, whose other code may change. */
   readonly remembered: string;
+  /** The same whatever the person's own program files become; null where the effects name none. */
+  readonly edited: EditedApproval | null;
   /** A line for each effect. */
   readonly effects: readonly string[];
   /** Why there is no sandbox and what gives one, where code would run without; else null. */
   readonly sandbox: string | null;
   /** How the same is done without the effects, after "or"; null where it is not. */
   readonly without: string | null;
+};
+
+/** What a person approves who writes a program of their own in this folder, and does not want to be asked at each edit. */
+type EditedApproval = {
+  /** The program files in the folder, in one line. */
+  readonly files: string;
+  readonly remembered: string;
 };
 
 /**
@@ -39,14 +48,19 @@ export function approvalFor(effects: Effects, environment: NodeJS.ProcessEnv = p
   // Who approved it without a sandbox approved it with one.
   const approving = [effects, { ...effects, effects: [...effects.effects, unconfined] }];
   const consents = readConsents('approved.txt', environment);
-  const isRemembered = approving.some((each) => consents.includes(consentTo(rememberedHash(each), path)));
+  const isRemembered = approving.some((each) =>
+    [rememberedHash(each), editedApproval(each)?.remembered].some(
+      (hash) => hash !== undefined && consents.includes(consentTo(hash, path)),
+    ),
+  );
   if (isRemembered || isShipped(effects)) return null;
   const given = hashesIn(environment);
   if (given.length > 0 && approving.some((each) => given.includes(approvalHash(each)))) return null;
   const remembered = rememberedHash(effects);
   const sandbox = effects.effects.some(({ type }) => type === 'unconfined') ? noSandbox() : null;
   const name = nameOf(effects);
-  return { name, path, hash: approvalHash(effects), remembered, effects: describeEffects(effects), sandbox, without };
+  const [hash, edited] = [approvalHash(effects), editedApproval(effects)];
+  return { name, path, hash, remembered, edited, effects: describeEffects(effects), sandbox, without };
 }
 
 /** Characters of a name that are shown: a longer one could push the list out of sight. */
@@ -77,6 +91,19 @@ export function approvalHash(effects: Effects, absent: ReadonlySet<string> = new
 function rememberedHash(effects: Effects): string {
   const [own, programs] = [hashOfEffects(effects), hashOfPrograms(effects)];
   return programs === null ? own : contentHash([own, programs]);
+}
+
+/** Leaves the program files of the folder out of the hash. Others, such as those of packages, still count. */
+function editedApproval(effects: Effects): EditedApproval | null {
+  const own = effects.effects.length > 0 ? ownPrograms(effects) : [];
+  if (own.length === 0) return null;
+  const { path } = effects;
+  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
+  const others = hashOfPrograms(effects, (file) => !own.includes(file));
+  return {
+    files: own.map((file) => visible(relative(folder, file))).join(', '),
+    remembered: contentHash([hashOfEffects(effects), others, 'own programs may change']),
+  };
 }
 
 /** Throws an `ApprovalQuestion` unless these effects are approved. */

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { contentHash } from '../../core/values/hash.ts';
-import { digestOfBounded, fileLimits } from '../files/boundedFile.ts';
+import { digestOfBounded, fileLimits, isWithin } from '../files/boundedFile.ts';
 import type { Effects } from './effects.ts';
 
 /** What interpreters add to the name of a program: `node server`, `python -m desk.server`. */
@@ -11,18 +11,36 @@ const endings = ['', '.js', '.mjs', '.cjs', '.ts', '.py', '/index.js', '/__main_
 const program =
   /(?:\.(?:[cm]?[jt]sx?|pyw?|sh|bash|zsh|fish|rb|pl|php|lua|ps1|bat|cmd|exe|jar|wasm|so|dll)|\/package\.json)$/i;
 
+type Named = Pick<Effects, 'path' | 'effects'>;
+
 /**
  * Returns the hash of the program files that the commands of effects name; null where they name none. What is found by
  * `PATH`, what a package runner such as npx loads, and what these files import is not among it.
+ * @param isMeant tells the files that count
  */
-export function hashOfPrograms({ path, effects }: Pick<Effects, 'path' | 'effects'>): string | null {
-  const root = isFolder(path) ? path : dirname(path);
-  const files = effects.flatMap((effect) => {
+export function hashOfPrograms(named: Named, isMeant: (file: string) => boolean = () => true): string | null {
+  const files = programsOf(named).filter(isMeant);
+  return files.length > 0 ? contentHash(files.toSorted().map((file) => [file, digestOf(file)])) : null;
+}
+
+/** Returns the program files that can be the person's own: in the folder, and not in a package that was installed there. */
+export function ownPrograms(named: Named): readonly string[] {
+  return programsOf(named).filter((file) => {
+    const [root, real] = [realpathSync(rootOf(named)), realpathSync(file)];
+    return isWithin(root, real) && !relative(root, real).split(sep).includes('node_modules');
+  });
+}
+
+const rootOf = ({ path }: Named) => (isFolder(path) ? path : dirname(path));
+
+function programsOf(named: Named): readonly string[] {
+  const root = rootOf(named);
+  const files = named.effects.flatMap((effect) => {
     if (effect.type === 'interpreter') return programsIn([effect.command], root, root);
     if (effect.type !== 'command') return [];
     return programsIn([effect.command, ...effect.args], root, inFolder(effect.cwd ?? '.', root, root));
   });
-  return files.length > 0 ? contentHash(files.toSorted().map((file) => [file, digestOf(file)])) : null;
+  return [...new Set(files)];
 }
 
 function programsIn([command = '', ...args]: readonly string[], root: string, cwd: string): readonly string[] {
