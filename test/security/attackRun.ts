@@ -115,6 +115,7 @@ async function prepare(
   writeFileSync(join(outside, token), '');
   writeFileSync(join(outside, 'secret.js'), `export const text = '${token}';\n`);
   const database = join(outside, 'data.db');
+  if (code.includes('PackageJSON')) writeFileSync(join(outside, 'package.json'), '{}\n');
   if (code.includes('scene.database'))
     new DatabaseSync(database).exec(`create table t (x); insert into t values ('${token}')`);
   const net = /scene\W+(?:tcp|udp|socket|abstract)/.test(code) ? await listen(token, outside) : null;

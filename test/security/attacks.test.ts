@@ -46,7 +46,7 @@ describe.each(columns)('%s', (column) => {
   describe.runIf(isPossible && isLinux)('the attack', () => {
     test.each(named(attacks))('%s', async (_, attack) => {
       const { isReached, text } = await observed(attack, mode, attacks);
-      note(column, [attack.language, attack.name], text);
+      note(column, [attack.language, attack.name], isReached ? text : 'holds');
       expect(isReached, text).toBe(mode === 'flags' && !attack.holdsWithout);
     });
   });

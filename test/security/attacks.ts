@@ -106,6 +106,10 @@ const typeScript: readonly Attack[] = [
     ['read a file by its URL', `${fs} return fs.readFileSync(new URL('file://' + scene.secret));`],
     ['read a file as a blob', `${fs} return await (await fs.openAsBlob(scene.secret)).text();`],
     ['read a file by Module._load', `${internal} return Module._load('fs').readFileSync(scene.secret);`],
+    [
+      'read a file as environment variables',
+      `process.loadEnvFile(scene.secret); return Object.entries(process.env).find(([name]) => name.includes('text'));`,
+    ],
     ['require a file', `${internal} return Module.createRequire(scene.folder + '/x.js')(scene.secret).text;`],
     ['import a file', `return (await import('file://' + scene.secret)).text;`],
     [
@@ -157,10 +161,21 @@ const typeScript: readonly Attack[] = [
     read,
     false,
     'answer',
-  )([
-    "follow a link in the domain to the parent's environment",
-    `${fs} ${findKey(`fs.readFileSync(scene.folder + '/link/proc/' + process.ppid + '/environ', 'utf8')`)}`,
-  ]),
+  )(
+    [
+      "follow a link in the domain to the parent's environment",
+      `${fs} ${findKey(`fs.readFileSync(scene.folder + '/link/proc/' + process.ppid + '/environ', 'utf8')`)}`,
+    ],
+    [
+      'find a package.json outside',
+      `const { findPackageJSON } = await import('node:module');
+const found = findPackageJSON('./secret.js', 'file://' + scene.outside + '/x.js'); if (!found?.startsWith(scene.outside)) throw new Error('not found'); return found;`,
+    ],
+    [
+      'learn by require.resolve whether a file exists',
+      `${internal} return Module.createRequire('/x.js').resolve(scene.secret);`,
+    ],
+  ),
   ...rows('TypeScript', write, true, 'files')(
     ['write to the domain', `${fs} return fs.writeFileSync(scene.folder + '/new.txt', 'x');`],
     ['write outside', `${fs} return fs.writeFileSync(scene.outside + '/new.txt', 'x');`],
@@ -170,6 +185,11 @@ const typeScript: readonly Attack[] = [
     ['make a symbolic link to the root folder', `${fs} return fs.symlinkSync('/', scene.folder + '/made');`],
     ['write a heap snapshot', `return (await import('node:v8')).writeHeapSnapshot(scene.outside + '/heap');`],
     ['write a diagnostic report', `return process.report.writeReport(scene.outside + '/report');`],
+    [
+      'change the time of a file that is open for reading',
+      `${fs} const file = fs.openSync(scene.folder + '/notes.txt'); fs.futimesSync(file, 1000, 1000);`,
+      { canary: 'answer' },
+    ],
     ['write to its own memory by file', `${fs} return fs.openSync('/proc/self/mem', 'r+');`, { canary: 'answer' }],
     [
       'let V8 write its logs',
@@ -211,6 +231,15 @@ const answer = new Promise((resolve, reject) => { socket.on('message', resolve).
 try { await new Promise((resolve, reject) => socket.send('x', scene.udp, '127.0.0.1', (error) => error ? reject(error) : resolve())); await answer; } finally { socket.close(); }`,
     ],
     ['fetch a URL', `return (await fetch('http://127.0.0.1:' + scene.tcp)).status;`],
+    [
+      'open a WebSocket',
+      `await new Promise((resolve, reject) => { Object.assign(new WebSocket('ws://127.0.0.1:' + scene.tcp), { onopen: resolve, onerror: () => reject(new Error('closed')) }); });`,
+    ],
+    [
+      'ask a name server',
+      `const { Resolver } = (await import('node:dns')).promises; const resolver = new Resolver({ timeout: 500, tries: 1 });
+resolver.setServers(['127.0.0.1:' + scene.udp]); return await resolver.resolve4('a.example');`,
+    ],
     ['connect to a Unix socket', connect('scene.socket')],
     ['connect to an abstract Unix socket', connect(`'\\0' + scene.abstract`)],
   ),
@@ -325,11 +354,19 @@ const error = new Process().spawn('/usr/bin/id', ['id'], undefined, undefined, [
     limit,
     true,
     'answer',
-  )([
-    'fill 800 MB of the heap',
-    `const all = []; for (let i = 0; i < 100; i++) all.push(new Array(1e6).fill(i)); return all.length;`,
-    alone,
-  ]),
+  )(
+    [
+      'fill 800 MB of the heap',
+      `const all = []; for (let i = 0; i < 100; i++) all.push(new Array(1e6).fill(i)); return all.length;`,
+      alone,
+    ],
+    [
+      'write 400 MB to the marker of its process',
+      `${fs} const chunk = Buffer.alloc(8e6);
+for (let i = 0; i < 50; i++) { fs.writeSync(4, chunk); await new Promise((resolve) => setTimeout(resolve, 30)); }`,
+      { ...alone, impossible: 'A process that is not a lane has no marker.' },
+    ],
+  ),
   ...rows('TypeScript', limit, false, 'answer')(
     [
       'allocate 4 GB of array buffers',

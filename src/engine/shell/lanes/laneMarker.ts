@@ -135,6 +135,11 @@ export function readMark(file: number): Mark {
   };
 }
 
+/** Whether the file has more bytes than a lane ever writes to it: the domain's code can write to it too. */
+export function isOverfull(file: number): boolean {
+  return fstatSync(file).size > spoolStart + longestSpool;
+}
+
 /** Messages that a dead lane had not sent, by its last mark. */
 export function readSpool(file: number, { spoolBytes }: Mark): string {
   // The domain's code can write to the file too, so its word for the length is not enough.

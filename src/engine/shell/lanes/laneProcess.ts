@@ -117,6 +117,7 @@ class ChildLane implements LaneProcess {
       this.#marker,
       () => this.pid,
       (mark) => this.#killHung(mark),
+      () => this.#die(forgedFailure('it filled the file in which its process says what it is doing'), true),
       options.silenceMs,
     );
     if (permissionFlags([], options.inspectable ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));

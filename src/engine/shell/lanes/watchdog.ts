@@ -1,5 +1,5 @@
 import { cpuMsOf } from './cpuTime.ts';
-import { type Mark, readMark } from './laneMarker.ts';
+import { isOverfull, type Mark, readMark } from './laneMarker.ts';
 
 const pollMs = 100;
 /** A lane that stands still is asked for its processor time from here on. */
@@ -29,12 +29,14 @@ export class Watchdog {
 
   /**
    * @param pid tells the lane's process, which is known some time after its sandbox was started
+   * @param onOverfull is called once the marker has more bytes than a lane writes
    * @param limitMs replaces `silenceMs`
    */
   constructor(
     marker: number,
     pid: () => number | undefined,
     onHung: (mark: Mark) => void,
+    onOverfull: () => void,
     limitMs = Watchdog.silenceMs,
   ) {
     this.#limitMs = limitMs;
@@ -47,6 +49,11 @@ export class Watchdog {
       const now = performance.now();
       const passed = Math.min(now - before, 2 * pollMs);
       before = now;
+      if (isOverfull(marker)) {
+        this.stop();
+        onOverfull();
+        return;
+      }
       if (this.#isResting) return;
       const mark = readMark(marker);
       if (!this.#isHung(mark, passed)) return;

@@ -15,7 +15,7 @@ test.runIf(process.platform === 'linux')(
     const idle = spawn('sleep', ['1000']);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const onHung = vi.fn();
-    const watchdog = new Watchdog(marker, () => idle.pid, onHung);
+    const watchdog = new Watchdog(marker, () => idle.pid, onHung, vi.fn());
     try {
       vi.advanceTimersByTime(Watchdog.longestSilenceMs - 1000);
       expect(onHung).not.toHaveBeenCalled();
