@@ -4,7 +4,7 @@ import type { Failure } from '../core/events/event.ts';
 import type { JsonObject } from '../core/values/json.ts';
 import { completeDomain, type LoadedDomain } from './domain/loadDomain.ts';
 import { Fault } from './files/fault.ts';
-import { LaneClock } from './laneClock.ts';
+import { LaneClock } from './lanes/laneClock.ts';
 import type { GoldCache } from './lanes/checkedRollout.ts';
 import type { FromInspector, FromLane } from './lanes/laneMessage.ts';
 import { forgedFailure, type LaneEnded, type LaneProcess, startLane } from './lanes/laneProcess.ts';

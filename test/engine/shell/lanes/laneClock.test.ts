@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LaneClock } from '../../../src/engine/shell/laneClock.ts';
+import { LaneClock } from '../../../../src/engine/shell/lanes/laneClock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
