@@ -9,6 +9,7 @@ import { version } from '../files/version.ts';
 import {
   Disconnected,
   meaningOf,
+  ServerBusy,
   ServerError,
   SessionLost,
   TimeLimitExceeded,
@@ -16,6 +17,7 @@ import {
   withServerError,
 } from './errors.ts';
 import { ForwardingTransport, type Received } from './forwardingTransport.ts';
+import { isResultOfCall, meaningOfStatus } from './httpStatus.ts';
 import { TolerantClient } from './tolerantClient.ts';
 import { refusalOf } from './unsupported.ts';
 
@@ -48,6 +50,8 @@ export class McpConnection {
   #session: string | null = null;
   /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
   readonly #endedSessions = new Set<string>();
+  /** Whether the server has given a result for a call. */
+  #hasResult = false;
   /** Whether another connection of this process had the session first. */
   sharesSession = false;
 
@@ -112,15 +116,18 @@ export class McpConnection {
 
   /**
    * Calls a tool and returns the result as the server sent it. Rejects with a `ServerError` for an error that the server
-   * answered with, and with `TimeLimitExceeded`, `Disconnected` or `SessionLost` where there is no answer.
+   * answered with, with an `UnreadableAnswer` for what is not a message, and with `TimeLimitExceeded`, `Disconnected` or
+   * `SessionLost` where there is no answer.
    */
-  callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions): Promise<object> {
+  async callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions): Promise<object> {
     const progress =
       maxTotalTimeout === undefined
         ? {}
         : { resetTimeoutOnProgress: true, maxTotalTimeout, onprogress: () => undefined };
     const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
-    return this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
+    const result = await this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
+    this.#hasResult = true;
+    return result;
   }
 
   /** Requests a page of the list of tools and returns it as the server sent it. Rejects as `callTool` does. */
@@ -136,7 +143,7 @@ export class McpConnection {
     try {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
-      const answer = answerOf(error);
+      const answer = answerOf(error, this.#hasResult);
       if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
       throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
     }
@@ -186,8 +193,16 @@ export class McpConnection {
   }
 }
 
-/** Returns a refusal as the answer to its request, and any other error as it is. */
-const answerOf = (error: unknown) => (error instanceof UnaddressedRefusal ? error.answer : error);
+/**
+ * Returns a refusal as the answer to its request, or as an error of HTTP where it is not one, and any other error as it is.
+ * @param hasResult whether an earlier call had a result
+ */
+function answerOf(error: unknown, hasResult = false): unknown {
+  if (!(error instanceof UnaddressedRefusal)) return error;
+  const { answer, status } = error;
+  if (!isResultOfCall(status, hasResult)) return new StreamableHTTPError(status, answer.message);
+  return meaningOfStatus(status) === 'busy' ? new ServerBusy(answer.code, answer.message, answer.data) : answer;
+}
 
 /**
  * Returns whether a refusal may be about the session: MCP asks for a 404, and not all servers give it, so words about a

@@ -4,7 +4,7 @@ import { concernsRequest } from './httpStatus.ts';
 
 /** An error that a server answered a request with. Its connection still works. */
 export class ServerError extends Error {
-  override readonly name = 'ServerError';
+  override readonly name: string = 'ServerError';
   readonly code: number;
   /** What the server adds to its message, as JSON-RPC's `data`. */
   readonly data: unknown;
@@ -37,6 +37,19 @@ export class UnaddressedRefusal extends Error {
     this.status = status;
   }
 }
+
+/** The server answered a call with what is not a message of MCP. The call may have been executed. */
+export class UnreadableAnswer extends Error {
+  override readonly name = 'UnreadableAnswer';
+
+  /** @param words what the server sent, in short */
+  constructor(words: string) {
+    super(`the server did not answer with MCP (${words})`);
+  }
+}
+
+/** The server refused a call for now. */
+export class ServerBusy extends ServerError {}
 
 /** The server gave no answer within the time limit of the request. */
 export class TimeLimitExceeded extends Error {

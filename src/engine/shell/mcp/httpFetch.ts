@@ -7,7 +7,8 @@ import { finiteText, jsonOf } from '../../core/values/json.ts';
 import { Fault } from '../files/fault.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
-import { ServerError, UnaddressedRefusal } from './errors.ts';
+import { redactedPart } from '../keys/secrets.ts';
+import { ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 
@@ -25,7 +26,8 @@ type StreamEvents = {
  * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
  * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
- * refused without one. What a server answers to a notification is not read, as MCP has no answer to it.
+ * refused without one, and with an `UnreadableAnswer` where a call has another body than a message. What a server answers
+ * to a notification is not read, as MCP has no answer to it.
  */
 export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLike {
   return async (url, init) => {
@@ -41,16 +43,21 @@ export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLi
       await response.body?.cancel();
       return new Response(null, { status: response.ok ? response.status : 204, headers: sessionOf(response.headers) });
     }
-    if (!response.body || (!isPost && !response.ok)) return response;
+    const isCall = isPost && requestOf(init).method === 'tools/call';
+    if ((!response.body && !isCall) || (!isPost && !response.ok)) return response;
     if (!response.ok) return readRefusal(response, init ?? {});
     const isStream = type.includes('text/event-stream');
     const isAccepted = isPost && response.status === 202;
     if (isPost && !isStream) {
       const text = finiteText(await response.text());
       const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
-      return isAnswer ? withAnswer(response, text, init) : withBody(response, text);
+      const answer = isAnswer ? answerIn(response, text, init) : null;
+      if (answer) return answer;
+      if (isCall) throw new UnreadableAnswer(quoteOf(text) || 'its answer is empty');
+      if (isAccepted) throw new SyntaxError(noAnswer);
+      return withBody(response, text);
     }
-    if (!isStream) return response;
+    if (!isStream || !response.body) return response;
     const stream = readStream(response.body, isPost ? events : {}, isPost ? requestOf(init).id : undefined);
     return isAccepted ? new Response(stream, { headers: response.headers }) : withBody(response, stream);
   };
@@ -89,7 +96,7 @@ function requestOf({ body }: RequestInit = {}): z.infer<typeof requestSchema> {
 
 /**
  * Returns the answer in a response with an HTTP status of an error, else the response as it is. Throws an
- * `UnaddressedRefusal` where the transport of the server may have refused the request, and not what it asks for.
+ * `UnaddressedRefusal` where a call is refused, and where the transport of the server may have refused the request.
  */
 async function readRefusal(response: Response, init: RequestInit): Promise<Response> {
   const { status } = response;
@@ -99,13 +106,22 @@ async function readRefusal(response: Response, init: RequestInit): Promise<Respo
   const refusal = refusalIn(text);
   const isAddressed = refusal !== null && id !== undefined && refusal.id === id;
   // A person has to change something about rights, so only an answer to the call itself is for the agent.
-  if (isAddressed && (isCall || meaningOfStatus(status) !== 'rights')) return withAnswer(response, text, init);
+  if (isAddressed && (isCall || !['login', 'rights', 'network'].includes(meaningOfStatus(status))))
+    return answerIn(response, text, init) ?? withBody(response, text);
+  if (isCall && meaningOfStatus(status) !== 'redirect') {
+    const words = quoteOf(text) || (STATUS_CODES[status] ?? '');
+    throw new UnaddressedRefusal(refusal?.error ?? new ServerError(status, words), status);
+  }
   if (!concernsRequest(status)) return withBody(response, text);
   if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error, status);
-  if (!isCall) return withBody(response, text);
-  const words = withoutPage(text).trim() || (STATUS_CODES[status] ?? '');
-  throw new UnaddressedRefusal(new ServerError(status, words), status);
+  return withBody(response, text);
 }
+
+/** The most characters of a body that is not a message which are quoted. */
+const longestQuote = 2000;
+
+/** Returns the start of a body that is not a message. */
+const quoteOf = (text: string) => redactedPart(withoutPage(text).trim(), 0, longestQuote);
 
 /** Returns the JSON-RPC error that a text is, with the id that it names. */
 function refusalIn(text: string): { readonly id: unknown; readonly error: ServerError } | null {
@@ -116,20 +132,20 @@ function refusalIn(text: string): { readonly id: unknown; readonly error: Server
   return { id: message.id, error: new ServerError(code, words, data) };
 }
 
+const noAnswer = 'it accepted the request with 202, which has no answer';
+
 /**
- * Returns the response of a posted request with its answer as the SDK reads it. Some servers send an answer with status
- * 202, although that status means that no answer follows. Throws a SyntaxError if a response with 202 has no answer.
+ * Returns the response of a posted request with its answer as the SDK reads it; null for a text that is not an answer. Some
+ * servers send an answer with status 202, although that status means that no answer follows.
  */
-function withAnswer(response: Response, text: string, init: RequestInit): Response {
+function answerIn(response: Response, text: string, init: RequestInit = {}): Response | null {
   const { id } = requestOf(init);
   try {
     const messages = batchOf(text.trim()).map((each) => readMessage(each, id));
-    if (response.status === 202 && !messages.some((message) => 'result' in message || 'error' in message))
-      throw new SyntaxError('no answer');
+    if (!messages.some((message) => 'result' in message || 'error' in message)) return null;
     return Response.json(messages.length === 1 ? messages[0] : messages, { headers: sessionOf(response.headers) });
   } catch {
-    if (response.status === 202) throw new SyntaxError('it accepted the request with 202, which has no answer');
-    return withBody(response, text);
+    return null;
   }
 }
 

@@ -122,14 +122,14 @@ export function httpProblem(
 
 function statusProblem(status: number, what: string, error: unknown, variables: readonly string[]): Problem {
   const meaning = meaningOfStatus(status);
-  if (meaning === 'rights') {
+  if (['login', 'rights', 'network'].includes(meaning)) {
     const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
     return ['mcp/refused', `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`];
   }
   if (meaning === 'redirect')
     return ['mcp/error', `${what}it redirects to another address (${status}). Write that address as the url`];
   const answer = `${what}it answers ${status} (${withoutPage(messageOf(error))})`;
-  return meaning === 'temporary'
+  return meaning === 'gateway' || meaning === 'busy'
     ? ['mcp/unavailable', `${answer}. ${again}`]
     : ['mcp/error', `${answer}. Check the url, and look at the log of the server`];
 }

@@ -14,7 +14,16 @@ import { misfitOf } from '../load/arguments.ts';
 import { integersIn } from '../load/exactErrors.ts';
 import { McpConnection, namesSession } from '../mcp/connection.ts';
 import type { Declared } from '../mcp/declared.ts';
-import { isRefused, NotSent, ResultTooLong, ServerError, SessionLost, TimeLimitExceeded } from '../mcp/errors.ts';
+import {
+  isRefused,
+  NotSent,
+  ResultTooLong,
+  ServerBusy,
+  ServerError,
+  SessionLost,
+  TimeLimitExceeded,
+  UnreadableAnswer,
+} from '../mcp/errors.ts';
 import { type Address, addressOf, httpTransport, withoutQuery } from '../mcp/httpTransport.ts';
 import { InstanceFolder } from '../mcp/instanceFolder.ts';
 import { mismatchOf } from '../mcp/outputSchema.ts';
@@ -298,8 +307,10 @@ class McpInstance implements ToolSource {
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),
       };
     } catch (error) {
-      if (error instanceof ServerError || error instanceof ResultTooLong || error instanceof AnswerTooLong)
-        return { content: `Error: ${this.#redact(wordsOf(error))}`, isError: true };
+      if (isResult(error)) {
+        const isTemporary = error instanceof ServerBusy ? { isTemporary: true } : {};
+        return { content: `Error: ${this.#redact(wordsOf(error))}`, isError: true, ...isTemporary };
+      }
       if (signal?.aborted) throw error;
       throw await this.#callFault(name, timeoutMs, error);
     }
@@ -352,7 +363,8 @@ class McpInstance implements ToolSource {
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
   async #ask(purpose: string, tool: string, args: JsonObject): Promise<SentResult> {
     const result = await this.#send(tool, args, {});
-    if (result.isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${result.content}`);
+    const code = result.isTemporary ? 'mcp/unavailable' : `mcp/${purpose}`;
+    if (result.isError) throw this.#fault(code, `its ${purpose} ${tool} failed: ${result.content}`);
     return result;
   }
 
@@ -403,6 +415,10 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+/** Returns whether the agent reads an error as the result of its call. */
+const isResult = (error: unknown): boolean =>
+  [ServerError, UnreadableAnswer, ResultTooLong, AnswerTooLong].some((type) => error instanceof type);
 
 /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
 const changedTools =

@@ -1,9 +1,12 @@
 import type { Tool } from '../../core/domain/tool.ts';
 import { Fault } from '../files/fault.ts';
 import { type Clock, pauseAfter, systemClock } from '../processes/clock.ts';
+import type { SourceResult } from './toolSource.ts';
 
 /** Failures of a call that has no result of its tool, after which the same call may work. */
 const passing = ['mcp/timeout', 'mcp/died', 'mcp/error', 'mcp/unavailable', 'mcp/unreachable'];
+
+const isTemporary = (result: unknown) => (result as Pick<SourceResult, 'isTemporary'> | null)?.isTemporary === true;
 
 const pausesMs = { first: 100, longest: 5000 };
 
@@ -22,13 +25,15 @@ export class ToolCalls {
     const most = 1 + (tool.idempotent ? (tool.retries ?? 0) : 0);
     for (let attempts = 1; ; attempts++) {
       await this.#permission(tool, signal);
+      const isLast = () => attempts >= most || signal.aborted;
       try {
-        return { result: await attempt(), attempts };
+        const result = await attempt();
+        if (!isTemporary(result) || isLast()) return { result, attempts };
       } catch (error) {
         const isPassing = error instanceof Fault && passing.includes(error.failure.code);
-        if (!isPassing || attempts >= most || signal.aborted) throw error;
-        await this.#clock.sleep(pauseAfter(attempts, pausesMs), signal);
+        if (!isPassing || isLast()) throw error;
       }
+      await this.#clock.sleep(pauseAfter(attempts, pausesMs), signal);
     }
   }
 

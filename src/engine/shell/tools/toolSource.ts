@@ -8,6 +8,8 @@ export type SourceResult = Attachments & {
   readonly isError: boolean;
   /** Whether the call is known to have changed nothing: it did not reach the source, or its changes were taken back. */
   readonly isUnchanged?: boolean;
+  /** Whether the source refused the call for now, so that the same call may work later. */
+  readonly isTemporary?: boolean;
   /** How it differs from the output schema of its tool. */
   readonly mismatch?: string;
   /** The state after the call, where the source gives it along. */

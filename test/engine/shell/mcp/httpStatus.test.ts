@@ -6,28 +6,28 @@ import { connectTo, type Raw, rawMcpServer } from '../../../support/rawMcpServer
 const rows: readonly (readonly [status: number, meaning: string, code: string | null])[] = [
   [302, 'redirect', 'mcp/error'],
   [400, 'answer', null],
-  [401, 'rights', 'mcp/refused'],
-  [402, 'rights', 'mcp/refused'],
-  [403, 'rights', 'mcp/refused'],
+  [401, 'login', 'mcp/refused'],
+  [402, 'rights', null],
+  [403, 'rights', null],
   [404, 'address', null],
   [405, 'address', null],
   [406, 'answer', null],
-  [408, 'temporary', 'mcp/unavailable'],
+  [408, 'busy', null],
   [409, 'answer', null],
   [410, 'address', null],
   [413, 'answer', null],
   [415, 'answer', null],
   [422, 'answer', null],
-  [429, 'temporary', 'mcp/unavailable'],
+  [429, 'busy', null],
   [431, 'answer', null],
   [451, 'answer', null],
   [500, 'answer', null],
   [501, 'answer', null],
-  [502, 'temporary', 'mcp/unavailable'],
-  [503, 'temporary', 'mcp/unavailable'],
-  [504, 'temporary', 'mcp/unavailable'],
-  [511, 'rights', 'mcp/refused'],
-  [521, 'temporary', 'mcp/unavailable'],
+  [502, 'gateway', 'mcp/unavailable'],
+  [503, 'gateway', 'mcp/unavailable'],
+  [504, 'gateway', 'mcp/unavailable'],
+  [511, 'network', 'mcp/refused'],
+  [521, 'gateway', 'mcp/unavailable'],
 ];
 
 const bodies = [
@@ -54,22 +54,56 @@ async function outcome(status: number, body: string, raw: Raw = {}): Promise<unk
 
 test('407 is about rights, too', () => {
   // Node takes it for the end of the connection.
-  expect(meaningOfStatus(407)).toBe('rights');
+  expect(meaningOfStatus(407)).toBe('network');
 });
 
 test.each(rows)('a call that answers %i has one outcome, whatever its body is: %s', async (status, meaning, code) => {
   expect(meaningOfStatus(status)).toBe(meaning);
   for (const body of bodies)
     expect(await outcome(status, body), body).toEqual(
-      code ?? { content: expect.stringMatching(/^Error: MCP error -?\d+: ./), isError: true },
+      code ?? {
+        content: expect.stringMatching(/^Error: MCP error -?\d+: ./),
+        isError: true,
+        ...(meaning === 'busy' ? { isTemporary: true } : {}),
+      },
     );
 });
 
 test.each<[number, string, RegExp]>([
   [413, '<html><title>Request Entity Too Large</title></html>', /MCP error 413: an HTML page \("Request Entity/],
   [500, '', /MCP error 500: Internal Server Error/],
+  [403, 'You may not cancel order 5.', /MCP error 403: You may not cancel order 5\./],
+  [
+    403,
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32003,"message":"You may not cancel order 5."}}',
+    /MCP error -32003: You may not cancel order 5\./,
+  ],
+  [500, 'x'.repeat(5000), /MCP error 500: x{2000}$/],
 ])('the agent reads what %i means', async (status, body, text) => {
   expect(await outcome(status, body)).toEqual({ content: expect.stringMatching(text), isError: true });
+});
+
+test('a call that answers 401 after one that had a result is for the agent', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ method, params }) =>
+      method === 'tools/call' && params.name === 'write' ? { status: 401, body: 'Sign in as a manager.' } : undefined,
+  });
+  const source = await connectTo(url);
+  await source.call('look', {});
+  expect(await source.call('write', {})).toEqual({
+    content: 'Error: MCP error 401: Sign in as a manager.',
+    isError: true,
+  });
+});
+
+test('a busy server has no state for assertions, which is no fault of the domain', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/call' ? { status: 429, body: 'slow down' } : undefined),
+  });
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {} } });
+  await expect(source.read()).rejects.toMatchObject({
+    failure: { who: 'infrastructure', code: 'mcp/unavailable', message: expect.stringContaining('slow down') },
+  });
 });
 
 /** A server without sessions. */

@@ -72,6 +72,16 @@ const behaviours: readonly Behaviour[] = [
     seen: 'Error: MCP error -32000: try later',
   },
   {
+    name: 'a refusal with status 403',
+    reply: () => ({ status: 403, body: error(null, '"code":-32003,"message":"You may not"') }),
+    seen: 'Error: MCP error -32003: You may not',
+  },
+  {
+    name: 'a page of a login',
+    reply: () => ({ body: '<html><title>Log in</title></html>' }),
+    seen: 'Error: the server did not answer with MCP (an HTML page ("Log in"))',
+  },
+  {
     name: 'a failed tool with a text',
     reply: (id) => result(id, '{"content":[{"type":"text","text":"no such order"}],"isError":true}'),
     seen: 'no such order',
@@ -337,7 +347,6 @@ const losses: readonly (readonly [name: string, reply: (server: RawServer) => Ra
   ],
   ['a connection that ends', () => (response) => void response.destroy()],
   ['a call without an answer', () => () => undefined],
-  ['a page of a login', () => ({ body: '<html><title>Log in</title></html>' })],
 ];
 
 test.each(sampled(losses, 2))('%s ends a rollout, and a fork before it is scored', async (_, reply) => {

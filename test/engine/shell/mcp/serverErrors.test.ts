@@ -90,9 +90,6 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],
-  ['a page of a login', page('<html><title>Log in</title></html>'), 'mcp/protocol'],
-  ['JSON that is not a message', { body: '{"ok":true}' }, 'mcp/protocol'],
-  ['a JSON error of a gateway', { status: 429, body: '{"error":"Too many requests"}' }, 'mcp/unavailable'],
   [
     'a JSON error of a gateway with a message',
     { status: 503, body: '{"error":{"message":"busy"}}' },
@@ -104,6 +101,31 @@ test.each(losses)('%s ends the rollout', async (_, reply, code) => {
   const { url } = await rawMcpServer({ reply: ({ method }) => (method === 'tools/call' ? reply : undefined) });
   const source = await connectTo(url);
   await expect(source.call('look', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code } });
+});
+
+const unreadable: readonly (readonly [name: string, reply: RawReply, words: string])[] = [
+  ['a page of a login', page('<html><title>Log in</title></html>'), 'an HTML page ("Log in")'],
+  ['JSON that is not a message', { body: '{"ok":true}' }, '{"ok":true}'],
+  ['an empty answer', { body: '' }, 'its answer is empty'],
+  ['204', (response) => void response.writeHead(204).end(), 'its answer is empty'],
+  ['half of an answer', { body: '{"jsonrpc":"2.0","id":1,"result":{' }, '{"jsonrpc":"2.0","id":1,"result":{'],
+  ['a notification', { body: '{"jsonrpc":"2.0","method":"notifications/message"}' }, 'notifications/message'],
+  ['202 without an answer', { status: 202, body: '' }, 'its answer is empty'],
+];
+
+test.each(unreadable)('the agent reads that a call was answered with %s, and a write is made once', async (...row) => {
+  const [, reply, words] = row;
+  const { url, calls } = await rawMcpServer({
+    reply: ({ method, params }) => (method === 'tools/call' && params.name === 'write' ? reply : undefined),
+  });
+  const source = await connectTo(url);
+  expect(await source.call('write', {}, { timeoutMs: 5000 })).toEqual({
+    content: expect.stringContaining('Error: the server did not answer with MCP ('),
+    isError: true,
+  });
+  expect((await source.call('write', {})).content).toContain(words);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  expect(calls).toEqual(['write', 'write', 'look']);
 });
 
 /**

@@ -64,6 +64,20 @@ test.each([
   expect(clock.waits).toEqual([100, 200].slice(0, attempts === null ? Math.min(fails - 1, more.retries ?? 0) : fails));
 });
 
+test.each([
+  { retries: 2, attempts: 3, isError: false },
+  { retries: 1, attempts: 2, isError: true },
+])('a result of a busy server is taken $attempts times', async ({ retries, attempts, isError }) => {
+  const clock = jumpingClock();
+  let made = 0;
+  const attempt = async () => {
+    made += 1;
+    return made < 3 ? { isError: true, isTemporary: true } : { isError: false };
+  };
+  const { result, ...rest } = await new ToolCalls(clock).make(tool({ idempotent: true, retries }), never, attempt);
+  expect([rest.attempts, result.isError]).toEqual([attempts, isError]);
+});
+
 test('a rate limit holds over everything that calls at once, in the order of asking', async () => {
   const clock = jumpingClock();
   const calls = new ToolCalls(clock);
