@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -46,6 +46,11 @@ export class McpConnection {
   /** Whether the stream of a request under way has ended without its answer, and the client resumes it. */
   isInterrupted = false;
   #transport: Transport | null = null;
+  #server = '';
+  /** Every session that the server has named to this connection. The last one is in use. */
+  readonly sessions = new Set<string>();
+  /** Ends a session on the server. It may reject. */
+  endSession: (id: string) => Promise<void> = async () => undefined;
   /** What `holders` counts this connection for. */
   #session: string | null = null;
   /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
@@ -74,44 +79,50 @@ export class McpConnection {
    */
   async open(transport: Transport, server: string, timeoutMs: number): Promise<void> {
     this.#transport = transport;
+    this.#server = server;
     opening.add(this);
     // The client has a limit for the first message of the handshake, and none for the one after it.
     const timer = setTimeout(() => this.cut(new TimeLimitExceeded()), timeoutMs);
     try {
       await this.unlessCut(this.client.connect(new MarkingTransport(transport, this.client), { timeout: timeoutMs }));
     } catch (error) {
-      this.#holdSession(server);
+      this.#holdSession();
       throw answerOf(error);
     } finally {
       clearTimeout(timer);
       opening.delete(this);
     }
-    this.#holdSession(server);
+    this.#holdSession();
   }
 
-  #holdSession(server: string): void {
+  #holdSession(): void {
     const id = this.#transport?.sessionId;
     if (id === undefined) return;
-    const session = JSON.stringify([server, id]);
+    const session = this.#nameOf(id);
     const others = holders.get(session) ?? 0;
     this.sharesSession = others > 0 || this.#endedSessions.has(session);
     holders.set(session, others + 1);
     this.#session = session;
   }
 
-  /** Leaves the session. The last connection that has it ends it on the server. */
-  async #leaveSession(): Promise<void> {
-    const session = this.#session;
+  #nameOf(id: string): string {
+    return JSON.stringify([this.#server, id]);
+  }
+
+  /** Leaves its sessions. The last connection that has one ends it on the server. */
+  async #leaveSessions(): Promise<void> {
+    const held = this.#session;
     this.#session = null;
-    if (session === null) return;
-    const isLast = holders.get(session) === 1;
-    const transport = this.#transport;
-    if (isLast && transport instanceof StreamableHTTPClientTransport)
-      await transport.terminateSession().catch(() => undefined);
-    const left = (holders.get(session) ?? 1) - 1;
-    if (left > 0) holders.set(session, left);
-    else holders.delete(session);
-    if (isLast) for (const other of opening) other.#endedSessions.add(session);
+    const left = [...this.sessions].filter(
+      (id) => (holders.get(this.#nameOf(id)) ?? 0) === (this.#nameOf(id) === held ? 1 : 0),
+    );
+    this.sessions.clear();
+    await Promise.all(left.map((id) => this.endSession(id).catch(() => undefined)));
+    for (const id of left) for (const other of opening) other.#endedSessions.add(this.#nameOf(id));
+    if (held === null) return;
+    const others = (holders.get(held) ?? 1) - 1;
+    if (others > 0) holders.set(held, others);
+    else holders.delete(held);
   }
 
   /**
@@ -119,15 +130,27 @@ export class McpConnection {
    * answered with, with an `UnreadableAnswer` for what is not a message, and with `TimeLimitExceeded`, `Disconnected` or
    * `SessionLost` where there is no answer.
    */
-  async callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions): Promise<object> {
+  async callTool(
+    params: object,
+    { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions,
+  ): Promise<object> {
     const progress =
       maxTotalTimeout === undefined
         ? {}
         : { resetTimeoutOnProgress: true, maxTotalTimeout, onprogress: () => undefined };
-    const options = { timeout: timeoutMs, ...(signal ? { signal } : {}) };
-    const result = await this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
-    this.#hasResult = true;
-    return result;
+    // The client keeps listening to the signal of a request, and cancels on the server what it has long answered.
+    const own = new AbortController();
+    const abort = () => own.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    const options = { timeout: timeoutMs, signal: own.signal };
+    try {
+      const result = await this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
+      this.#hasResult = true;
+      return result;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   /** Requests a page of the list of tools and returns it as the server sent it. Rejects as `callTool` does. */
@@ -188,7 +211,7 @@ export class McpConnection {
 
   /** Ends the session on the server, then the connection. Never rejects. */
   async close(): Promise<void> {
-    await this.#leaveSession();
+    await this.#leaveSessions();
     await this.client.close().catch(() => undefined);
   }
 }

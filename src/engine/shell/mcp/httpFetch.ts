@@ -12,7 +12,9 @@ import { ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 
-type StreamEvents = {
+type FetchEvents = {
+  /** Called with the session of each answer that names one, before its body is read. */
+  readonly onSession?: (id: string) => void;
   /**
    * Called when the stream of a posted request ends without an answer and cannot be resumed, when the server refuses to
    * resume it, and when it is too long: the client would wait for its time limit.
@@ -29,13 +31,15 @@ type StreamEvents = {
  * refused without one, and with an `UnreadableAnswer` where a call has another body than a message. What a server answers
  * to a notification is not read, as MCP has no answer to it.
  */
-export function mcpFetch(events: StreamEvents, maxMessageSize?: number): FetchLike {
+export function mcpFetch(events: FetchEvents, maxMessageSize?: number): FetchLike {
   return async (url, init) => {
     // The transport's own signal has aborted where its client closed it because the handshake failed.
     const signal = init?.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init?.signal ?? null);
     const request = { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit;
     const response = await boundFetch(url, request, maxMessageSize);
     const type = response.headers.get('content-type') ?? '';
+    const session = response.headers.get('mcp-session-id');
+    if (session !== null) events.onSession?.(session);
     const isPost = init?.method === 'POST';
     const isResumed = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
     if (isResumed && !response.ok) events.onCut?.();
@@ -161,7 +165,7 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
 /** Returns an event stream with its messages as the SDK reads them. */
 function readStream(
   body: ReadableStream<Uint8Array>,
-  { onCut, onInterrupted }: StreamEvents,
+  { onCut, onInterrupted }: FetchEvents,
   id?: number | string,
 ): ReadableStream<Uint8Array> {
   let isAnswered = false;

@@ -31,8 +31,16 @@ export function httpTransport(
   const onInterrupted = () => {
     connection.isInterrupted = true;
   };
-  const fetch = mcpFetch({ onCut: (error) => connection.cut(error), onInterrupted }, maxMessageSize);
-  return new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch }) as Transport;
+  const onSession = (id: string) => void connection.sessions.add(id);
+  const fetch = mcpFetch({ onCut: (error) => connection.cut(error), onInterrupted, onSession }, maxMessageSize);
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch });
+  connection.endSession = async (id) => {
+    const version = transport.protocolVersion;
+    const named = { 'mcp-session-id': id, ...(version === undefined ? {} : { 'mcp-protocol-version': version }) };
+    const response = await fetch(url, { method: 'DELETE', headers: { ...named, ...headers }, redirect: 'manual' });
+    await response.body?.cancel();
+  };
+  return transport as Transport;
 }
 
 /** Returns an address as it is recorded. A query or a password may hold a key that was written there. */

@@ -39,6 +39,66 @@ test('a server that lists no tools leaves no session', async () => {
   expect(server.sessions.size).toBe(0);
 });
 
+/** Opens a session with an id, and answers with it. */
+const opened =
+  (server: RawServer, id: string, answer: (response: ServerResponse) => void) => (response: ServerResponse) => {
+    server.sessions.add(id);
+    response.setHeader('mcp-session-id', id);
+    response.setHeader('content-type', 'application/json');
+    answer(response);
+  };
+const ofOldVersion = '{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2025-03-26"]}}';
+
+test.each<[string, (server: RawServer, id: number, isFirst: boolean) => RawReply, string]>([
+  [
+    'whose answer breaks',
+    (server, _, isFirst) =>
+      isFirst
+        ? opened(server, 'cut', (response) => {
+            response.setHeader('content-length', 500);
+            response.write('{"jsonrpc"', () => response.destroy());
+          })
+        : undefined,
+    'initialize',
+  ],
+  [
+    'of a protocol version that is refused',
+    (server, id, isFirst) =>
+      isFirst
+        ? opened(server, 'old', (response) => response.end(`{"jsonrpc":"2.0","id":${id},"error":${ofOldVersion}}`))
+        : undefined,
+    'initialize',
+  ],
+  [
+    'that a call replaces by another one',
+    (server, id) => opened(server, 'next', (response) => response.end(resultBody(id, textResult('look')))),
+    'tools/call',
+  ],
+])('a session %s is ended', async (_, reply, at) => {
+  let asked = 0;
+  const server = await rawMcpServer({
+    reply: ({ id, method }, raw) => {
+      asked += method === at ? 1 : 0;
+      return method === at ? reply(raw, id, asked === 1) : undefined;
+    },
+  });
+  const source = await connectTo(server.url);
+  expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
+  await source.close();
+  expect([...server.sessions]).toEqual([]);
+});
+
+test('a call that was answered is not cancelled on the server when its rollout ends', async () => {
+  const methods: string[] = [];
+  const { url } = await rawMcpServer({ reply: ({ method }) => void methods.push(method) });
+  const source = await connectTo(url);
+  const rollout = new AbortController();
+  await source.call('look', {}, { signal: rollout.signal });
+  rollout.abort(new Error('over'));
+  await source.call('look', {});
+  expect(methods).not.toContain('notifications/cancelled');
+});
+
 const emptyStream = (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
 
@@ -345,7 +405,7 @@ test.each([
   ['several lines', '\ndata: "content":"seen"', 'seen'],
 ])('the answer on a resumed stream is read as usual: %s', async (_, result, content) => {
   const { url } = await resumed((id) => `data: {"jsonrpc":"2.0","id":${id},"result":{${result}}}\n\n`);
-  expect(await (await connectTo(url)).call('look', {})).toEqual({ content, isError: false });
+  expect(await (await connectTo(url)).call('look', {})).toMatchObject({ content, isError: false });
 });
 
 test('a stream of its own that cannot be opened again does not end a call', async () => {
