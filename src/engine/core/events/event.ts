@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ruleVerdictSchema } from '../domain/rule.ts';
 import { seededFaultSchema } from '../domain/seededFault.ts';
 import { brokenEnds } from '../values/answerEnd.ts';
-import { mediaSchema } from '../values/media.ts';
+import { mediaSchema, textPartSchema } from '../values/media.ts';
 import { providerFieldsSchema } from '../values/providerFields.ts';
 import { toolCallSchema } from './message.ts';
 import { reportCardSchema } from './reportCard.ts';
@@ -337,6 +337,14 @@ export const eventSchema = z.discriminatedUnion('type', [
         .describe(
           'Lines of `content`, from 0, that are the JSON of a file with a text or of a link to a file, as MCP has it.',
         ),
+      textParts: z
+        .array(textPartSchema)
+        .optional()
+        .describe('Where the texts of an MCP server begin in `content`, if it returned several or annotates one.'),
+      structured: z
+        .string()
+        .optional()
+        .describe('The `structuredContent` of an MCP server, as JSON with all digits of its numbers.'),
       by: bySchema,
     })
     .describe('A call has its result.'),

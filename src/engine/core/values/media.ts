@@ -1,4 +1,7 @@
 import * as z from 'zod';
+import type { JsonObject } from './json.ts';
+
+const annotationsSchema = z.record(z.string(), z.json()).optional();
 
 /** A picture, a sound or another file in the result of a tool. */
 export const mediaSchema = z.object({
@@ -6,8 +9,16 @@ export const mediaSchema = z.object({
   data: z.string().describe('Its bytes, in base64.'),
   uri: z.string().optional().describe('The address that an MCP server gives a file.'),
   line: z.int().optional().describe('The line of the result that is in its place, from 0.'),
+  annotations: annotationsSchema.describe('What an MCP server says of it.'),
 });
 export type Media = z.infer<typeof mediaSchema>;
+
+/** Where a text of a result begins. */
+export const textPartSchema = z.object({
+  line: z.int().describe('The first line of the text, from 0.'),
+  annotations: annotationsSchema.describe('What an MCP server says of it.'),
+});
+export type TextPart = z.infer<typeof textPartSchema>;
 
 /** What the result of a tool has besides its text. */
 export type Attachments = {
@@ -15,11 +26,20 @@ export type Attachments = {
   readonly media?: readonly Media[] | undefined;
   /** Lines of the text, from 0, that are the JSON of a file with a text or of a link to a file, as MCP has it. */
   readonly resourceLines?: readonly number[] | undefined;
+  /** Where the texts of the result begin, where there are several or one has annotations. */
+  readonly textParts?: readonly TextPart[] | undefined;
+  /** The structured content of the result, as JSON with all digits of its numbers. */
+  readonly structured?: string | undefined;
 };
 
 /** Returns what a result, an event or a message has besides its text. */
-export function attachmentsOf({ media, resourceLines }: Attachments): Attachments {
-  return { ...(media ? { media } : {}), ...(resourceLines ? { resourceLines } : {}) };
+export function attachmentsOf({ media, resourceLines, textParts, structured }: Attachments): Attachments {
+  return {
+    ...(media ? { media } : {}),
+    ...(resourceLines ? { resourceLines } : {}),
+    ...(textParts ? { textParts } : {}),
+    ...(structured === undefined ? {} : { structured }),
+  };
 }
 
 /** Kinds of media that models can be sent. */
@@ -49,15 +69,24 @@ export function fileName({ mimeType, uri }: Media): string {
   return name === undefined || !name.includes('.') ? `file.${type.split(/[.+-]/).at(-1) || 'bin'}` : name;
 }
 
-/** Returns the line that a result has in place of media, such as `[image/png, 34 kB]`. */
-export function mediaText({ mimeType, data }: Media): string {
+/**
+ * Returns the line that a result has in place of media, such as `[image/png, 34 kB]`.
+ * @param note what else the line says
+ */
+export function mediaText({ mimeType, data }: Media, note?: string): string {
   const bytes = Math.floor((data.length * 3) / 4);
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-  return `[${mimeType}, ${size}]`;
+  return `[${mimeType}, ${size}${note === undefined ? '' : `, ${note}`}]`;
 }
 
 /** A line of a result that is the JSON of a file with a text or of a link to a file. */
 export type ResourceLine = { readonly json: string };
+
+/** A text of a result, with what an MCP server says of it. */
+export type AnnotatedText = { readonly text: string; readonly annotations: JsonObject };
+
+/** A part of a result in the order in which its tool gave it. */
+export type ResultPart = string | AnnotatedText | Media | ResourceLine;
 
 /**
  * Returns the parts of a result in the order in which its tool gave them. Recordings of earlier versions lack the lines of
@@ -65,14 +94,17 @@ export type ResourceLine = { readonly json: string };
  */
 export function partsOf(
   content: string,
-  { media = [], resourceLines = [] }: Attachments = {},
-): readonly (string | Media | ResourceLine)[] {
+  { media = [], resourceLines = [], textParts = [] }: Attachments = {},
+): readonly ResultPart[] {
   const left = [...media];
-  const parts: (string | Media | ResourceLine)[] = [];
+  const parts: ResultPart[] = [];
   let lines: string[] = [];
+  let annotations: JsonObject | undefined;
   const endText = () => {
-    if (lines.length > 0) parts.push(lines.join('\n'));
+    const text = lines.join('\n');
+    if (lines.length > 0) parts.push(annotations ? { text, annotations } : text);
     lines = [];
+    annotations = undefined;
   };
   for (const [at, line] of content.split('\n').entries()) {
     const [next] = left;
@@ -83,7 +115,12 @@ export function partsOf(
     } else if (resourceLines.includes(at)) {
       endText();
       parts.push({ json: line });
-    } else lines.push(line);
+    } else {
+      const start = textParts.find((each) => each.line === at);
+      if (start) endText();
+      annotations = start ? (start.annotations as JsonObject | undefined) : annotations;
+      lines.push(line);
+    }
   }
   endText();
   return [...parts, ...left];

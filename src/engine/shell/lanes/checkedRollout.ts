@@ -617,8 +617,8 @@ function resultOf(value: Answer): Result | null {
   return { content, isError, ...attachmentsOf(value as Attachments) };
 }
 
-const resultKey = ({ content, isError, media = [], resourceLines = [] }: Result) =>
-  contentHash([content, isError, media as Json, resourceLines]);
+const resultKey = ({ content, isError, ...attached }: Result) =>
+  contentHash([content, isError, attachmentsOf(attached) as Json]);
 
 /** The state that the last answer gave, of a source or of what an environment says. */
 function stateIn(answer: { readonly value: Answer } | null): Json {

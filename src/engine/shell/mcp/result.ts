@@ -1,6 +1,6 @@
 import { finiteText, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { isExactNumber, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
-import { type Attachments, type Media, mediaText, type ResourceLine } from '../../core/values/media.ts';
+import { type Attachments, type Media, mediaText, type ResourceLine, type TextPart } from '../../core/values/media.ts';
 import { ResultTooLong } from './errors.ts';
 import { exactResult } from './message.ts';
 
@@ -31,7 +31,7 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
   // Data is shown only where the server does not also write it as a text, as it should.
   const isNeeded = data !== undefined && !given.some((part) => textOf(part));
   const parts = given.map(readPart);
-  const { text, media, resourceLines } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
+  const { text, media, resourceLines, textParts } = joinParts(isNeeded ? [JSON.stringify(data), ...parts] : parts);
   if (media.reduce((length, { data: bytes }) => length + bytes.length, text.length) > longest)
     throw new ResultTooLong(longest);
   const texts = given.map((part) => textOf(part) ?? embeddedText(part));
@@ -41,38 +41,53 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
     ...(texts.includes(undefined) ? {} : { texts: texts as string[] }),
     ...(media.length === 0 ? {} : { media }),
     ...(resourceLines.length === 0 ? {} : { resourceLines }),
+    ...(textParts.length > 1 || textParts.some(({ annotations }) => annotations) ? { textParts } : {}),
+    ...(isStructured(structuredContent) ? { structured: JSON.stringify(structuredContent) } : {}),
     ...(data === undefined ? {} : { data }),
   };
 }
 
+/** Returns whether a value is the structured content that clients take. */
+const isStructured = (value: Json | undefined): boolean => isObject(value ?? null) && !isExactNumber(value);
+
+/** A text of a server, with what it says of it. */
+type SentText = { readonly text: string; readonly annotations?: TextPart['annotations'] };
+type ShownPart = string | SentText | Media | ResourceLine;
+
 /** Returns a part as it is shown: as a text, as media, or as the JSON of a file with a text or of a link to a file. */
-function readPart(part: Json): string | Media | ResourceLine {
-  const shown = mediaOf(part) ?? textOf(part);
-  if (shown !== undefined) return shown;
+function readPart(part: Json): ShownPart {
+  const annotations = isObject(part) && isObject(part['annotations'] ?? null) ? part['annotations'] : undefined;
+  const said = annotations === undefined ? {} : { annotations: withDigits(annotations) as never };
+  const media = mediaOf(part);
+  if (media !== undefined) return typeof media === 'string' ? media : { ...media, ...said };
+  const text = textOf(part);
+  if (text !== undefined) return { text, ...said };
   const json = JSON.stringify(part);
   return isObject(part) && (part['type'] === 'resource' || part['type'] === 'resource_link') ? { json } : json;
 }
 
-type Joined = { readonly text: string; readonly media: readonly Media[]; readonly resourceLines: readonly number[] };
-
-/** Returns the parts of a result as one text, with the lines in it that are media and resources. */
-function joinParts(parts: readonly (string | Media | ResourceLine)[]): Joined {
+/** Returns the parts of a result as one text, with the lines in it that are media and resources, and where texts begin. */
+function joinParts(parts: readonly ShownPart[]) {
   const texts: string[] = [];
   const media: Media[] = [];
   const resourceLines: number[] = [];
+  const textParts: TextPart[] = [];
   let line = 0;
   for (const part of parts) {
     const text = shownText(part);
-    if (typeof part !== 'string' && 'json' in part) resourceLines.push(line);
-    else if (typeof part !== 'string') media.push({ ...part, line });
+    if (typeof part === 'string') textParts.push({ line });
+    else if ('json' in part) resourceLines.push(line);
+    else if ('text' in part) textParts.push({ line, ...(part.annotations ? { annotations: part.annotations } : {}) });
+    else media.push({ ...part, line });
     texts.push(text);
     line += text.split('\n').length;
   }
-  return { text: texts.join('\n'), media, resourceLines };
+  return { text: texts.join('\n'), media, resourceLines, textParts };
 }
 
-function shownText(part: string | Media | ResourceLine): string {
+function shownText(part: ShownPart): string {
   if (typeof part === 'string') return part;
+  if ('text' in part) return part.text;
   return 'json' in part ? part.json : mediaText(part);
 }
 
@@ -118,28 +133,50 @@ function unwrap(data: Json, content: string, { title, properties, ...schema }: J
   return value === content || (key === 'result' && isPythons) ? value : data;
 }
 
-/** Returns the picture, sound or file of a part; undefined for a part of another kind. */
-function mediaOf(part: Json): Media | undefined {
-  if (!isObject(part)) return undefined;
-  if (part['type'] === 'image' || part['type'] === 'audio') return readMedia(part['data'], part['mimeType']);
-  if (part['type'] !== 'resource' || !isObject(part['resource'])) return undefined;
-  const { blob, mimeType, uri } = part['resource'];
-  const file = readMedia(blob, mimeType);
-  return file && typeof uri === 'string' ? { ...file, uri } : file;
+/** The bytes of a part as a server wrote them. */
+type SentBytes = {
+  readonly data: Json | undefined;
+  readonly mimeType?: Json | undefined;
+  readonly uri?: Json | undefined;
+};
+
+/**
+ * Returns the picture, sound or file of a part, or the line in its place where its bytes cannot be read; undefined for a part
+ * of another kind. Neither a type nor data can end that line.
+ */
+function mediaOf(part: Json): Media | string | undefined {
+  const { data, mimeType, uri } = (isObject(part) && bytesIn(part)) || {};
+  if (typeof data !== 'string') return undefined;
+  // Some servers name the type only in a data URI.
+  const [start = '', named] = /^data:([^,]{0,200});base64,/.exec(data) ?? [];
+  const type = typeOf(mimeType ?? named);
+  const bytes = base64Of(data.slice(start.length));
+  if (bytes !== undefined) return { mimeType: type, data: bytes, ...(typeof uri === 'string' ? { uri } : {}) };
+  return data.length > longestShown ? mediaText({ mimeType: type, data }, 'invalid Base64') : undefined;
 }
 
-/** Neither a type nor data can end the line that the content has in place of the media. */
-function readMedia(data: Json | undefined, mimeType: Json | undefined): Media | undefined {
-  const bytes = typeof data === 'string' ? base64Of(data) : undefined;
-  // Some servers name the type only in a data URI.
-  const [, named] = /^data:([^,]{1,200});base64,/.exec(String(data)) ?? [];
-  return bytes === undefined ? undefined : { mimeType: typeOf(mimeType ?? named), data: bytes };
+/** The longest text that is shown in place of bytes which cannot be read. It may be an address or a message. */
+const longestShown = 500;
+
+/** Returns the bytes of a part, in the forms of MCP and of the messages that models are sent; null for another kind. */
+function bytesIn(part: JsonObject): SentBytes | null {
+  const { type, data, mimeType, source, resource, image_url: image, input_audio: audio, file } = part;
+  if (isObject(source) && source['type'] === 'base64')
+    return { data: source['data'], mimeType: source['media_type'] ?? source['mimeType'] };
+  if (type === 'image' || type === 'audio') return { data, mimeType };
+  if (type === 'resource' && isObject(resource))
+    return { data: resource['blob'], mimeType: resource['mimeType'], uri: resource['uri'] };
+  if (type === 'image_url') return dataUrl(isObject(image) ? image['url'] : image);
+  if (type === 'input_audio' && isObject(audio)) return { data: audio['data'], mimeType: `audio/${audio['format']}` };
+  return type === 'file' && isObject(file) ? dataUrl(file['file_data']) : null;
 }
+
+const dataUrl = (url: Json | undefined): SentBytes | null =>
+  typeof url === 'string' && url.startsWith('data:') ? { data: url } : null;
 
 /** Returns base64 in the form that clients and models take; undefined for another text. */
 function base64Of(text: string): string | undefined {
   const plain = text
-    .replace(/^data:[^,]{0,200};base64,/, '')
     .replace(/\s+/g, '')
     .replaceAll('-', '+')
     .replaceAll('_', '/')

@@ -5,7 +5,7 @@ import type { EventOf, Failure, RolloutEvent, RolloutStarted } from '../../core/
 import type { RolloutState } from '../../core/events/state.ts';
 import type { Effect } from '../../core/rollout/effect.ts';
 import type { AgentReply, UserReply } from '../../core/seats/seat.ts';
-import type { Attachments } from '../../core/values/media.ts';
+import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { type ProvidedMessage, providedBy } from '../../core/values/providerFields.ts';
 import type { ToolOutcome } from './ports.ts';
 
@@ -35,14 +35,13 @@ type Returned = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
 /** The result of a call. */
 export function toolReturned(callId: string, by: Side, returned: Returned): EventOf<'toolReturned'> {
-  const { content, isError, media, resourceLines } = returned;
+  const { content, isError } = returned;
   return {
     type: 'toolReturned',
     callId,
     content,
     isError,
-    ...(media ? { media: [...media] } : {}),
-    ...(resourceLines ? { resourceLines: [...resourceLines] } : {}),
+    ...(attachmentsOf(returned) as Pick<EventOf<'toolReturned'>, keyof Attachments>),
     ...byOf({ by }),
   };
 }

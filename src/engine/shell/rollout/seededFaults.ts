@@ -91,13 +91,16 @@ function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): 
   return { ...call, arguments: Object.fromEntries(given), ...Object.fromEntries(forms) };
 }
 
+/** What no longer belongs to a text that a fault replaces. */
+const ofText = { textParts: undefined, structured: undefined };
+
 function after<T extends Result>(outcome: T, fault: SeededFault): T {
   if (outcome.isError) return outcome;
   if (fault.type === 'undocumentedResult')
-    return { ...outcome, media: undefined, resourceLines: undefined, content: shown(fault.result as Json) };
+    return { ...outcome, ...ofText, media: undefined, resourceLines: undefined, content: shown(fault.result as Json) };
   if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
   try {
-    return { ...outcome, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
+    return { ...outcome, ...ofText, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
   } catch {
     // A text has no keys.
     return outcome;

@@ -3,7 +3,7 @@ import { type McpServer, serverSetUpSchema } from '../../core/domain/domain.ts';
 import { isLeftOut, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactArguments } from '../../core/values/largeIntegers.ts';
-import { attachmentsOf, type Media } from '../../core/values/media.ts';
+import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
 import { withTexts } from '../../core/values/texts.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
@@ -301,7 +301,7 @@ class McpInstance implements ToolSource {
       return {
         content: this.#redact(result.content),
         isError: result.isError,
-        ...attachmentsOf({ ...result, media: result.media?.map((media) => this.#redactMedia(media)) }),
+        ...this.#redactAttached(result),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
         ...(result.texts === undefined ? {} : { texts: result.texts.map((text) => this.#redact(text)) }),
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),
@@ -352,9 +352,21 @@ class McpInstance implements ToolSource {
     return this.#instance.mask(this.#declared.filled.redact(text));
   }
 
+  #redactAttached(result: ReadResult): Attachments {
+    const { media, textParts, structured, data } = result;
+    const redact = (text: string) => this.#redact(text);
+    return attachmentsOf({
+      ...result,
+      media: media?.map((each) => this.#redactMedia(each)),
+      textParts: textParts && withTexts(textParts, redact),
+      // The structured content is the data of the result.
+      structured: structured === undefined ? undefined : JSON.stringify(withTexts(data, redact)),
+    });
+  }
+
   #redactMedia({ data, uri, ...rest }: Media): Media {
     return {
-      ...rest,
+      ...withTexts(rest, (text) => this.#redact(text)),
       data: this.#declared.filled.redact(data),
       ...(uri === undefined ? {} : { uri: this.#redact(uri) }),
     };

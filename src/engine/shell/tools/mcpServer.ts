@@ -13,8 +13,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Offered } from '../../core/domain/tool.ts';
 import { isObject, type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
-import { exactJsonOf } from '../../core/values/largeIntegers.ts';
-import { type Attachments, type Media, partsOf, type ResourceLine } from '../../core/values/media.ts';
+import { exactJsonOf, rawJson } from '../../core/values/largeIntegers.ts';
+import { type Attachments, type Media, partsOf, type ResultPart } from '../../core/values/media.ts';
 import { readLines } from '../files/boundedLines.ts';
 import { version } from '../files/version.ts';
 import { argumentsOf, exactRequest } from '../mcp/exactRequest.ts';
@@ -85,14 +85,22 @@ export async function serveMcp(
   input.destroy();
 }
 
-/** Files and links go out as they came in. A file without an address gets one, which the protocol requires. */
-function contentPart(part: string | Media | ResourceLine): ContentBlock {
+/**
+ * Parts go out as they came in. A file without an address gets one, which the protocol requires. Annotations that clients
+ * refuse are left out.
+ */
+function contentPart(part: ResultPart): ContentBlock {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('json' in part) return resourceIn(part.json);
-  const { mimeType, data, uri = `data:${mimeType}` } = part;
+  const block = 'text' in part ? { type: 'text' as const, text: part.text } : mediaBlock(part);
+  const annotated = { ...block, annotations: part.annotations };
+  return part.annotations && ContentBlockSchema.safeParse(annotated).success ? (annotated as ContentBlock) : block;
+}
+
+function mediaBlock({ mimeType, data, uri }: Media): ContentBlock {
   const [kind] = mimeType.split('/');
-  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data };
-  return { type: 'resource', resource: { uri, mimeType, blob: data } };
+  if (uri === undefined && (kind === 'image' || kind === 'audio')) return { type: kind, mimeType, data };
+  return { type: 'resource', resource: { uri: uri ?? `data:${mimeType}`, mimeType, blob: data } };
 }
 
 /** Returns the file or the link that a JSON text is; the text where a server wrote one that clients refuse. */
@@ -152,7 +160,9 @@ function serverOf(shown: ShownTools): Server {
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { content, isError, ...attached } = await shown.call(params.name, argumentsOf(params), signal);
-    return { content: partsOf(content, attached).map(contentPart), isError };
+    const { structured } = attached;
+    const structuredContent = structured === undefined ? {} : { structuredContent: rawJson(structured) as JsonObject };
+    return { content: partsOf(content, attached).map(contentPart), ...structuredContent, isError };
   });
   return server;
 }

@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, it, onTestFinished } from 'vitest';
+import type { SeatSpec } from '../../../../src/engine/core/domain/seatSpec.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
 import { type Media, type Modality, partsOf } from '../../../../src/engine/core/values/media.ts';
 import { readResult } from '../../../../src/engine/shell/mcp/result.ts';
@@ -12,8 +13,11 @@ import { agentBody, withoutMedia } from '../../../../src/engine/shell/models/cha
 import { answerMcp, type ShownResult } from '../../../../src/engine/shell/tools/mcpServer.ts';
 import { stepEntry } from '../../../../src/webview/models/trajectory.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
+import { modelServer } from '../../../support/modelServer.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { scriptedMcpServer } from '../../../support/scriptedMcpServer.ts';
+import { calling } from '../../../support/scriptedModel.ts';
+import { rehearsal } from '../../../support/terminal.ts';
 
 const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 const wav = { mimeType: 'audio/wav', data: 'UklGRg==' };
@@ -84,6 +88,38 @@ it('a result that a fault replaces has no picture', async () => {
   expect(event).not.toHaveProperty('media');
 });
 
+it('a rollout whose model was sent a picture is verified, replayed, and forked with the picture', async () => {
+  const { url } = await scriptedMcpServer({
+    list: { tools: [{ name: 'look' }] },
+    call: () => ({ content: [{ type: 'image', ...png }] }),
+  });
+  const domain = mcpDomain(
+    'gallery',
+    `  gallery: { type: http, url: "${url}", state: replay }`,
+    `user: { goal: You want to see it., known: { by: 1 } }
+evaluate: [communicate]
+train: [communicate]
+communicate: [Done]
+`,
+  );
+  const model = await modelServer(({ messages }) =>
+    messages.some(({ role }) => role === 'tool') ? 'Done.' : calling(['look', {}]),
+  );
+  const agent: SeatSpec = { type: 'openai', model: 'm', baseUrl: model.url, keyName: null, modalities: ['image'] };
+  const [rollout] = await rehearse(domain, ['a'], { agent });
+  if (!rollout) throw new Error('no rollout');
+  const sent = `data:image/png;base64,${png.data}`;
+  expect([rollout.reward, model.bodies.filter((body) => body.includes(sent)).length]).toEqual([1, 1]);
+  const at = rollout.events.findLastIndex(({ type }) => type === 'agentReplied');
+  const [fork] = await rehearse(domain, ['a'], { agent, from: rollout.events.slice(0, at) });
+  if (!fork) throw new Error('no fork');
+  expect([fork.reward, model.bodies.filter((body) => body.includes(sent)).length]).toEqual([1, 2]);
+  for (const each of [rollout, fork]) {
+    expect(replayed(domain, each).problems).toBe(0);
+    expect(await rehearsal('verify', each.recording)).toMatchObject({ code: 0 });
+  }
+});
+
 it.each<[string | null, string, Media | string]>([
   ['image/png', `data:image/png;base64,${png.data}`, png],
   ['image/PNG', png.data, png],
@@ -98,6 +134,47 @@ it.each<[string | null, string, Media | string]>([
   ['image/png', '###', '{"type":"image","mimeType":"image/png","data":"###"}'],
 ])('%s with the data %j is kept in the form that clients and models take', (mimeType, data, expected) => {
   const { content, media } = readResult({ content: [{ type: 'image', mimeType, data }] });
+  if (typeof expected === 'string') expect([content, media]).toEqual([expected, undefined]);
+  else expect(media).toMatchObject([expected]);
+});
+
+const bad = 'A'.repeat(4005);
+const source = { type: 'base64', media_type: 'image/png', data: png.data };
+const asUrl = `data:image/png;base64,${png.data}`;
+it.each<[string, object, Media | string]>([
+  [
+    'data of an impossible length',
+    { type: 'image', mimeType: 'image/png', data: bad },
+    '[image/png, 4 kB, invalid Base64]',
+  ],
+  ['data with a comma', { type: 'image', data: `,${bad}` }, '[application/octet-stream, 4 kB, invalid Base64]'],
+  [
+    'a file of an impossible length',
+    { type: 'resource', resource: { uri: 'a:b', mimeType: 'application/pdf', blob: bad } },
+    '[application/pdf, 4 kB, invalid Base64]',
+  ],
+  ['a source', { type: 'image', source }, png],
+  [
+    'a document',
+    { type: 'document', source: { ...source, media_type: 'application/pdf' } },
+    { ...png, ...pdf, data: png.data },
+  ],
+  ['a data URL', { type: 'image_url', image_url: { url: asUrl } }, png],
+  ['a data URL as a text', { type: 'image_url', image_url: asUrl }, png],
+  [
+    'a bad data URL',
+    { type: 'image_url', image_url: `data:image/png;base64,${bad}` },
+    '[image/png, 4 kB, invalid Base64]',
+  ],
+  ['a sound of a chat', { type: 'input_audio', input_audio: { data: wav.data, format: 'wav' } }, wav],
+  ['a file of a chat', { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf.data}` } }, pdf],
+  [
+    'an address',
+    { type: 'image_url', image_url: 'https://a.example/b' },
+    '{"type":"image_url","image_url":"https://a.example/b"}',
+  ],
+])('no model reads the bytes of a picture as a text: %s', (_, part, expected) => {
+  const { content, media } = readResult({ content: [part] });
   if (typeof expected === 'string') expect([content, media]).toEqual([expected, undefined]);
   else expect(media).toMatchObject([expected]);
 });
@@ -189,7 +266,7 @@ it.each<[string, readonly Media[], readonly (string | Media)[]]>([
   expect(partsOf(content, { media })).toEqual(parts);
 });
 
-/** Returns the content that a client of a domain gets for a result. */
+/** Returns what a client of a domain gets for a result. */
 async function givenTo(result: ShownResult): Promise<unknown> {
   const shown = {
     tools: [{ name: 'look', description: '', parameters: { type: 'object' } }],
@@ -205,12 +282,15 @@ async function givenTo(result: ShownResult): Promise<unknown> {
   onTestFinished(() => client.close());
   const { port } = server.address() as AddressInfo;
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}`)) as Transport);
-  return (await client.callTool({ name: 'look', arguments: {} })).content;
+  return client.callTool({ name: 'look', arguments: {} });
 }
+
+const contentGivenTo = async (result: ShownResult) =>
+  ((await givenTo(result)) as { readonly content: unknown }).content;
 
 it('a client of a domain gets pictures, sounds and files as they are', async () => {
   const content = 'before\n[image/png, 1 kB]\n[audio/wav, 1 kB]\n[application/pdf, 1 kB]\n[application/pdf, 1 kB]';
-  expect(await givenTo({ content, isError: false, media: [png, wav, pdf, form] })).toEqual([
+  expect(await contentGivenTo({ content, isError: false, media: [png, wav, pdf, form] })).toEqual([
     text('before'),
     { type: 'image', ...png },
     { type: 'audio', ...wav },
@@ -227,13 +307,26 @@ it.each<[string, readonly object[]]>([
   ['a link between texts', [text('see'), link, text('and\nthis')]],
   ['a text that is the JSON of a file', [text(`see\n${JSON.stringify(file)}\n{"type":"resource"}`)]],
   ['a text like a link beside that link', [text(JSON.stringify(link)), link]],
+  ['several texts', [text('a'), text('b\nc'), { type: 'image', ...png }, text('d')]],
+  [
+    'a picture with an address',
+    [{ type: 'resource', resource: { uri: 'file:///a.png', mimeType: 'image/png', blob: png.data } }],
+  ],
+  [
+    'annotated parts',
+    [
+      { ...text('a'), annotations: { priority: 1 } },
+      { type: 'image', ...png, annotations: { audience: ['user'] } },
+      text('b'),
+    ],
+  ],
 ])('a client of a domain gets %s as its server returned it', async (_, parts) => {
-  expect(await givenTo(readResult({ content: parts }))).toEqual(parts);
+  expect(await contentGivenTo(readResult({ content: parts }))).toEqual(parts);
 });
 
 it('a client of a domain gets a file that it would refuse as its JSON', async () => {
   const refused = { type: 'resource', resource: { uri: 1 } };
-  expect(await givenTo(readResult({ content: [refused] }))).toEqual([text(JSON.stringify(refused))]);
+  expect(await contentGivenTo(readResult({ content: [refused] }))).toEqual([text(JSON.stringify(refused))]);
 });
 
 it.each<[string, Media, boolean]>([
@@ -247,4 +340,14 @@ it.each<[string, Media, boolean]>([
   expect(stepEntry({ n: 1, event }).pictures).toEqual(
     isShown ? [{ source: `data:image/png;base64,${png.data}`, text: 'A picture of the type image/png' }] : [],
   );
+});
+
+it('a client of a domain gets the structured content, and no annotations that it would refuse', async () => {
+  const part = { ...text('one row'), annotations: { audience: 'everybody' } };
+  const result = readResult({ content: [part], structuredContent: { rows: [{ id: 1 }] } });
+  expect(await givenTo(result)).toEqual({
+    content: [text('one row')],
+    structuredContent: { rows: [{ id: 1 }] },
+    isError: false,
+  });
 });

@@ -118,6 +118,16 @@ const behaviours: readonly Behaviour[] = [
     event: { resourceLines: [1] },
   },
   {
+    name: 'several texts, one annotated, and structured content',
+    reply: (id) =>
+      result(
+        id,
+        `{"content":[{"type":"text","text":"a\\nb"},{"type":"text","text":"c","annotations":{"priority":1}}],"structuredContent":{"id":${large}}}`,
+      ),
+    seen: 'a\nb\nc',
+    event: { textParts: [{ line: 0 }, { line: 2, annotations: { priority: 1 } }], structured: `{"id":${large}}` },
+  },
+  {
     name: 'a list with status 202',
     reply: (id) => ({ status: 202, body: `[${notification('notifications/message')},${done(id)}]` }),
     seen: 'done',

@@ -190,7 +190,7 @@ test.each([
   ],
 ])('an answer %s is read over stdio', async (_, line, content) => {
   const source = await startStdio(line);
-  expect(await source.call('look', {}, { timeoutMs: 5000 })).toEqual({ content, isError: false });
+  expect(await source.call('look', {}, { timeoutMs: 5000 })).toMatchObject({ content, isError: false });
 });
 
 const sent = (status: number, type: string, body: string) => (response: ServerResponse) =>
@@ -206,7 +206,7 @@ test.each<[string, (id: number) => RawReply]>([
   ['an event stream', (id) => streamed(answer(id, notFinite))],
 ])('an answer with NaN in %s is read', async (_, reply) => {
   const { url } = await rawMcpServer({ reply: ({ id, method }) => (method === 'tools/call' ? reply(id) : undefined) });
-  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: '{"mean":null}', isError: false });
+  expect(await (await connectTo(url)).call('look', {})).toMatchObject({ content: '{"mean":null}', isError: false });
 });
 
 test('a log line that is JSON does not answer a call', async () => {
