@@ -249,16 +249,19 @@ function noted<T extends Answer>({
   answer,
   attempts,
   mismatch,
+  changedTools,
 }: {
   readonly answer: T;
   readonly attempts: number;
   readonly mismatch?: string | undefined;
+  readonly changedTools?: boolean | undefined;
 }): { readonly answer: T; readonly note?: SideNote } {
-  if (attempts === 1 && mismatch === undefined) return { answer };
-  return {
-    answer,
-    note: { ...(attempts > 1 ? { retries: attempts - 1 } : {}), ...(mismatch === undefined ? {} : { mismatch }) },
+  const note = {
+    ...(attempts > 1 ? { retries: attempts - 1 } : {}),
+    ...(mismatch === undefined ? {} : { mismatch }),
+    ...(changedTools ? { changedTools } : {}),
   };
+  return Object.keys(note).length === 0 ? { answer } : { answer, note };
 }
 
 function toolNamed(domain: Domain, name: string): Tool {

@@ -27,6 +27,8 @@ export type SideNote = {
   readonly reads?: Reads;
   /** How the result of a tool differs from the output schema of its server. */
   readonly mismatch?: string;
+  /** Whether the server of a tool changed its list of tools meanwhile; the agent keeps those of the start. */
+  readonly changedTools?: boolean;
   /** A stop that the engine took from the user's message. */
   readonly withheld?: string;
 };

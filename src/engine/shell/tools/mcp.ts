@@ -167,6 +167,12 @@ class McpInstance implements ToolSource {
     }
   }
 
+  async renew(): Promise<void> {
+    await this.#drop();
+    this.#hasChanged = false;
+    await this.open();
+  }
+
   async #openSession(): Promise<void> {
     const connection = new McpConnection();
     const signal = this.#signal;
@@ -294,15 +300,17 @@ class McpInstance implements ToolSource {
     try {
       const result = await this.#callOnce(request, tool, { ...options, timeoutMs });
       const mismatch = tool && mismatchOf(tool, result);
-      if (this.#connection?.takeChangedTools())
+      const changedTools = this.#connection?.takeChangedTools() ?? false;
+      if (changedTools)
         this.#log(
-          `MCP server "${this.#declared.name}": after ${name}, the list of its tools has changed. ${changedTools}`,
+          `MCP server "${this.#declared.name}": after ${name}, the list of its tools has changed. ${keptTools}`,
         );
       return {
         content: this.#redact(result.content),
         isError: result.isError,
         ...this.#redactAttached(result),
         ...(mismatch === undefined ? {} : { mismatch: this.#redact(mismatch) }),
+        ...(changedTools ? { changedTools } : {}),
         ...(result.texts === undefined ? {} : { texts: result.texts.map((text) => this.#redact(text)) }),
         ...(result.data === undefined ? {} : { data: withTexts(result.data, (text) => this.#redact(text)) }),
       };
@@ -433,7 +441,7 @@ const isResult = (error: unknown): boolean =>
   [ServerError, UnreadableAnswer, ResultTooLong, AnswerTooLong].some((type) => error instanceof type);
 
 /** A list of tools holds from the start of a run to its end: every rollout of it has the same tools. */
-const changedTools =
+const keptTools =
   'The agent keeps the tools that were listed at the start. If it needs the others, log in by env, args or headers, so that the first list has them';
 
 /** Returns how many characters a result of a call by an agent may have. */

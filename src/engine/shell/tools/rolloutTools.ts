@@ -8,7 +8,7 @@ import { type NumberForms, numberFormsOf } from '../../core/events/message.ts';
 import { excerpt } from '../../core/rules/finding.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
-import { attachmentsOf } from '../../core/values/media.ts';
+import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { goldSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import { cancelled, Fault } from '../files/fault.ts';
@@ -17,7 +17,7 @@ import type { CallAnswer, HostedAnswer, PythonAnswer } from '../lanes/laneMessag
 import { misfitOf } from '../load/arguments.ts';
 import { sentArguments } from '../load/exactErrors.ts';
 import type { SharedTools } from './sharedTools.ts';
-import type { ToolSource } from './toolSource.ts';
+import type { SourceResult, ToolSource } from './toolSource.ts';
 
 type Asked<Type extends CheckedQuestion['type']> = Extract<CheckedQuestion, { readonly type: Type }>;
 type Answered<T> = {
@@ -25,6 +25,7 @@ type Answered<T> = {
   readonly attempts: number;
   /** How the result differs from the output schema of its tool. */
   readonly mismatch?: string | undefined;
+  readonly changedTools?: boolean | undefined;
 };
 
 /** The tools outside the lane as one rollout has them: its own instance of every source. */
@@ -37,6 +38,10 @@ export class RolloutTools {
   #opening: Promise<ReadonlyMap<string, ToolSource>> = Promise.resolve(new Map());
   #sources: ReadonlyMap<string, ToolSource> = new Map();
   #task: Task | null = null;
+  /** The calls of the MCP servers with `state: replay`, in order, for a session that is taken up again. */
+  #made: MadeCall[] = [];
+  /** The last snapshot of each source. */
+  readonly #saved = new Map<string, Json>();
   /** Lets the next rollout use the servers whose state is shared. */
   #endTurn: () => void = () => undefined;
   #usesPython = false;
@@ -63,15 +68,21 @@ export class RolloutTools {
     const sources = await this.#opening;
     signal.throwIfAborted();
     this.#sources = sources;
-    for (const [name, data] of Object.entries(task.setUp ?? {})) {
-      if (name === this.#shared.hosted?.name) continue;
-      await this.#placedAtSetUp(name, async () => {
-        const source = this.#source(name);
-        if (!source.setUp)
-          throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
-        await source.setUp(data as Json);
-      });
-    }
+    this.#made = [];
+    this.#saved.clear();
+    for (const name of Object.keys(task.setUp ?? {})) if (name !== this.#shared.hosted?.name) await this.#setUp(name);
+  }
+
+  /** Puts the task's own start on a source, if it has one. */
+  async #setUp(name: string): Promise<void> {
+    const task = this.#task;
+    const data = task?.setUp?.[name];
+    if (!task || data === undefined) return;
+    await this.#placedAtSetUp(name, async () => {
+      const source = this.#source(name);
+      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
+      await source.setUp(data as Json);
+    });
   }
 
   /** Sets up a source. A fault of the environment gets the place in the task: a person corrects it there. */
@@ -119,14 +130,60 @@ export class RolloutTools {
     const source = this.#source(name);
     const key = tool.effect === 'write' || tool.idempotencyKey ? { idempotencyKey: this.#key(step) } : {};
     const options = { signal, timeoutMs: tool.timeoutMs, ...numberFormsOf(forms), ...key };
-    const make = () => source.call(tool.name, args, options);
+    const make = () => this.#inSession(name, () => source.call(tool.name, args, options));
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const { content, isError, isUnchanged, mismatch } = result;
+    const { content, isError, isUnchanged, mismatch, changedTools } = result;
+    const made = { attempts, mismatch, changedTools };
     const answer = { content, isError, ...attachmentsOf(result) };
+    this.#keep({ tool, source: name, args, forms: numberFormsOf(forms), result: answer });
     // A tool may have written before it failed.
-    if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, attempts, mismatch };
+    if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, ...made };
     const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
-    return { answer: { ...answer, saved: { source: name, snapshot } }, attempts, mismatch };
+    this.#saved.set(name, snapshot);
+    return { answer: { ...answer, saved: { source: name, snapshot } }, ...made };
+  }
+
+  #keep(call: MadeCall): void {
+    if (this.#shared.file.mcpServers[call.source]?.state === 'replay') this.#made.push(call);
+  }
+
+  /** Asks a source, and again in a new session where the server no longer knows the old one: it refused the request. */
+  async #inSession<T>(name: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.failure.code !== 'mcp/session') throw error;
+      await this.#takeUp(name, error);
+      return ask();
+    }
+  }
+
+  /**
+   * Opens a new session of an MCP server, and brings it to the state of the old one as a fork would. Throws the fault of the
+   * lost session where that is not possible.
+   */
+  async #takeUp(name: string, lost: Fault): Promise<void> {
+    const source = this.#source(name);
+    const { state, sharedState } = this.#shared.file.mcpServers[name] ?? {};
+    const saved = this.#saved.get(name);
+    const cannotRestore = saved !== undefined && (saved === null || !source.restore);
+    if (!source.renew || (!sharedState && (state === 'none' || cannotRestore))) throw lost;
+    await source.renew();
+    if (sharedState) return;
+    await this.#setUp(name);
+    if (saved !== undefined) await source.restore?.(saved);
+    for (const made of this.#made.filter((call) => call.source === name)) {
+      const difference = await this.#repeat(made);
+      if (difference === null) continue;
+      const message = `${lost.failure.message}. In a new session, ${made.tool.name} answered differently when it was made again (${difference})`;
+      throw new Fault({ ...lost.failure, message });
+    }
+  }
+
+  /** Makes a call again. Returns how its result differs, or null. */
+  async #repeat({ tool, source, args, forms, result }: MadeCall): Promise<string | null> {
+    const now = await this.#source(source).call(tool.name, args, forms);
+    return resultDifference(this.#shared.file, tool, result, now);
   }
 
   /** A call of a tool in Python that works on the engine's database. */
@@ -181,7 +238,7 @@ export class RolloutTools {
     if (gold !== null) return this.#readAfterGold(gold);
     const [name = '', assertion] = named.split(':', 2);
     const source = this.#source(name);
-    if (assertion === undefined) return source.read();
+    if (assertion === undefined) return this.#inSession(name, () => source.read());
     if (!source.assert)
       throw unable('task/assertion', `"${name}" is no environment, so it has no assertion ${assertion}`);
     return source.assert(assertion);
@@ -227,8 +284,10 @@ export class RolloutTools {
           `cannot continue from here: "${name}" declares state: snapshot, but no restore:`,
         );
       await source.restore(saved.snapshot as Json);
+      this.#saved.set(name, saved.snapshot as Json);
     }
-    for (const { tool, source: name, content: recorded, args, forms, isChanged } of recordedCalls(domain, events)) {
+    for (const call of recordedCalls(domain, events)) {
+      const { tool, source: name, args, forms, isChanged } = call;
       const state = stateOf(name);
       if (state === 'snapshot') continue;
       if (state === 'none') {
@@ -239,8 +298,9 @@ export class RolloutTools {
           `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
         );
       }
-      const { content } = await this.#source(name).call(tool.name, args, forms);
-      const difference = isChanged ? null : resultDifference(domain.file, tool, recorded, content);
+      const result = await this.#source(name).call(tool.name, args, forms);
+      this.#keep({ ...call, result });
+      const difference = isChanged ? null : resultDifference(domain.file, tool, call.result, result);
       if (difference !== null)
         throw unable(
           'fork/mismatch',
@@ -263,12 +323,18 @@ export class RolloutTools {
   }
 }
 
-type RecordedCall = {
+/** What is compared of the results of a call that is made again. */
+type Compared = Attachments & Pick<SourceResult, 'content' | 'isError'>;
+
+type MadeCall = {
   readonly tool: Tool;
   readonly source: string;
   readonly args: JsonObject;
   readonly forms: NumberForms;
-  readonly content: string;
+  readonly result: Compared;
+};
+
+type RecordedCall = MadeCall & {
   /** A seeded fault changed what came back, so it says nothing of the source. */
   readonly isChanged: boolean;
 };
@@ -288,20 +354,35 @@ function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonl
     // A fault that made an error of the call kept it from its source.
     if (!tool || source === null || typeof args === 'string' || (hasFault && event.isError)) continue;
     const forms = numberFormsOf(call);
-    found.push({ tool, source, args: args as JsonObject, forms, content: event.content, isChanged: hasFault });
+    found.push({ tool, source, args: args as JsonObject, forms, result: event, isChanged: hasFault });
   }
   return found;
 }
 
-/** Returns how a result differs from the recorded one, up to what the domain declares as volatile; null if it does not. */
-function resultDifference(file: DomainFile, tool: Tool, recorded: string, now: string): string | null {
+/** Returns how a result differs from an earlier one, up to what the domain declares as volatile; null if it does not. */
+function resultDifference(file: DomainFile, tool: Tool, earlier: Compared, now: Compared): string | null {
   const { volatile, compare } = comparedFields(file, tool);
-  if (recorded === now || volatile.includes(tool.name)) return null;
-  const [one, other] = [recorded, now].map(
-    (text) => comparable([exactJsonOf(text) ?? text], volatile, compare).texts[0],
+  if (volatile.includes(tool.name)) return null;
+  const [one, other] = [earlier, now].map(
+    (result) =>
+      comparable([exactJsonOf(result.content) ?? result.content, restOf(result, earlier)], volatile, compare).texts,
   );
-  const texts = `recorded: ${excerpt(recorded)}, now: ${excerpt(now)}`;
-  return one === other ? null : (differenceBetween(one ?? '', other ?? '', compare) ?? texts);
+  const texts = `recorded: ${excerpt(earlier.content)}, now: ${excerpt(now.content)}`;
+  for (const [at, text = ''] of (one ?? []).entries()) {
+    const later = other?.[at] ?? '';
+    if (text !== later) return differenceBetween(text, later, compare) ?? texts;
+  }
+  return null;
+}
+
+/**
+ * Returns what a result has besides its text, without the places of media in it.
+ * @param earlier a recording of an earlier version lacks the structured content, which is then not compared
+ */
+function restOf({ isError, media = [], structured = '' }: Compared, earlier: Compared): JsonObject {
+  const shown = media.map(({ line: _, ...rest }) => rest as JsonObject);
+  const data = earlier.structured === undefined ? {} : { structuredContent: exactJsonOf(structured) ?? null };
+  return { isError, media: shown, ...data };
 }
 
 function unable(code: string, message: string): Fault {

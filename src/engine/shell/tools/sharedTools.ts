@@ -83,6 +83,10 @@ export class SharedTools {
     );
   }
 
+  get file(): DomainFile {
+    return this.#domain.file;
+  }
+
   /** Every tool outside the lane whose description is not in a file: Python, environments, MCP servers. */
   async describe(): Promise<readonly Tool[]> {
     const { file } = this.#domain;

@@ -12,6 +12,8 @@ export type SourceResult = Attachments & {
   readonly isTemporary?: boolean;
   /** How it differs from the output schema of its tool. */
   readonly mismatch?: string;
+  /** Whether its server changed its list of tools meanwhile. */
+  readonly changedTools?: boolean;
   /** The state after the call, where the source gives it along. */
   readonly snapshot?: Json;
 };
@@ -37,6 +39,8 @@ export type ToolSource = {
   readonly assert?: (name: string) => Promise<Json>;
   /** Puts a task's own start on a fresh instance. */
   readonly setUp?: (data: Json) => Promise<void>;
+  /** Opens a fresh session in place of one that the server no longer knows. */
+  readonly renew?: () => Promise<void>;
   readonly snapshot?: () => Promise<Json>;
   readonly restore?: (snapshot: Json) => Promise<void>;
   readonly close: () => Promise<void>;

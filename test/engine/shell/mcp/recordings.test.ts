@@ -173,6 +173,7 @@ const behaviours: readonly Behaviour[] = [
     name: 'a list of tools that changes',
     reply: (id) => streamed(notification('notifications/tools/list_changed'), done(id)),
     seen: 'done',
+    note: '"changedTools":true',
   },
   {
     name: 'progress',

@@ -181,36 +181,63 @@ test('a server with one session for all clients cannot be compared with the stat
   });
 });
 
-test.each(
-  sampled(
-    [
-      { more: ', volatile: [id]', isMade: true },
-      { more: ', volatile: [write]', isMade: true },
-      { more: '', isMade: false, idOf: (made: number) => String(9007199254740991n + BigInt(made)) },
-      { more: '', isMade: false },
-    ],
-    2,
-  ),
-)('a fork makes a call again that gives another id each time ($more): $isMade', async ({ more, isMade, idOf }) => {
-  let made = 0;
-  const server = await rawMcpServer({
-    reply: ({ id, method, params }) => {
-      if (method === 'tools/list') {
-        const tools = ['write', 'look', 'state'].map((name) => ({ name, inputSchema: { type: 'object' } }));
-        return { body: resultBody(id, JSON.stringify({ tools })) };
-      }
-      if (method !== 'tools/call' || params.name === 'look') return undefined;
-      made += 1;
-      const own = idOf ? idOf(made) : `"note-${made}"`;
-      return { body: resultBody(id, textResult(`{"id": ${own}, "note": "milk"}`)) };
-    },
-  });
-  const calls = ['{ tool: write }', '{ tool: look }'];
-  const folder = domainOf(server, calls, 'state.note == "milk"', `, state: replay${more}`);
-  const [parent] = await rehearse(folder, ['a']);
-  const events = parent?.events ?? [];
-  const last = events.findLastIndex(({ type }) => type === 'toolReturned');
-  const forked = rehearse(folder, ['a'], { from: events.slice(0, last) });
-  if (isMade) expect(await forked).toMatchObject([{ reward: 1, results: parent?.results }]);
-  else await expect(forked).rejects.toThrow(/write of "raw" answered differently .*\(id is "\S+", then "\S+"\)/);
-});
+const noted = (own: string) => textResult(`{"id": ${own}, "note": "milk"}`);
+const withId = (made: number) => noted(`"note-${made}"`);
+const picture = (made: number) =>
+  JSON.stringify({ content: [{ type: 'image', mimeType: 'image/png', data: made === 1 ? 'AAAA' : 'BBBB' }] });
+type Repeated = {
+  readonly differs: string;
+  /** The result of a call, by how many were made. */
+  readonly resultOf: (made: number) => string;
+  readonly more: string;
+  /** Why the fork is refused. */
+  readonly difference?: RegExp;
+};
+const repeatedCalls: readonly Repeated[] = [
+  { differs: 'id', resultOf: withId, more: ', volatile: [id]' },
+  { differs: 'id', resultOf: withId, more: ', volatile: [write]' },
+  { differs: 'id', resultOf: withId, more: '', difference: /id is "\S+", then "\S+"/ },
+  {
+    differs: 'large id',
+    resultOf: (made) => noted(String(9007199254740991n + BigInt(made))),
+    more: '',
+    difference: /id is "\S+", then "\S+"/,
+  },
+  {
+    differs: 'isError',
+    resultOf: (made) => JSON.stringify({ content: [{ type: 'text', text: 'same' }], isError: made > 1 }),
+    more: '',
+    difference: /isError is false, then true/,
+  },
+  { differs: 'picture', resultOf: picture, more: '', difference: /media\.0\.data is "AAAA", then "BBBB"/ },
+  { differs: 'picture', resultOf: picture, more: ', volatile: [data]' },
+];
+
+test.each(sampled(repeatedCalls, 3))(
+  'a fork makes a call again that gives another $differs each time ($more)',
+  async ({ resultOf, more, difference }) => {
+    let made = 0;
+    const server = await rawMcpServer({
+      reply: ({ id, method, params }) => {
+        if (method === 'tools/list') {
+          const tools = ['write', 'look', 'state'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+          return { body: resultBody(id, JSON.stringify({ tools })) };
+        }
+        if (method !== 'tools/call' || params.name === 'look') return undefined;
+        made += params.name === 'write' ? 1 : 0;
+        return { body: resultBody(id, params.name === 'write' ? resultOf(made) : noted('1')) };
+      },
+    });
+    const calls = ['{ tool: write }', '{ tool: look }'];
+    const folder = domainOf(server, calls, 'state.note == "milk"', `, state: replay${more}`);
+    const [parent] = await rehearse(folder, ['a']);
+    const events = parent?.events ?? [];
+    const last = events.findLastIndex(({ type }) => type === 'toolReturned');
+    const forked = rehearse(folder, ['a'], { from: events.slice(0, last) });
+    if (!difference) expect(await forked).toMatchObject([{ reward: 1, results: parent?.results }]);
+    else
+      await expect(forked).rejects.toThrow(
+        new RegExp(`write of "raw" answered differently .*\\(${difference.source}\\)`),
+      );
+  },
+);
