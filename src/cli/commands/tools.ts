@@ -1,5 +1,6 @@
 import { describeSimulated } from '../../engine/core/domain/simulatedTool.ts';
 import { isLeftOut, type Tool } from '../../engine/core/domain/tool.ts';
+import { exactSchema } from '../../engine/core/values/exactSchema.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
@@ -23,7 +24,7 @@ those that a model simulates. A domain with errors in other files is good enough
   options: { local: { type: 'boolean' } },
   run: async (given, io) => {
     const all = await describedTools(domainFolder(io, given.positionals[0]), given.values['local'] === true, io);
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: all })}\n`);
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: all.map(withExactSchemas) })}\n`);
     else for (const tool of all) io.out(`${lineOf(tool)}\n`);
     return 0;
   },
@@ -36,6 +37,11 @@ async function describedTools(folder: string, isLocal: boolean, io: Io): Promise
   const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked) : [];
   const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
   return [...code, ...simulated, ...outside.filter((tool) => !isLeftOut(tool))];
+}
+
+function withExactSchemas({ parameters, outputSchema, ...tool }: Tool): Tool {
+  const output = outputSchema === undefined ? {} : { outputSchema: exactSchema(outputSchema) };
+  return { ...tool, parameters: exactSchema(parameters), ...output };
 }
 
 function lineOf(tool: Tool): string {

@@ -29,7 +29,7 @@ export function exactErrors({ errorsOf }: Compiled, checked: Checked): readonly 
   const { schema, value, integers } = checked;
   if (largeTextPlaces(value).length === 0) return errorsOf(value);
   const errorsWith = (number: (digits: string) => number) =>
-    unmetErrors(errorsOf(approximated(schema, value, integers, number)), value);
+    unmetErrors(errorsOf(approximated(schema, value, integers, number), value), value);
   const errors = errorsWith(Number);
   const isNew = ({ instancePath, schemaPath }: ErrorObject) =>
     !errors.some((each) => each.instancePath === instancePath && each.schemaPath === schemaPath);

@@ -4,11 +4,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { default as AjvDraft04Module } from 'ajv-draft-04';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { messageOf } from '../files/fault.ts';
+import { checkExactly, exactKeyword, withExactLimits } from './exactKeyword.ts';
 import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
 
 /** A JSON Schema that is ready to check values, or the words of the compiler that cannot use it. */
 export type CompiledSchema =
-  | { readonly errorsOf: (value: Json) => readonly ErrorObject[] }
+  | {
+      /**
+       * Returns how a value differs from the schema.
+       * @param exact the value with a text of digits in place of each number that is too large
+       */
+      readonly errorsOf: (value: Json, exact?: Json) => readonly ErrorObject[];
+    }
   | { readonly problem: string };
 
 type Options = typeof schemaSettings & {
@@ -71,7 +78,7 @@ function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchem
   const inOrder = dialects.toSorted((a, b) => Number(b === named) - Number(a === named));
   let problem = '';
   try {
-    const schema = tolerated(written);
+    const schema = tolerated(withExactLimits(written), anchorsOf(written));
     const compilers = [
       ...inOrder.map((dialect) => () => quickOf(mode, dialect)),
       // A schema may refer to the meta-schema of its dialect.
@@ -79,7 +86,7 @@ function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchem
     ];
     for (const compilerOf of compilers) {
       const made = compiledBy(compilerOf(), schema as object);
-      if (typeof made !== 'string') return { errorsOf: (value) => errorsWithin(made, value) };
+      if (typeof made !== 'string') return { errorsOf: (value, exact) => errorsWithin(made, value, exact) };
       problem ||= made;
     }
   } catch (error) {
@@ -107,8 +114,9 @@ let references = 0;
 
 class TooManyReferences extends Error {}
 
-function errorsWithin(check: ValidateFunction, value: Json): readonly ErrorObject[] {
+function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value): readonly ErrorObject[] {
   references = 0;
+  checkExactly(exact);
   try {
     return check(value) ? [] : (check.errors ?? []);
   } catch (error) {
@@ -118,8 +126,9 @@ function errorsWithin(check: ValidateFunction, value: Json): readonly ErrorObjec
   }
 }
 
-/** Takes out the keyword `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */
+/** Adds the keywords of this file, and takes out `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */
 function withoutId(ajv: Ajv): Ajv {
+  ajv.addKeyword(exactKeyword);
   ajv.addKeyword({
     keyword: counted,
     validate: () => {
@@ -145,10 +154,12 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
 /**
  * Returns a schema without what compilers refuse and servers write all the same: keywords that are null, and the `nullable`
  * of OpenAPI beside no `type`. Without `$async` too, with which Ajv answers later. A dynamic reference is a usual one, which
- * it is in a schema of one part: Ajv takes it for the root wherever its anchor is.
+ * it is in a schema of one part: Ajv takes it for the root wherever its anchor is. A reference to an anchor of the root itself
+ * is one to the root, as Ajv looks for anchors only below it.
+ * @param anchors those of the root
  */
-function tolerated(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(tolerated);
+function tolerated(schema: Json, anchors: readonly string[]): Json {
+  if (Array.isArray(schema)) return schema.map((each) => tolerated(each, anchors));
   if (!isObject(schema)) return schema;
   const {
     nullable,
@@ -160,18 +171,23 @@ function tolerated(schema: Json): Json {
     Object.entries(schema).flatMap(([key, value]) => {
       if (isSchemaData(key)) return [[key, value]];
       if (value === null) return [];
-      return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value) : tolerated(value)]];
+      return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value, anchors) : tolerated(value, anchors)]];
     }),
   ) as JsonObject;
   const { $ref = $recursiveRef } = plain;
-  if (typeof $ref === 'string') Object.assign(plain, { $ref, [counted]: true });
+  if (typeof $ref === 'string') Object.assign(plain, { $ref: anchors.includes($ref) ? '#' : $ref, [counted]: true });
   if (nullable === undefined) return plain;
   if (plain['type'] !== undefined) return nullable === true ? { ...plain, nullable } : plain;
   return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;
 }
 
-function toleratedMap(schemas: JsonObject): JsonObject {
+/** Returns the references to a schema by its own anchors. */
+function anchorsOf({ $anchor, $dynamicAnchor }: JsonObject): readonly string[] {
+  return [$anchor, $dynamicAnchor].flatMap((name) => (typeof name === 'string' ? [`#${name}`] : []));
+}
+
+function toleratedMap(schemas: JsonObject, anchors: readonly string[]): JsonObject {
   return Object.fromEntries(
-    Object.entries(schemas).flatMap(([name, schema]) => (schema === null ? [] : [[name, tolerated(schema)]])),
+    Object.entries(schemas).flatMap(([name, schema]) => (schema === null ? [] : [[name, tolerated(schema, anchors)]])),
   );
 }

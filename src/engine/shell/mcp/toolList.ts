@@ -4,11 +4,13 @@ import type { McpServer } from '../../core/domain/domain.ts';
 import { isAdapted, serverToolName } from '../../core/domain/serverToolName.ts';
 import { declaredLimits, nameOnServer, type Tool } from '../../core/domain/tool.ts';
 import { issueText } from '../../core/text/issueText.ts';
+import { schemaWithDigits } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/values/json.ts';
 import { isMapOfSchemas, isSchemaData } from '../load/schemaPatterns.ts';
 import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
+import { exactResult } from './message.ts';
 
 /** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
@@ -103,11 +105,20 @@ async function pageOf(
   timeoutMs: number,
 ): Promise<unknown> {
   try {
-    return await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs);
+    return exactPage(await connection.listTools(cursor === undefined ? {} : { cursor }, timeoutMs));
   } catch (error) {
     const isUnknown = error instanceof ServerError && error.code === ErrorCode.MethodNotFound;
     if (isUnknown && !connection.client.getServerCapabilities()?.tools) return { tools: [] };
     throw error;
+  }
+}
+
+/** Returns a page with all digits of the numbers in its schemas; as it is where it is too deep for that. */
+function exactPage(page: object): object {
+  try {
+    return exactResult(page);
+  } catch {
+    return page;
   }
 }
 
@@ -153,7 +164,7 @@ function isDeep(values: readonly unknown[], levels: number): boolean {
 function parametersOf(written: unknown): JsonObject | string {
   if (written === undefined || written === null || written === true) return { type: 'object', properties: {} };
   if (!isObject(written as Json)) return 'its inputSchema is not an object';
-  const schema = withMaps(withoutNulls(written as JsonObject)) as JsonObject;
+  const schema = withMaps(withoutNulls(schemaWithDigits(written as JsonObject))) as JsonObject;
   const types = [schema['type'] ?? 'object'].flat().map((type) => String(type).toLowerCase());
   if (!types.includes('object')) return `its inputSchema has the type ${types.join(', ')}, and arguments are an object`;
   return Object.keys(schema).length === 0 ? { type: 'object', properties: {} } : { ...schema, type: 'object' };
@@ -185,7 +196,7 @@ function describeTool({ name: server, declared }: ListedServer, tool: WrittenToo
     name,
     description: tool.description ?? '',
     parameters: withoutKey(parameters, limits.idempotencyKey),
-    ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonObject } : {}),
+    ...(tool.outputSchema ? { outputSchema: schemaWithDigits(tool.outputSchema as JsonObject) } : {}),
     effect: isWrite ? 'write' : 'read',
     owner: 'agent',
     source: { type: 'mcp', server, ...(name === tool.name ? {} : { tool: tool.name }) },

@@ -1,11 +1,15 @@
 import type { Offered } from '../../core/domain/tool.ts';
 import { callsIn, type Message, type ToolCall } from '../../core/events/message.ts';
+import { exactSchema } from '../../core/values/exactSchema.ts';
 import { exactArguments } from '../../core/values/largeIntegers.ts';
 import type { ChatCall } from './chatMessage.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
 export function offered(tools: readonly Offered[]) {
-  return tools.map((tool) => ({ type: 'function' as const, function: tool }));
+  return tools.map((tool) => {
+    const parameters = exactSchema(tool.parameters);
+    return { type: 'function' as const, function: parameters === tool.parameters ? tool : { ...tool, parameters } };
+  });
 }
 
 /**

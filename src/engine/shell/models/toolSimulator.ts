@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Tool } from '../../core/domain/tool.ts';
+import { exactSchema } from '../../core/values/exactSchema.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/values/json.ts';
 import { answerAmong, objectTextsIn } from '../../core/values/jsonInText.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
@@ -80,7 +81,7 @@ function simulatorInstructions(tool: Tool): string {
     `You simulate the tool ${tool.name} of a computer system. Answer exactly as that tool would, with one JSON object and nothing else.`,
     `What it does: ${tool.description}`,
     `How it behaves: ${source.behaviour}`,
-    `Its arguments, as JSON Schema: ${JSON.stringify(tool.parameters)}`,
+    `Its arguments, as JSON Schema: ${JSON.stringify(exactSchema(tool.parameters))}`,
     'Your answer is {"result": ...} for a call that works, or {"error": "..."} for one that the tool refuses.',
     `The result must fit this JSON Schema: ${JSON.stringify(source.result)}`,
     ...(tool.effect === 'write'

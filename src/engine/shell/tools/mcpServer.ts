@@ -12,6 +12,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Offered } from '../../core/domain/tool.ts';
+import { exactSchema } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
 import { exactJsonOf, rawJson } from '../../core/values/largeIntegers.ts';
 import { type Attachments, type Media, partsOf, type ResultPart } from '../../core/values/media.ts';
@@ -154,7 +155,7 @@ function serverOf(shown: ShownTools): Server {
     tools: shown.tools.map(({ name, description, parameters }) => ({
       name,
       description,
-      inputSchema: { type: 'object' as const, ...clientSchema(parameters) },
+      inputSchema: { type: 'object' as const, ...clientSchema(exactSchema(parameters)) },
       ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
     })),
   }));

@@ -154,6 +154,12 @@ it.each<[string, JsonObject, JsonObject, string]>([
     `{"a":${large}}`,
   ],
   [
+    'an anchor of the root',
+    { $dynamicAnchor: 'node', properties: { a: { anyOf: [integer, { $dynamicRef: '#node' }] } } },
+    { a: { a: large } },
+    `{"a":{"a":${large}}}`,
+  ],
+  [
     'unevaluatedItems',
     { properties: { a: { prefixItems: [{ type: 'string' }], unevaluatedItems: integer } } },
     { a: [large, large] },

@@ -1,5 +1,12 @@
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { offered } from '../../../../src/engine/shell/models/chatCalls.ts';
+import { serveMcp } from '../../../../src/engine/shell/tools/mcpServer.ts';
+import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import { rehearsal } from '../../../support/terminal.ts';
 
 const large = '9007199254740993';
 
@@ -138,4 +145,69 @@ test('a request of the server is answered with its id, also where that is a larg
   await expect
     .poll(() => answers.map((answer) => /"id":([^,}]+)/.exec(answer)?.[1]).toSorted())
     .toEqual(ids.toSorted());
+});
+
+const properties = {
+  maximum: '{"type":"integer","maximum":9223372036854775807}',
+  above: '{"type":"integer","exclusiveMinimum":9007199254740993}',
+  enum: '{"enum":[9007199254740993,"a",9007199254740997]}',
+  const: '{"const":9007199254740993}',
+  multiple: '{"type":"integer","multipleOf":9007199254740993}',
+  draft4: '{"type":"integer","maximum":9007199254740993,"exclusiveMaximum":true}',
+  nested: '{"anyOf":[{"type":"integer","minimum":9007199254740995},{"type":"null"}]}',
+  default: '{"type":"integer","default":9007199254740993}',
+};
+const schemaText = `{"type":"object","properties":{${Object.entries(properties)
+  .map(([name, text]) => `"${name}":${text}`)
+  .join(',')}}}`;
+const limited = () =>
+  rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/list'
+        ? { body: resultBody(id, `{"tools":[{"name":"write","inputSchema":${schemaText}}]}`) }
+        : undefined,
+  });
+
+test('a schema is checked with all digits of its numbers', async () => {
+  const source = await connectTo((await limited()).url);
+  const fits = async (name: string, value: string | number) => {
+    const { content, isError } = await source.call('write', { [name]: value });
+    return isError ? content : true;
+  };
+  expect(await fits('maximum', '9223372036854775807')).toBe(true);
+  expect(await fits('maximum', '9223372036854775808')).toContain('must be <= 9223372036854775807');
+  expect(await fits('maximum', 5)).toBe(true);
+  expect(await fits('above', '9007199254740994')).toBe(true);
+  expect(await fits('above', '9007199254740993')).toContain('must be > 9007199254740993');
+  expect(await fits('above', 7)).toContain('must be > 9007199254740993');
+  for (const value of ['9007199254740993', 'a', '9007199254740997']) expect(await fits('enum', value)).toBe(true);
+  for (const value of ['9007199254740992', '9007199254740996', 'b', 1])
+    expect(await fits('enum', value)).toContain('must be one of 9007199254740993, a, 9007199254740997');
+  expect(await fits('const', '9007199254740993')).toBe(true);
+  expect(await fits('const', '9007199254740992')).toContain('must be equal to 9007199254740993');
+  expect(await fits('multiple', '18014398509481986')).toBe(true);
+  expect(await fits('multiple', '18014398509481984')).toContain('must be a multiple of 9007199254740993');
+  expect(await fits('draft4', '9007199254740992')).toBe(true);
+  expect(await fits('draft4', '9007199254740993')).toContain('must be < 9007199254740993');
+  expect(await fits('nested', '9007199254740995')).toBe(true);
+  expect(await fits('nested', '9007199254740994')).not.toBe(true);
+  expect(await fits('default', '9007199254740993')).toBe(true);
+});
+
+test('models, clients and the command line get a schema with all digits of its numbers', async () => {
+  const { url } = await limited();
+  const [tool] = (await connectTo(url)).tools;
+  if (!tool) throw new Error('no tool');
+  expect(JSON.stringify(offered([tool]))).toContain(schemaText);
+  const output = new PassThrough();
+  const request = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n';
+  await serveMcp(
+    { tools: [tool], instructions: '', call: () => Promise.reject(new Error('no call')) },
+    { input: Readable.from([request]), output },
+  );
+  output.end();
+  const listed = await text(output);
+  for (const each of Object.values(properties)) expect(listed).toContain(each);
+  const domain = mcpDomain('raw', `  raw: { type: http, url: "${url}" }`, 'user: { goal: You want it done. }\n');
+  expect((await rehearsal('tools', approveDomain(domain), '--json')).out).toContain(schemaText);
 });
