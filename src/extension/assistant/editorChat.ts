@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { issueText } from '../../engine/core/text/issueText.ts';
 import { jsonOf } from '../../engine/core/values/json.ts';
-import { textOf } from '../../engine/shell/models/chatAnswer.ts';
+import { textOf as textOfContent } from '../../engine/shell/models/chatAnswer.ts';
+import { mediaLine } from '../../engine/shell/models/mediaLine.ts';
 
 /** One message as the editor's language models take it: they know a user and an assistant, and no system prompt. */
 export type EditorMessage = { readonly role: 'user' | 'assistant'; readonly parts: readonly EditorPart[] };
@@ -71,6 +72,16 @@ export function parseRequest(body: string): EditorRequest | string {
     })),
     modelOptions,
   };
+}
+
+/** Returns the text of the content of a message. A line replaces each picture, sound and file. */
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return textOfContent(content);
+  const shown = content.flatMap((part: unknown) => {
+    const line = mediaLine(part);
+    return line === undefined ? [part] : [{ type: 'text', text: `\n${line}` }];
+  });
+  return textOfContent(shown);
 }
 
 /**

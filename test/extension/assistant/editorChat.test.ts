@@ -24,6 +24,17 @@ test('the system prompt stands at the head of what the user said first', () => {
   ]);
 });
 
+test('a line replaces each picture, which these models are not sent', () => {
+  const url = 'data:image/png;base64,iVBORw0KGgo=';
+  const content = [
+    { type: 'text', text: 'The media of the results above:' },
+    { type: 'image_url', image_url: { url } },
+    { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+  ];
+  const text = 'The media of the results above:\n[image/png, 1 kB]\n[audio/wav, 1 kB]';
+  expect(editorMessages([{ role: 'user', content }])).toEqual([{ role: 'user', parts: [{ type: 'text', text }] }]);
+});
+
 test('where the agent greets first, the system prompt is a message of its own before it', () => {
   const roles = editorMessages([
     { role: 'system', content: 'Be kind.' },

@@ -20,6 +20,7 @@ export function checkSeats(parts: Parts, folder: string, note: Note): void {
   checkAgentSeat(parts, folder, note);
   checkUserSeats(parts, note);
   checkHeaders(parts, note);
+  checkModalities(parts, note);
 }
 
 /** What stands in an agent's file is told at its own place, by `agentFileProblems`. */
@@ -85,6 +86,20 @@ function checkHeaders({ file }: Parts, note: Note): void {
       role === 'judge'
         ? 'Name the judge and its headers on the command line.'
         : `Write ${role === 'tools' ? 'simulator' : role}: openai:MODEL@BASE_URL.`,
+    );
+  }
+}
+
+/** Only the agent's seat has results with media: the others are shown texts. */
+function checkModalities({ file }: Parts, note: Note): void {
+  for (const role of modelRoles) {
+    if (role === 'agent' || !file.value.models?.[role]?.modalities?.length) continue;
+    note(
+      placeOf(file, 'models', role, 'modalities'),
+      'warning',
+      'domain/unused-modalities',
+      `These modalities have no effect: only the model of the agent is sent media, and the one of the seat ${role} reads a line in place of each.`,
+      'Delete the key, or write it under models.agent.',
     );
   }
 }

@@ -1,14 +1,14 @@
-import * as z from 'zod';
 import type { ModelSeat } from '../../core/domain/seatSpec.ts';
 import type { Offered } from '../../core/domain/tool.ts';
 import { type Message, offeredNow } from '../../core/events/message.ts';
 import type { SeatView, UserView } from '../../core/seats/seat.ts';
 import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { silence } from '../../core/simulator/turns.ts';
-import { fileName, type Media, type Modality, mediaText, modalityOf } from '../../core/values/media.ts';
+import { fileName, type Media, type Modality, modalityOf } from '../../core/values/media.ts';
 import type { ProvidedMessage } from '../../core/values/providerFields.ts';
 import { offered, sentCalls } from './chatCalls.ts';
 import type { ChatBody, ChatMessage, ChatPart, ChatRequest, SentMessage } from './chatMessage.ts';
+import { mediaLine, mediaPartSchema } from './mediaLine.ts';
 import { withSentBack } from './sentBack.ts';
 
 /** Returns the body that a model is sent, with the settings of its seat. */
@@ -108,25 +108,19 @@ export function withoutMedia<Request extends ChatBody>(request: Request): Reques
   return { ...request, messages };
 }
 
-const mediaPartSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
-  z.object({ type: z.literal('input_audio'), input_audio: z.object({ data: z.string(), format: z.string() }) }),
-  z.object({ type: z.literal('file'), file: z.looseObject({ file_data: z.string() }) }),
-]);
-
 /** A part that a custom agent has written can be of any other form, and is then kept as it is. */
 function shortPart(part: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const text = mediaLine(part);
   const { data: media } = mediaPartSchema.safeParse(part);
-  if (media?.type === 'input_audio') {
-    const { data, format } = media.input_audio;
-    return { type: 'input_audio', input_audio: { data: mediaText({ mimeType: `audio/${format}`, data }), format } };
+  if (text === undefined || !media) return part;
+  switch (media.type) {
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: { data: text, format: media.input_audio.format } };
+    case 'file':
+      return { type: 'file', file: { ...media.file, file_data: text } };
+    default:
+      return { type: 'image_url', image_url: { url: text } };
   }
-  const url = media?.type === 'file' ? media.file.file_data : media?.image_url.url;
-  const [, mimeType, data] = /^data:([^;]+);base64,(.*)$/.exec(url ?? '') ?? [];
-  if (mimeType === undefined || data === undefined) return part;
-  const text = mediaText({ mimeType, data });
-  if (media?.type === 'file') return { type: 'file', file: { ...media.file, file_data: text } };
-  return { type: 'image_url', image_url: { url: text } };
 }
 
 /** The conversation as a model that plays the user sees it, its instructions first, in OpenAI's format. */

@@ -99,6 +99,11 @@ test.each([
     ],
   },
   {
+    user: 'agenda\nmodels: { judge: { modalities: [image] }, agent: { modalities: [image] }, user: { modalities: [] } }',
+    code: 'domain/unused-modalities',
+    line: 3,
+  },
+  {
     user: '"openai:x@http://a.example/v1"\nmodels: { user: { headers: { A: b } } }',
     code: 'domain/same-simulator',
     line: 2,
