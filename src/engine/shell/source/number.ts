@@ -1,6 +1,10 @@
-/** What is said of a number that is not the one that is written. */
-export function unkept(written: string, value: number): string {
+/**
+ * What is said of a number that is not the one that is written.
+ * @param isText whether a text of its digits is in its place
+ */
+export function unkept(written: string, value: number, isText = false): string {
   if (!Number.isFinite(value)) return `The number ${written} is larger than any that can be kept.`;
+  if (isText) return `The number ${written} is so large that Rehearsal reads it as a text.`;
   const kept = String(BigInt(value));
   return kept === written
     ? `The number ${written} is so large that Rehearsal reads it as a text where a server sends it, so the two differ.`

@@ -9,6 +9,8 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type Range,
+  type Scalar,
   visit,
   type YAMLMap,
   type YAMLSeq,
@@ -94,9 +96,10 @@ export function readYaml(source: Source, kind: FileKind): YamlFile {
       } as const;
       return unusable(file, places, problem);
     }
-    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    const large = /\d{16}/.test(text) ? largeNumbers(document) : [];
+    const value = exactValue(document, kind === 'task' ? large : []);
     if (isTooDeep(value)) return unusable(file, places, tooDeep(file, kind));
-    const warnings = /\d{16}/.test(text) ? unkeptNumbers(source, kind, document, lines) : [];
+    const warnings = large.map((number) => unkeptNumber(source, kind, number, lines));
     return { file, value, places, problem: null, warnings };
   } catch (error) {
     const isDeep = error instanceof RangeError;
@@ -118,29 +121,45 @@ function tooDeep(file: string, kind: FileKind): Diagnostic {
   return { ...startOf(file), code: `${kind}/too-deep`, severity: 'error', message, hint };
 }
 
-/** Whole numbers that a reader of YAML makes other ones of, without a word. */
-function unkeptNumbers(
-  { file }: Source,
-  kind: FileKind,
-  document: Document,
-  lines: LineCounter,
-): readonly Diagnostic[] {
-  const found: Diagnostic[] = [];
+/** A whole number that a JavaScript number is not safe for. */
+type LargeNumber = { readonly node: Scalar; readonly written: string; readonly value: number; readonly range: Range };
+
+function largeNumbers(document: Document): readonly LargeNumber[] {
+  const found: LargeNumber[] = [];
   visit(document, {
-    Scalar: (_, { value, source: written = '', range }) => {
+    Scalar: (_, node) => {
+      const { value, source: written = '', range } = node;
       if (typeof value !== 'number' || !/^[-+]?\d{16,}$/.test(written) || !range) return;
-      const isTooLarge = !Number.isFinite(value);
-      if (Number.isSafeInteger(value)) return;
-      found.push({
-        ...locate(file, lines, range[0], range[1]),
-        code: `${kind}/unkept-number`,
-        severity: isTooLarge ? 'error' : 'warning',
-        message: unkept(written, value),
-        hint: unkeptHint,
-      });
+      if (!Number.isSafeInteger(value)) found.push({ node, written, value, range });
     },
   });
   return found;
+}
+
+/** Returns the value of a document, with a text of all digits in place of each of the numbers. */
+function exactValue(document: Document, large: readonly LargeNumber[]): unknown {
+  const exact = large.filter(({ value }) => Number.isFinite(value));
+  try {
+    for (const { node, written } of exact) node.value = String(BigInt(written));
+    return document.toJS({ maxAliasCount: 100 });
+  } finally {
+    for (const { node, value } of exact) node.value = value;
+  }
+}
+
+function unkeptNumber(
+  { file }: Source,
+  kind: FileKind,
+  { written, value, range }: LargeNumber,
+  lines: LineCounter,
+): Diagnostic {
+  return {
+    ...locate(file, lines, range[0], range[1]),
+    code: `${kind}/unkept-number`,
+    severity: Number.isFinite(value) ? 'warning' : 'error',
+    message: unkept(written, value, kind === 'task'),
+    hint: unkeptHint,
+  };
 }
 
 /** An alias without its anchor, or a document that is too large to be one. */
