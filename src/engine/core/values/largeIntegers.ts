@@ -125,7 +125,7 @@ function withAllNumbers(
   number: (text: string) => unknown,
   integers: readonly string[],
 ): unknown {
-  return withNumbers(schema, partsOf(schema, schema), given, number, { marked: new Set(integers), place: '' });
+  return withNumbers(schema, schemaParts(schema, schema), given, number, { marked: new Set(integers), place: '' });
 }
 
 /** Returns the JSON Pointers of the numbers in a JSON text that are too large; none for a text that is not JSON. */
@@ -167,7 +167,7 @@ function withNumbers(
     return areNumeric(schemas) || (marked.has(place) && !areTexts(schemas)) ? number(value) : value;
   }
   const convert = (key: string, each: Json, subschemaOf: (schema: JsonObject) => Json | undefined) =>
-    withNumbers(root, partsOf(root, ...schemas.map(subschemaOf)), each, number, {
+    withNumbers(root, schemaParts(root, ...schemas.map(subschemaOf)), each, number, {
       marked,
       place: `${place}/${pointerKey(key)}`,
     });
@@ -206,7 +206,7 @@ const hasNumber = (schemas: readonly JsonObject[]) =>
 const typesOf = (schemas: readonly JsonObject[]) => schemas.flatMap(({ type = [] }) => type as Json);
 
 /** Returns schemas, and those that they refer to and combine, once each. */
-function partsOf(root: JsonObject, ...schemas: readonly (Json | undefined)[]): readonly JsonObject[] {
+export function schemaParts(root: JsonObject, ...schemas: readonly (Json | undefined)[]): readonly JsonObject[] {
   const parts = new Set<JsonObject>();
   const add = (schema: Json | undefined) => {
     if (!isObject(schema) || parts.has(schema)) return;

@@ -1,5 +1,6 @@
 import type { Tool } from '../../core/domain/tool.ts';
-import type { JsonObject } from '../../core/values/json.ts';
+import { isObject, type JsonObject } from '../../core/values/json.ts';
+import { schemaParts } from '../../core/values/largeIntegers.ts';
 import { type Diagnostic, type Fix, type Location, placeAt, type Severity } from '../files/diagnostic.ts';
 import { replacing } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
@@ -104,8 +105,11 @@ export function checkDuplicates(
   }
 }
 
-/** Names of a tool's arguments. */
+/** Returns the names of a tool's arguments, also those that only some forms of its schema have. */
 export function argumentsOf({ parameters }: Tool): readonly string[] {
-  const { properties } = parameters;
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  const names = schemaParts(parameters, parameters).flatMap(({ properties = null, required }) => [
+    ...(isObject(properties) ? Object.keys(properties) : []),
+    ...(Array.isArray(required) ? required.map(String) : []),
+  ]);
+  return [...new Set(names)];
 }
