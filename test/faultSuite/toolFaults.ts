@@ -212,7 +212,7 @@ export const toolFaults: readonly ToolFault[] = [
     tool: 'visit',
     isLasting: true,
     inject: ({ response }) => response.writeHead(200, json).end('{"jsonrpc": "2.0", "id": '),
-    outcomes: { unscored: /no result/ },
+    outcomes: same,
   },
   {
     name: 'the result is longer than the server may answer',

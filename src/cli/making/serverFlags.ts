@@ -83,6 +83,6 @@ export function writesOf(given: Given, known: readonly string[]): readonly strin
   if (names.length === 1 && names[0] === 'none' && !known.includes('none')) return [];
   const stranger = names.find((name) => !known.includes(name));
   if (stranger !== undefined)
-    throw new UsageError(`--writes: the server has no tool "${stranger}"; it has ${known.join(', ')}`);
+    throw new UsageError(`--writes: the server has no tool "${stranger}"; it has ${[...new Set(known)].join(', ')}`);
   return names;
 }

@@ -239,13 +239,26 @@ export class ScratchTools {
     made.resolve({ isError, content, ...attachmentsOf(returned), writes: since.flatMap(writesOf) });
   }
 
+  /** Returns whether a server changed whose state no later rollout can have. */
+  #hasLostState(): boolean {
+    const { tools, file } = this.#supervisor.domain;
+    return this.#events.slice(0, this.#before).some((event) => {
+      const tool = event.type === 'toolCalled' ? tools.find(({ name }) => name === event.call.name) : undefined;
+      const source = tool ? outsideSource(tool) : null;
+      const declared = source === null ? undefined : (file.mcpServers[source] ?? file.environments[source]);
+      return tool?.effect === 'write' && declared?.state === 'none';
+    });
+  }
+
   /** A call that hands over has its result although it is the last one. */
   #over(why: Fault): void {
     this.#live = null;
     // The state before the call cannot be made again.
     if (!this.#isReady) this.#before = 0;
+    const hasLostState = this.#hasLostState();
     const made = this.#made;
     if (made) this.#settle(made, why);
+    if (hasLostState) this.#before = 0;
     // A call that was not made has nothing to do with the end, unless the rollout ended by itself.
     if (made && this.#waiting.length > 0 && !this.#isClosed) this.#start();
     else for (const { reject } of this.#waiting.splice(0)) reject(why);

@@ -67,7 +67,7 @@ function checkOutputSchema(parts: Parts, tool: Tool, note: Note): void {
 
 /** A name under `rename` that its server does not list is often a misspelling. */
 function checkRenames({ file }: Parts, server: string, { rename = {} }: McpServer, tools: readonly Tool[], note: Note) {
-  const names = tools.map(nameOnServer);
+  const names = [...new Set(tools.map(nameOnServer))];
   for (const own of Object.keys(rename).filter((each) => !names.includes(each)))
     note(
       file.places.key(['mcpServers', server, 'rename', own]),
@@ -80,7 +80,7 @@ function checkRenames({ file }: Parts, server: string, { rename = {} }: McpServe
 
 /** A declaration under a name that no tool has would do nothing: a write would count as a read. */
 function checkDeclaredNames({ file }: Parts, server: string, declared: McpServer, tools: readonly Tool[], note: Note) {
-  const names = tools.map(({ name }) => name);
+  const names = [...new Set(tools.map(({ name }) => name))];
   const listed = (['writes', 'idempotent'] as const).flatMap((key) =>
     declared[key].map((name, index) => ({ name, at: placeOf(file, 'mcpServers', server, key, index) })),
   );

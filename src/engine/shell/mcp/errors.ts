@@ -115,4 +115,7 @@ export function meaningOf(error: unknown): unknown {
 export const isRefused = (error: unknown): boolean =>
   error instanceof StreamableHTTPError && concernsRequest(error.code ?? 0);
 
+/** Returns whether a server answers with what is neither JSON nor an event stream. */
+export const isUnexpectedBody = (error: unknown): boolean => error instanceof StreamableHTTPError && error.code === -1;
+
 const dataText = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));

@@ -43,8 +43,10 @@ export function httpTransport(
   return transport as Transport;
 }
 
-/** Returns an address as it is recorded. A query or a password may hold a key that was written there. */
+/**
+ * Returns an address as it is recorded, with its placeholders. A query or a password may hold a key that was written there.
+ */
 export function withoutQuery(url: string): string {
   const shown = new URL(url);
-  return `${shown.origin}${shown.pathname}`;
+  return `${shown.origin}${shown.pathname.replaceAll(/\$%7B([\w:]+)%7D/gi, '${$1}')}`;
 }

@@ -16,6 +16,7 @@ import { McpConnection, namesSession } from '../mcp/connection.ts';
 import type { Declared } from '../mcp/declared.ts';
 import {
   isRefused,
+  isUnexpectedBody,
   NotSent,
   ResultTooLong,
   ServerBusy,
@@ -396,7 +397,7 @@ class McpInstance implements ToolSource {
   async #startFault(error: unknown): Promise<Fault> {
     const server = this.#server;
     if (server.type !== 'http') return this.#fault(...startProblem(server, error));
-    if (this.#address && isRefused(error) && (await isLegacySse(this.#address.url, this.#address.headers)))
+    if (this.#address && mayBeLegacy(error) && (await isLegacySse(this.#address.url, this.#address.headers)))
       return this.#fault(...legacyTransport(withoutQuery(this.#address.url.href)));
     return this.#fault(...httpProblem(server, null, error, this.#declared.filled.variables()));
   }
@@ -435,6 +436,13 @@ class McpInstance implements ToolSource {
     await connection?.close();
   }
 }
+
+/**
+ * Returns whether an error may be that of a server with the older transport: it refuses what is posted to the address of its
+ * stream, answers it with a text, or opens the stream.
+ */
+const mayBeLegacy = (error: unknown): boolean =>
+  isRefused(error) || isUnexpectedBody(error) || isBroken(error) || error instanceof TimeLimitExceeded;
 
 /** Returns whether the agent reads an error as the result of its call. */
 const isResult = (error: unknown): boolean =>

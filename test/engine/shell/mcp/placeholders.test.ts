@@ -50,3 +50,8 @@ test.each([
   expect(fault).toContain(says);
   expect(fault).not.toMatch(/sk-literal|pass-word/);
 });
+
+test('a fault names the placeholder in the path of a url', async () => {
+  const url = 'http://127.0.0.1:47998/${env:ORDERS_KEY}/mcp';
+  await expect(connectTo(url, {}, allowed(url))).rejects.toThrow(`(${url}): it cannot be reached`);
+});

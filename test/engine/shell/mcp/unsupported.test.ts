@@ -10,15 +10,20 @@ import {
   textResult,
 } from '../../../support/rawMcpServer.ts';
 
-test.each([400, 404, 405])('a server with the older transport (status %s) is refused with a bridge', async (status) => {
-  const { url } = await rawMcpServer({
-    reply: () => ({ status, body: 'no' }),
-    get: (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('event: endpoint\ndata: /messages?sessionId=1\n\n');
-    },
-  });
-  await expect(connectTo(url)).rejects.toMatchObject({
+const endpointStream = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('event: endpoint\ndata: /messages?sessionId=1\n\n');
+};
+
+test.each<[string, RawReply]>([
+  ['400', { status: 400, body: 'no' }],
+  ['404', { status: 404, body: 'no' }],
+  ['405', { status: 405, body: 'no' }],
+  ['a text', (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')],
+  ['the stream', endpointStream],
+])('a server with the older transport that answers with %s is refused with a bridge', async (_, reply) => {
+  const { url } = await rawMcpServer({ reply: () => reply, get: endpointStream });
+  await expect(connectTo(url, { timeoutMs: 500 })).rejects.toMatchObject({
     failure: {
       code: 'mcp/legacy-sse',
       message: expect.stringContaining(`args: [-y, mcp-remote, ${url}, --transport, sse-only]`),
