@@ -236,8 +236,7 @@ const failures: readonly {
     files: {
       'tools.py': `from rehearsal import tool\n@tool(effect="read", timeout_ms=${time})\ndef look() -> str: ...\n`,
     },
-    found:
-      /tools.py:2 tool\/code TypeError: timeout_ms is a whole number of milliseconds, from 1 to 2147483647, not /,
+    found: /tools.py:2 tool\/code TypeError: timeout_ms is a whole number of milliseconds, from 1 to 2147483647, not /,
   })),
   {
     name: 'a syntax error',
