@@ -7,7 +7,6 @@ import * as z from 'zod';
 import { messageOf } from '../files/fault.ts';
 import { version } from '../files/version.ts';
 import {
-  Disconnected,
   meaningOf,
   ServerBusy,
   ServerError,
@@ -41,10 +40,8 @@ export class McpConnection {
   #hasChangedTools = false;
   /** Whether the server has ended, so that nothing can be sent to it. */
   isClosed = false;
-  /** Rejections of the requests under way, for a connection that breaks without the client noticing. */
+  /** Rejections of the requests under way. */
   readonly #pending = new Set<(error: Error) => void>();
-  /** Whether the stream of a request under way has ended without its answer, and the client resumes it. */
-  isInterrupted = false;
   #transport: Transport | null = null;
   #server = '';
   /** Every session that the server has named to this connection. The last one is in use. */
@@ -67,9 +64,6 @@ export class McpConnection {
     });
     this.client.onclose = () => {
       this.isClosed = true;
-    };
-    this.client.onerror = (error) => {
-      if (this.isInterrupted && /^Maximum reconnection attempts/.test(error.message)) this.cut();
     };
   }
 
@@ -200,12 +194,11 @@ export class McpConnection {
       throw meaningOf(error);
     } finally {
       this.#pending.delete(cut.reject);
-      if (this.#pending.size === 0) this.isInterrupted = false;
     }
   }
 
   /** Rejects the requests under way. */
-  cut(error: Error = new Disconnected('the connection broke before the answer')): void {
+  cut(error: Error): void {
     for (const reject of this.#pending) reject(error);
   }
 

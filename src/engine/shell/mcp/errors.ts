@@ -1,5 +1,5 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { concernsRequest } from './httpStatus.ts';
 
 /** An error that a server answered a request with. Its connection still works. */
@@ -100,6 +100,13 @@ export function withServerError<Message extends object>(message: Message): Messa
   const error = { code: ErrorCode.InternalError, message: text, data: new ServerError(code, text, data) };
   return { ...message, error };
 }
+
+/** Returns the answer of a request that fails with an error of this process. */
+export const failedAnswer = (id: RequestId, error: Error) => ({
+  jsonrpc: '2.0' as const,
+  id,
+  error: { code: ErrorCode.InternalError, message: error.message, data: error },
+});
 
 /** Returns what an error of the SDK's client means: the server's own error, or one of this process. */
 export function meaningOf(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { finiteText, jsonOf } from '../../core/values/json.ts';
@@ -11,17 +11,16 @@ import { redactedPart } from '../keys/secrets.ts';
 import { ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
+import { markedEventId, OpenStreams, resumedStream } from './resumption.ts';
 
 type FetchEvents = {
   /** Called with the session of each answer that names one, before its body is read. */
-  readonly onSession?: (id: string) => void;
+  readonly onSession: (id: string) => void;
   /**
-   * Called when the stream of a posted request ends without an answer and cannot be resumed, when the server refuses to
-   * resume it, and when it is too long: the client would wait for its time limit.
+   * Called when the stream of a request ends without its answer and cannot be resumed, and when it is too long: the client
+   * would wait for its time limit.
    */
-  readonly onCut?: (error?: Error) => void;
-  /** Called when such a stream ends without an answer and the client resumes it. */
-  readonly onInterrupted?: () => void;
+  readonly onCut: (request: RequestId, error?: Error) => void;
 };
 
 /**
@@ -31,25 +30,35 @@ type FetchEvents = {
  * refused without one, and with an `UnreadableAnswer` where a call has another body than a message. What a server answers
  * to a notification is not read, as MCP has no answer to it.
  */
-export function mcpFetch(events: FetchEvents, maxMessageSize?: number): FetchLike {
-  return async (url, init) => {
+export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: number): FetchLike {
+  const streams = new OpenStreams(onCut);
+  return async (url, init = {}) => {
+    const isPost = init.method === 'POST';
+    const posted = isPost ? requestOf(init) : {};
+    if (posted.method === 'notifications/cancelled') streams.settle(posted.params?.requestId);
+    const resumed = resumedStream(init);
+    const request = posted.id ?? resumed?.request;
+    // The client also resumes the stream of a request that was cancelled or that has an error as its answer.
+    if (resumed && request !== undefined && !streams.has(request)) return new Response(null, { status: 405 });
     // The transport's own signal has aborted where its client closed it because the handshake failed.
-    const signal = init?.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init?.signal ?? null);
-    const request = { ...init, signal, dispatcher: withoutTimeLimits() } as RequestInit;
-    const response = await boundFetch(url, request, maxMessageSize);
+    const signal = init.method === 'DELETE' ? AbortSignal.timeout(endSessionMs) : (init.signal ?? null);
+    const headers = resumed ? resumed.headers : init.headers;
+    const sent = { ...init, headers, signal, dispatcher: withoutTimeLimits() } as RequestInit;
+    const response = await boundFetch(url, sent, maxMessageSize).catch((error: unknown) => {
+      if (resumed && request !== undefined) streams.miss(request);
+      throw error;
+    });
     const type = response.headers.get('content-type') ?? '';
     const session = response.headers.get('mcp-session-id');
-    if (session !== null) events.onSession?.(session);
-    const isPost = init?.method === 'POST';
-    const isResumed = init?.method === 'GET' && new Headers(init.headers).has('last-event-id');
-    if (isResumed && !response.ok) events.onCut?.();
-    if (isPost && requestOf(init).id === undefined) {
+    if (session !== null) onSession(session);
+    if (resumed && request !== undefined && !response.ok) streams.cut(request);
+    if (isPost && posted.id === undefined) {
       await response.body?.cancel();
       return new Response(null, { status: response.ok ? response.status : 204, headers: sessionOf(response.headers) });
     }
-    const isCall = isPost && requestOf(init).method === 'tools/call';
+    const isCall = posted.method === 'tools/call';
     if ((!response.body && !isCall) || (!isPost && !response.ok)) return response;
-    if (!response.ok) return readRefusal(response, init ?? {});
+    if (!response.ok) return readRefusal(response, init);
     const isStream = type.includes('text/event-stream');
     const isAccepted = isPost && response.status === 202;
     if (isPost && !isStream) {
@@ -61,8 +70,14 @@ export function mcpFetch(events: FetchEvents, maxMessageSize?: number): FetchLik
       if (isAccepted) throw new SyntaxError(noAnswer);
       return withBody(response, text);
     }
-    if (!isStream || !response.body) return response;
-    const stream = readStream(response.body, isPost ? events : {}, isPost ? requestOf(init).id : undefined);
+    if (init.method === 'DELETE' || !response.body) return response;
+    if (request !== undefined) streams.open(request);
+    const stream = readStream(response.body, {
+      request,
+      after: resumed?.after,
+      onAnswer: () => streams.settle(request),
+      onCut: (error) => request !== undefined && streams.cut(request, error),
+    });
     return isAccepted ? new Response(stream, { headers: response.headers }) : withBody(response, stream);
   };
 }
@@ -90,6 +105,7 @@ function withoutTimeLimits(): object | undefined {
 const requestSchema = z.looseObject({
   id: z.union([z.number(), z.string()]).optional(),
   method: z.string().optional(),
+  params: z.looseObject({ requestId: z.unknown() }).optional().catch(undefined),
 });
 
 /** Returns the request that is posted. A notification, and an answer to a request of the server, have no id of a request. */
@@ -162,19 +178,28 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
+type Stream = {
+  /** The request that it answers; undefined for the stream of the server itself. */
+  readonly request: RequestId | undefined;
+  /** The id of the event that it was resumed after, as the server gave it. */
+  readonly after: string | undefined;
+  readonly onAnswer: () => void;
+  /** Called when the stream ends without an answer and cannot be resumed, and when it is too long. */
+  readonly onCut: (error?: Error) => void;
+};
+
 /** Returns an event stream with its messages as the SDK reads them. */
 function readStream(
   body: ReadableStream<Uint8Array>,
-  { onCut, onInterrupted }: FetchEvents,
-  id?: number | string,
+  { request, after, onAnswer, onCut }: Stream,
 ): ReadableStream<Uint8Array> {
   let isAnswered = false;
-  let isResumable = false;
+  let isResumable = after !== undefined;
   let hasEnded = false;
   let parser: EventSourceParser;
   const messagesIn = (data: string): readonly JSONRPCMessage[] | null => {
     try {
-      return batchOf(finiteText(data)).map((text) => readMessage(text, id));
+      return batchOf(finiteText(data)).map((text) => readMessage(text, request));
     } catch {
       return null;
     }
@@ -184,8 +209,11 @@ function readStream(
     // What is left at the end of the stream is read if it is whole. Otherwise its id must not count as received.
     if (!messages && hasEnded) return '';
     if (eventId) isResumable = true;
-    isAnswered ||= messages?.some((message) => 'result' in message || 'error' in message) ?? false;
-    const idLine = eventId === undefined ? '' : `id: ${eventId}\n`;
+    if (messages?.some((message) => 'result' in message || 'error' in message)) {
+      isAnswered = true;
+      onAnswer();
+    }
+    const idLine = eventId ? `id: ${markedEventId(request, eventId)}\n` : '';
     // The SDK reads only messages with the usual type of an event, or with none.
     if (messages) return `${idLine}${messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join('')}`;
     const typeLine = event === undefined ? '' : `event: ${event}\n`;
@@ -193,6 +221,8 @@ function readStream(
   };
   const events = new TransformStream<string, string>({
     start: (controller) => {
+      // The SDK forgets the id of the event that a stream was resumed after.
+      if (after !== undefined) controller.enqueue(`id: ${markedEventId(request, after)}\ndata:\n\n`);
       parser = createParser({
         onEvent: (event) => controller.enqueue(readEvent(event)),
         onRetry: (ms) => controller.enqueue(`retry: ${ms}\n`),
@@ -210,9 +240,7 @@ function readStream(
     .pipeThrough(new TextEncoderStream())
     .getReader();
   const ended = () => {
-    if (isAnswered) return;
-    if (isResumable) onInterrupted?.();
-    else onCut?.();
+    if (!isAnswered && !isResumable) onCut();
   };
   return new ReadableStream({
     pull: async (controller) => {
@@ -226,7 +254,7 @@ function readStream(
         ended();
       } catch (error) {
         controller.error(error);
-        if (error instanceof Fault) onCut?.(error);
+        if (error instanceof Fault) onCut(error);
         else ended();
       }
     },

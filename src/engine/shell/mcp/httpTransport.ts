@@ -1,9 +1,12 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { HttpServer } from '../../core/domain/domain.ts';
 import type { McpConnection } from './connection.ts';
 import type { Declared } from './declared.ts';
+import { Disconnected, failedAnswer } from './errors.ts';
 import { mcpFetch } from './httpFetch.ts';
+import { resumption } from './resumption.ts';
 
 /** Where an HTTP server is, with the keys that are sent there. */
 export type Address = { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
@@ -22,18 +25,18 @@ export function addressOf(server: HttpServer, { name, at, filled: { fill, fillUr
   return { url, headers: Object.fromEntries(headers) };
 }
 
-/** Makes the transport to a server over HTTP. What breaks a stream ends the requests of the connection. */
+/** Makes the transport to a server over HTTP. What breaks the stream of a request ends that request. */
 export function httpTransport(
   { url, headers }: Address,
   connection: McpConnection,
   maxMessageSize: number | undefined,
 ): Transport {
-  const onInterrupted = () => {
-    connection.isInterrupted = true;
-  };
   const onSession = (id: string) => void connection.sessions.add(id);
-  const fetch = mcpFetch({ onCut: (error) => connection.cut(error), onInterrupted, onSession }, maxMessageSize);
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch });
+  const onCut = (request: RequestId, error: Error = new Disconnected('the connection broke before the answer')) =>
+    (transport as Transport).onmessage?.(failedAnswer(request, error));
+  const fetch = mcpFetch({ onSession, onCut }, maxMessageSize);
+  const options = { requestInit: { headers }, fetch, reconnectionOptions: resumption };
+  const transport = new StreamableHTTPClientTransport(url, options);
   connection.endSession = async (id) => {
     const version = transport.protocolVersion;
     const named = { 'mcp-session-id': id, ...(version === undefined ? {} : { 'mcp-protocol-version': version }) };

@@ -1,11 +1,10 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { finiteText } from '../../core/values/json.ts';
 import { longestLine, readLines } from '../files/boundedLines.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
 import { type ProcessGroup, startGroup } from '../processes/processGroup.ts';
-import { NotSent } from './errors.ts';
+import { failedAnswer, NotSent } from './errors.ts';
 import { batchOf, isMessage, isUnversioned, readMessage } from './message.ts';
 
 type Message = Parameters<Transport['send']>[0];
@@ -97,9 +96,7 @@ export class StdioTransport implements Transport {
     const [id, ...others] = this.#open;
     if (!start.startsWith('{') || id === undefined || others.length > 0) return false;
     this.#open.clear();
-    const data = new AnswerTooLong('the server', this.#maxMessageSize);
-    const error = { code: ErrorCode.InternalError, message: data.message, data };
-    this.onmessage?.({ jsonrpc: '2.0', id: id as number | string, error });
+    this.onmessage?.(failedAnswer(id as number | string, new AnswerTooLong('the server', this.#maxMessageSize)));
     return true;
   }
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 
@@ -49,4 +50,67 @@ test('an event that breaks off does not count as read when the stream is resumed
   });
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
   expect(resumedAfter).toEqual(['1']);
+});
+
+const sse = { 'content-type': 'text/event-stream' };
+/** Ends a stream that can be resumed after the event 1. */
+const interrupted = (response: ServerResponse, data = '') =>
+  void response.writeHead(200, sse).end(`retry: 10\nid: 1\ndata: ${data}\n\n`);
+const refused = (id: number) => `{"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"no"}}`;
+
+test.each<[string, (response: ServerResponse, id: number) => void, (response: ServerResponse) => void]>([
+  [
+    'of the stream of the server itself',
+    (response, id) => void response.writeHead(200, sse).end(`data: ${answer(id)}\n\n`),
+    (response) => interrupted(response, '{"jsonrpc":"2.0","method":"notifications/message"}'),
+  ],
+  [
+    'of a stream that has an error as its answer',
+    (response, id) => interrupted(response, refused(id)),
+    (response) => void response.writeHead(405).end(),
+  ],
+  [
+    'of the stream of another call',
+    (response) => interrupted(response),
+    (response) => void response.writeHead(405).end(),
+  ],
+])('a refused resumption %s does not end a call', async (_, look, stream) => {
+  const { url } = await rawMcpServer({
+    get: (response) => {
+      if (response.req.headers['last-event-id'] === undefined) stream(response);
+      else response.writeHead(404).end();
+    },
+    reply: ({ id, method, params }) => {
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'look') return (response) => look(response, id);
+      const body = resultBody(id, textResult('written'));
+      return (response) =>
+        void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end(body), 150);
+    },
+  });
+  const source = await connectTo(url);
+  const looked = source.call('look', {}).catch(() => undefined);
+  expect(await source.call('write', {})).toEqual({ content: 'written', isError: false });
+  await looked;
+});
+
+test('a stream is resumed again after the same event where nothing has come since', async () => {
+  const resumedAfter: unknown[] = [];
+  let asked = 0;
+  const { url } = await rawMcpServer({
+    get: (response) => {
+      const after = response.req.headers['last-event-id'];
+      if (after === undefined) response.writeHead(405).end();
+      else response.writeHead(200, sse).end(resumedAfter.push(after) < 3 ? '' : `data: ${answer(asked)}\n\n`);
+    },
+    reply: ({ id, method }) => {
+      asked = id;
+      return method === 'tools/call' ? (response) => interrupted(response) : undefined;
+    },
+  });
+  expect(await (await connectTo(url, { timeoutMs: 5000 })).call('look', {})).toEqual({
+    content: 'seen',
+    isError: false,
+  });
+  expect(resumedAfter).toEqual(['1', '1', '1']);
 });
