@@ -55,8 +55,11 @@ export class RolloutTools {
     this.#isWithin = isWithin;
   }
 
-  /** Starts a fresh instance of every source, with the task's own start. Rejects where the rollout closes meanwhile. */
-  async open(task: Task): Promise<void> {
+  /**
+   * Starts a fresh instance of every source, with the task's own start. Rejects where the rollout closes meanwhile.
+   * @param only the source that is started, without the others
+   */
+  async open(task: Task, only?: string): Promise<void> {
     await this.#closeSources();
     const { signal } = this.#closing;
     signal.throwIfAborted();
@@ -64,13 +67,14 @@ export class RolloutTools {
     this.#shared.throwUnlessSetUpApproved(task);
     if (!this.#isWithin) this.#endTurn = await this.#shared.takeTurn(signal);
     if (signal.aborted) this.#endTurn();
-    this.#opening = this.#shared.open(this.#session, task.now, signal);
+    this.#opening = this.#shared.open(this.#session, task.now, signal, only);
     const sources = await this.#opening;
     signal.throwIfAborted();
     this.#sources = sources;
     this.#made = [];
     this.#saved.clear();
-    for (const name of Object.keys(task.setUp ?? {})) if (name !== this.#shared.hosted?.name) await this.#setUp(name);
+    for (const name of Object.keys(task.setUp ?? {}))
+      if (name !== this.#shared.hosted?.name && name === (only ?? name)) await this.#setUp(name);
   }
 
   /** Puts the task's own start on a source, if it has one. */
@@ -250,7 +254,8 @@ export class RolloutTools {
     if (!task) throw new Error('no rollout is open');
     const apart = new RolloutTools(this.#shared, true);
     try {
-      await apart.open(task);
+      // Another server may have one state for all, which the setUp of the task would bring to its start.
+      await apart.open(task, name);
       const source = apart.#source(name);
       const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
       for (const { tool, arguments: args, ...forms } of own)

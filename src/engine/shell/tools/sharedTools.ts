@@ -126,18 +126,26 @@ export class SharedTools {
    * A fresh instance of every source that keeps state outside, for one rollout.
    * @param now its date and time, in place of the domain's
    * @param signal ends the start: what was started until then is closed before the promise rejects
+   * @param only the source that is started, without the others
    */
-  async open(session: string, now: string | undefined, signal: AbortSignal): Promise<ReadonlyMap<string, ToolSource>> {
+  async open(
+    session: string,
+    now: string | undefined,
+    signal: AbortSignal,
+    only?: string,
+  ): Promise<ReadonlyMap<string, ToolSource>> {
     const { file } = this.#domain;
+    const isWanted = (name: string) => name === (only ?? name);
     const sources = new Map<string, ToolSource>();
     try {
       for (const [name, server] of Object.entries(file.mcpServers)) {
+        if (!isWanted(name)) continue;
         const source = await this.#startServer(name, server, now ?? file.now, signal);
         sources.set(name, source);
         this.#requireSame(name, source.tools);
       }
       for (const [name, declared] of Object.entries(file.environments)) {
-        if (declared.state === 'database') continue;
+        if (declared.state === 'database' || !isWanted(name)) continue;
         const tools = await this.#environmentTools(name);
         const source = new EnvironmentSource(name, declared, this.environment(name), session, tools);
         signal.throwIfAborted();

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Task } from '../../../../src/engine/core/domain/task.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
+import { RolloutTools } from '../../../../src/engine/shell/tools/rolloutTools.ts';
+import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
@@ -77,4 +81,26 @@ test('rollouts use a server with shared state one at a time, so each has the rew
   const flags = ['--trials', '12', '--concurrency', '6', '--out', temporaryFolder('shared-state')];
   const { out } = await rehearsal('eval', folder, '--agent', 'gold', ...flags);
   expect(out).toContain('12 scored of 12, mean reward 1.000');
+});
+
+test('the gold actions on one server leave the shared state of another one as it is', async () => {
+  const [own, shared] = [await lists(false), await lists(true)];
+  const folder = mcpDomain(
+    'two',
+    `  own: { type: http, url: "${own.url}", prefix: own_, writes: [own_add], reader: { tool: own_list } }
+  shared: { type: http, url: "${shared.url}", writes: [add, clear], reader: { tool: list }, sharedState: true }`,
+    `user: { goal: You want milk on both lists. }
+actions: [{ tool: own_add, arguments: { item: milk } }, { tool: add, arguments: { item: milk } }]
+assertions: [{ in: own, sameAs: gold }]
+evaluate: [assertions]
+train: [assertions]
+setUp: { shared: { calls: [{ tool: clear }] } }
+`,
+  );
+  const loaded = loadDomain(approveDomain(folder));
+  const rollout = new RolloutTools(new SharedTools(loaded, () => undefined));
+  onTestFinished(() => rollout.close());
+  await rollout.open(loaded.domain.tasks[0] as Task);
+  expect(await rollout.read('own after the gold actions')).toEqual(['milk']);
+  expect(shared.calls).toEqual(['clear']);
 });
