@@ -5,14 +5,11 @@ import { linearPattern } from '../../core/values/linearPattern.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
 import { type Data, exactDataOf } from './result.ts';
 
-/** Returns what a reader's result is as a state. A text is a list of Python, or rows where the reader has a pattern. */
-export function stateIn(data: Json, lines: string | undefined): Json {
-  if (typeof data !== 'string') return data;
-  return lines === undefined ? (pythonLiteral(data) ?? data) : rowsIn(data, lines);
-}
+/** Returns what a reader's result is as a state. A text may be a list of Python. */
+export const stateIn = (data: Json): Json => (typeof data === 'string' ? (pythonLiteral(data) ?? data) : data);
 
-/** The rows of a state in text: the named groups of each line that the pattern matches. */
-function rowsIn(text: string, lines: string): Json {
+/** Returns the rows of a state in text: the named groups of each line that the pattern matches. */
+export function rowsIn(text: string, lines: string): Json {
   const pattern = linearPattern(lines);
   return text.split(/\r?\n/).flatMap((line) => {
     const row = pattern.groups(line);

@@ -47,7 +47,7 @@ import {
 import { dataOf, type ReadResult, readResult } from '../mcp/result.ts';
 import { ServerOutput } from '../mcp/serverOutput.ts';
 import { stdioTransport } from '../mcp/serverProgram.ts';
-import { snapshotArgument, snapshotOf, stateIn } from '../mcp/state.ts';
+import { rowsIn, snapshotArgument, snapshotOf, stateIn } from '../mcp/state.ts';
 import { type ListedTool, listTools } from '../mcp/toolList.ts';
 import { isLegacySse, taskRefusal } from '../mcp/unsupported.ts';
 import type { Reader, SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -244,11 +244,10 @@ class McpInstance implements ToolSource {
         `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#declared.name}`,
       );
     const result = await this.#ask('reader', reader.tool, reader.arguments);
-    const { lines } = reader;
-    if (lines === undefined) return stateIn(dataOf(result, this.#tool(reader.tool)?.outputSchema), lines);
-    // Lines are of the text, whatever the server has as data.
-    const { data: _, ...shown } = result;
-    return stateIn(dataOf(shown), lines);
+    const { content, texts = [content] } = result;
+    // Lines are of the text, also where it is JSON, and whatever the server has as data.
+    if (reader.lines !== undefined) return rowsIn(texts.join('\n'), reader.lines);
+    return stateIn(dataOf(result, this.#tool(reader.tool)?.outputSchema));
   }
 
   /** Starts the server again where its files or arguments are other ones, and makes the calls. */

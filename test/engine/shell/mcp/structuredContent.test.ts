@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { dataOf, readResult } from '../../../../src/engine/shell/mcp/result.ts';
+import { connectTo, rawMcpServer, resultBody } from '../../../support/rawMcpServer.ts';
 
 const pythons: JsonObject = {
   title: 'list_rowsOutput',
@@ -64,4 +65,18 @@ test.each<[object, string]>([
 
 test.each(cases)('a reader gets the data of %s', (_, sent, schema, value) => {
   expect(dataOf(readResult(sent), schema)).toEqual(value);
+});
+
+test.each<[what: string, content: readonly object[], lines: string, value: Json]>([
+  ['a number', [text('42')], '^(?<id>\\d+)$', [{ id: '42' }]],
+  ['numbers', [text('42\n43'), text('44')], '^(?<id>\\d+)$', [{ id: '42' }, { id: '43' }, { id: '44' }]],
+  ['a line of JSONL', [text('{"id":7}')], '"id":(?<id>\\d+)', [{ id: '7' }]],
+  ['lines of JSONL', [row(7), row(8)], '"id": (?<id>\\d+)', [{ id: '7' }, { id: '8' }]],
+])('a reader with lines gets the rows of %s', async (_, content, lines, value) => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) =>
+      method === 'tools/call' ? { body: resultBody(id, JSON.stringify({ content })) } : undefined,
+  });
+  const source = await connectTo(url, { reader: { tool: 'look', arguments: {}, lines } });
+  expect(await source.read()).toEqual(value);
 });
