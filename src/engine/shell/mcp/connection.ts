@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { messageOf } from '../files/fault.ts';
 import { version } from '../files/version.ts';
@@ -124,25 +124,24 @@ export class McpConnection {
    * answered with, with an `UnreadableAnswer` for what is not a message, and with `TimeLimitExceeded`, `Disconnected` or
    * `SessionLost` where there is no answer.
    */
-  async callTool(
-    params: object,
-    { timeoutMs, signal, maxTotalTimeoutMs: maxTotalTimeout }: CallOptions,
-  ): Promise<object> {
-    const progress =
-      maxTotalTimeout === undefined
-        ? {}
-        : { resetTimeoutOnProgress: true, maxTotalTimeout, onprogress: () => undefined };
+  async callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs }: CallOptions): Promise<object> {
     // The client keeps listening to the signal of a request, and cancels on the server what it has long answered.
     const own = new AbortController();
     const abort = () => own.abort(signal?.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
+    // The client looks at its own limit of the total time only when progress arrives.
+    const exceeded = new TimeLimitExceeded(maxTotalTimeoutMs);
+    const exceed = () => own.abort(new McpError(ErrorCode.RequestTimeout, exceeded.message, exceeded));
+    const timer = maxTotalTimeoutMs === undefined ? undefined : setTimeout(exceed, maxTotalTimeoutMs);
+    const progress = timer ? { resetTimeoutOnProgress: true, onprogress: () => undefined } : {};
     const options = { timeout: timeoutMs, signal: own.signal };
     try {
       const result = await this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
       this.#hasResult = true;
       return result;
     } finally {
+      clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
   }

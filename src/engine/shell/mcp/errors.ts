@@ -112,8 +112,7 @@ export const failedAnswer = (id: RequestId, error: Error) => ({
 export function meaningOf(error: unknown): unknown {
   if (!(error instanceof McpError)) return error;
   if (error.data instanceof Error) return error.data;
-  if (error.code === ErrorCode.RequestTimeout)
-    return new TimeLimitExceeded((error.data as { readonly maxTotalTimeout?: number } | undefined)?.maxTotalTimeout);
+  if (error.code === ErrorCode.RequestTimeout) return new TimeLimitExceeded();
   if (error.code === ErrorCode.ConnectionClosed) return new Disconnected('the connection was closed');
   return error;
 }

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactArguments } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf, type Media } from '../../core/values/media.ts';
 import { withTexts } from '../../core/values/texts.ts';
+import { longestMs } from '../../core/values/timeLimit.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
@@ -333,7 +334,8 @@ class McpInstance implements ToolSource {
     const isWrite = tool?.effect === 'write';
     const make = async () => {
       if (!this.#connection || this.#connection.isClosed) throw new NotSent();
-      const { resetTimeoutOnProgress, maxTotalTimeoutMs = mostExtensions * timeoutMs } = this.#server;
+      const { resetTimeoutOnProgress, maxTotalTimeoutMs = Math.min(mostExtensions * timeoutMs, longestMs) } =
+        this.#server;
       const total = resetTimeoutOnProgress ? { maxTotalTimeoutMs } : {};
       const sent = await this.#connection.callTool(request, { timeoutMs, signal, ...total });
       const refusal = taskRefusal(request.name, sent);

@@ -371,6 +371,30 @@ test('progress extends the time limit up to the total that is declared', async (
 });
 
 test.each([
+  { progress: 'one notification, then silence', times: 1, totalMs: 500, timeoutMs: 400 },
+  { progress: 'no progress', times: 0, totalMs: 200, timeoutMs: 5000 },
+])('the declared total is kept with $progress, and the call is cancelled', async ({ times, totalMs, timeoutMs }) => {
+  const cancelled = Promise.withResolvers<void>();
+  const { url } = await rawMcpServer({
+    reply: ({ method, params }) => {
+      if (method === 'notifications/cancelled') cancelled.resolve();
+      if (method !== 'tools/call') return undefined;
+      return (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+        const progress = { progressToken: params._meta?.progressToken, progress: 1 };
+        const text = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: progress });
+        if (times > 0) setTimeout(() => response.write(`data: ${text}\n\n`), 300);
+      };
+    },
+  });
+  const source = await connectTo(url, { resetTimeoutOnProgress: true, maxTotalTimeoutMs: totalMs });
+  await expect(source.call('look', {}, { timeoutMs })).rejects.toThrow(
+    `did not answer within ${totalMs / 1000} s. Raise maxTotalTimeoutMs`,
+  );
+  await cancelled.promise;
+});
+
+test.each([
   { resetTimeoutOnProgress: true, result: { content: 'done' } },
   { resetTimeoutOnProgress: false, result: { failure: { code: 'mcp/timeout' } } },
 ])('progress extends the time limit where that is declared: $resetTimeoutOnProgress', async ({ result, ...more }) => {
