@@ -186,7 +186,7 @@ export class RolloutTools {
 
   /** Makes a call again. Returns how its result differs, or null. */
   async #repeat({ tool, source, args, forms, result }: MadeCall): Promise<string | null> {
-    const now = await this.#source(source).call(tool.name, args, forms);
+    const now = await this.#callAgain(this.#source(source), tool, args, forms);
     return resultDifference(this.#shared.file, tool, result, now);
   }
 
@@ -257,9 +257,10 @@ export class RolloutTools {
       // Another server may have one state for all, which the setUp of the task would bring to its start.
       await apart.open(task, name);
       const source = apart.#source(name);
-      const own = task.actions.filter(({ tool }) => source.tools.some((each) => each.name === tool));
-      for (const { tool, arguments: args, ...forms } of own)
-        await source.call(tool, args as JsonObject, numberFormsOf(forms));
+      for (const { tool: called, arguments: args, ...forms } of task.actions) {
+        const tool = source.tools.find((each) => each.name === called);
+        if (tool) await this.#callAgain(source, tool, args as JsonObject, numberFormsOf(forms));
+      }
       return await source.read();
     } catch (error) {
       if (!(error instanceof Fault) || error.failure.code !== 'mcp/shared-session') throw error;
@@ -303,7 +304,7 @@ export class RolloutTools {
           `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
         );
       }
-      const result = await this.#source(name).call(tool.name, args, forms);
+      const result = await this.#callAgain(this.#source(name), tool, args, forms);
       this.#keep({ ...call, result });
       const difference = isChanged ? null : resultDifference(domain.file, tool, call.result, result);
       if (difference !== null)
@@ -312,6 +313,13 @@ export class RolloutTools {
           `cannot continue from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
         );
     }
+  }
+
+  /** Makes a call of the gold actions, or one that was made before, within the limits of its tool. */
+  async #callAgain(source: ToolSource, tool: Tool, args: JsonObject, forms: NumberForms): Promise<SourceResult> {
+    const options = { ...forms, ...(tool.idempotencyKey ? { idempotencyKey: randomUUID() } : {}) };
+    const make = () => source.call(tool.name, args, options);
+    return (await this.#shared.calls.make(tool, this.#closing.signal, make)).result;
   }
 
   #key(step: number): string {

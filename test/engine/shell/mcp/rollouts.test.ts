@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Domain } from '../../../../src/engine/core/domain/domain.ts';
 import type { Task } from '../../../../src/engine/core/domain/task.ts';
+import type { RolloutEvent } from '../../../../src/engine/core/events/event.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { RolloutTools } from '../../../../src/engine/shell/tools/rolloutTools.ts';
 import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
@@ -14,7 +16,7 @@ import { rehearsal } from '../../../support/terminal.ts';
 const large = '9007199254740993';
 
 /** A domain whose tools are those of a raw server. Its task makes the calls, and rests its reward on an assertion. */
-const domainOf = ({ url }: RawServer, calls: readonly string[], that: string | null, more = '') =>
+const domainOf = ({ url }: RawServer, calls: readonly string[], that: string | null, more = '', actions = '') =>
   mcpDomain(
     'raw',
     `  raw: { type: http, url: "${url}", writes: [write], reader: { tool: state }${more} }`,
@@ -25,7 +27,7 @@ ${calls.map((call) => `  - [${call}]`).join('\n')}
 assertions: [{ in: raw, ${that === null ? 'sameAs: gold' : `that: '${that}'`} }]
 evaluate: [assertions]
 train: [assertions]
-`,
+${actions}`,
   );
 
 /** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
@@ -156,6 +158,35 @@ test('a rollout that closes while its server starts leaves no session', async ()
   await rollout.close();
   expect(server.sessions.size).toBe(0);
   await end;
+});
+
+const recorded = [
+  { type: 'toolCalled', call: { name: 'write', arguments: {} } },
+  { type: 'toolReturned', content: 'write', isError: false },
+] as unknown as readonly RolloutEvent[];
+test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>]>([
+  ['a gold action', (rollout) => rollout.read('raw after the gold actions')],
+  ['a call that a fork makes again', (rollout, domain) => rollout.restore(domain, recorded)],
+])('%s is made again as its tool declares', async (_, make) => {
+  let writes = 0;
+  const server = await rawMcpServer({
+    reply: ({ id, method, params }) => {
+      if (method === 'tools/list')
+        return { body: resultBody(id, '{"tools":[{"name":"write"},{"name":"state","inputSchema":{}}]}') };
+      if (method !== 'tools/call' || params.name !== 'write') return undefined;
+      writes += 1;
+      return writes === 1 ? { status: 503, body: 'busy' } : undefined;
+    },
+  });
+  const more = ', state: replay, tools: { write: { idempotent: true, retries: 1 } }';
+  const folder = approveDomain(domainOf(server, [], null, more, 'actions: [{ tool: write }]\n'));
+  const loaded = loadDomain(folder);
+  const shared = new SharedTools(loaded, () => undefined);
+  const rollout = new RolloutTools(shared);
+  onTestFinished(() => rollout.close());
+  await rollout.open(loaded.domain.tasks[0] as Task);
+  await make(rollout, { ...loaded.domain, tools: await shared.describe() });
+  expect(writes).toBe(2);
 });
 
 test('rollouts at once are not scored on a session that they share, and one at a time they are', async () => {
