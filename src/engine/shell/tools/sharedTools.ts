@@ -3,7 +3,7 @@ import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } f
 import type { Task } from '../../core/domain/task.ts';
 import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
 import { baseTask } from '../../core/domain/underPersona.ts';
-import type { JsonObject } from '../../core/values/json.ts';
+import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
 import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from '../approvals/effects.ts';
 import type { Location } from '../files/diagnostic.ts';
@@ -175,17 +175,20 @@ export class SharedTools {
   #requireSame(name: string, tools: readonly Tool[]): void {
     // A tool that is left out may have the name of another one.
     const usable = tools.filter((tool) => !isLeftOut(tool));
-    const changed = this.#described.get(name)?.find((tool) => {
-      if (isLeftOut(tool)) return false;
-      const now = usable.find((each) => each.name === tool.name);
-      return JSON.stringify(now?.parameters) !== JSON.stringify(tool.parameters);
-    });
+    const described = this.#described.get(name)?.filter((tool) => !isLeftOut(tool)) ?? [];
+    const nowOf = ({ name: own }: Tool) => usable.find((tool) => tool.name === own);
+    const changed = described.find(
+      (tool) => canonicalJson(nowOf(tool)?.parameters ?? null) !== canonicalJson(tool.parameters),
+    );
     if (!changed) return;
+    const problem = nowOf(changed)
+      ? `its tool ${changed.name} takes other arguments than when the run began`
+      : `it no longer lists its tool ${changed.name}`;
     const { file, line } = this.#domain.locations.mcpServers.get(name) ?? {};
     throw new Fault({
       who: 'environment',
       code: 'mcp/changed',
-      message: `MCP server "${name}": its tool ${changed.name} takes other arguments than when the run began, and the agent is shown those. Start again`,
+      message: `MCP server "${name}": ${problem}, and the agent is shown the tools of the start. Run the command again`,
       ...(file ? { file } : {}),
       ...(line ? { line } : {}),
     });

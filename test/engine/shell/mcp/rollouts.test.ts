@@ -272,3 +272,30 @@ test.each(sampled(repeatedCalls, 3))(
       );
   },
 );
+
+test.each<[string, object | null, string | null]>([
+  ['with its keys in another order', { properties: { at: { type: 'string' } }, type: 'object' }, null],
+  ['with other arguments', { type: 'object' }, 'its tool write takes other arguments than when the run began'],
+  ['no longer', null, 'it no longer lists its tool write'],
+])('a rollout whose server lists a tool %s', async (_, inputSchema, problem) => {
+  let lists = 0;
+  const server = await rawMcpServer({
+    reply: ({ id, method }) => {
+      if (method !== 'tools/list') return undefined;
+      lists += 1;
+      const first = { type: 'object', properties: { at: { type: 'string' } } };
+      const schema = lists === 1 ? first : inputSchema;
+      return {
+        body: resultBody(id, JSON.stringify({ tools: schema ? [{ name: 'write', inputSchema: schema }] : [] })),
+      };
+    },
+  });
+  const loaded = loadDomain(approveDomain(domainOf(server, [], 'state == 1')));
+  const shared = new SharedTools(loaded, () => undefined);
+  await shared.describe();
+  const rollout = new RolloutTools(shared);
+  onTestFinished(() => rollout.close());
+  const message = await rollout.open(loaded.domain.tasks[0] as Task).then(() => null, String);
+  if (problem === null) expect(message).toBeNull();
+  else expect(message).toMatch(new RegExp(`"raw": ${problem}, and .*\\. Run the command again$`));
+});
