@@ -114,9 +114,10 @@ export function httpProblem(
   const status = (error instanceof StreamableHTTPError && error.code) || 0;
   if (status > 0) return statusProblem(status, what, error, variables);
   const cause = causeOf(error);
-  if (isRefusal(cause))
-    return ['mcp/unreachable', `${what}it cannot be reached (${cause}). Start the server, and check the url`];
-  if (isBroken(error)) return ['mcp/died', `${what}the connection broke before the answer. ${again}`];
+  if (cannotConnect(error))
+    return ['mcp/unreachable', `${what}it cannot be reached (${cause}). ${connectAdvice(cause)}`];
+  if (isBroken(error))
+    return ['mcp/died', `${what}the connection broke before the answer${cause ? ` (${cause})` : ''}. ${again}`];
   return ['mcp/protocol', `${what}it did not answer with MCP (${misreadText(error)}). Check the url`];
 }
 
@@ -153,12 +154,43 @@ export function wordsOf(error: unknown): string {
 export function isBroken(error: unknown): boolean {
   if (error instanceof Disconnected) return true;
   const isFetch = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
-  return isFetch && !isRefusal(causeOf(error));
+  return isFetch && !cannotConnect(error);
 }
 
-const causeOf = (error: unknown) => (error as { cause?: { code?: string } } | null)?.cause?.code;
+type Cause = { readonly code?: string; readonly syscall?: string };
 
-const isRefusal = (cause: string | undefined) => cause === 'ECONNREFUSED' || cause === 'ENOTFOUND';
+const causeOf = (error: unknown) => (error as { readonly cause?: Cause } | null)?.cause?.code;
+
+/** Codes of Node for a connection that was not made. */
+const connectCodes: readonly string[] = [
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'ECONNREFUSED',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+/** Codes for a certificate whose issuer is unknown. */
+const issuerCodes = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER|VERIFY)\w*)$/;
+/** Codes for a connection without TLS, or with a certificate that does not count. */
+const securityCodes = /^(?:CERT_|ERR_SSL_|ERR_TLS_|UNABLE_TO_)\w+$/;
+
+const isSecurity = (code: string) => issuerCodes.test(code) || securityCodes.test(code);
+
+function cannotConnect(error: unknown): boolean {
+  const { code = '', syscall } = (error as { readonly cause?: Cause } | null)?.cause ?? {};
+  return connectCodes.includes(code) || isSecurity(code) || (code === 'ETIMEDOUT' && syscall === 'connect');
+}
+
+function connectAdvice(code = ''): string {
+  if (issuerCodes.test(code))
+    return 'Set NODE_EXTRA_CA_CERTS to the path of a file with the certificate of its issuer, and start again';
+  return isSecurity(code) ? 'Check the url, and the certificate of the server' : 'Start the server, and check the url';
+}
 
 /** Returns how long a server may take to start: a download takes longer than a call. */
 export function startLimitOf(server: McpServer): number {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HttpServer } from '../../../../src/engine/core/domain/domain.ts';
+import { httpProblem, isBroken } from '../../../../src/engine/shell/mcp/problems.ts';
 import { isAlive } from '../../../../src/engine/shell/processes/isAlive.ts';
 import { startMcpServer } from '../../../../src/engine/shell/tools/mcp.ts';
 import type { ToolSource } from '../../../../src/engine/shell/tools/toolSource.ts';
@@ -126,6 +127,34 @@ test.each(unreadable)('the agent reads that a call was answered with %s, and a w
   expect((await source.call('write', {})).content).toContain(words);
   expect(await source.call('look', {})).toEqual({ content: 'look', isError: false });
   expect(calls).toEqual(['write', 'write', 'look']);
+});
+
+const causes: readonly (readonly [cause: object, code: string, message: RegExp])[] = [
+  [{ code: 'ECONNREFUSED' }, 'mcp/unreachable', /\(ECONNREFUSED\)\. Start the server/],
+  [{ code: 'EAI_AGAIN' }, 'mcp/unreachable', /\(EAI_AGAIN\)\. Start the server/],
+  [{ code: 'EHOSTUNREACH' }, 'mcp/unreachable', /\(EHOSTUNREACH\)/],
+  [{ code: 'UND_ERR_CONNECT_TIMEOUT' }, 'mcp/unreachable', /\(UND_ERR_CONNECT_TIMEOUT\)/],
+  [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'mcp/unreachable', /\(ETIMEDOUT\)/],
+  [{ code: 'ETIMEDOUT', syscall: 'read' }, 'mcp/died', /broke before the answer \(ETIMEDOUT\)/],
+  [{ code: 'ECONNRESET' }, 'mcp/died', /broke before the answer \(ECONNRESET\)/],
+  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'mcp/unreachable', /Set NODE_EXTRA_CA_CERTS/],
+  [{ code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' }, 'mcp/unreachable', /Set NODE_EXTRA_CA_CERTS/],
+  [{ code: 'CERT_HAS_EXPIRED' }, 'mcp/unreachable', /Check the url, and the certificate/],
+  [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'mcp/unreachable', /Check the url, and the certificate/],
+];
+
+test.each(causes)('a connection that fails by %j is %s', (cause, code, message) => {
+  const error = new TypeError('fetch failed', { cause });
+  const [found, what] = httpProblem(declaredHttp('http://127.0.0.1'), 'look', error, []);
+  expect([found, isBroken(error)]).toEqual([code, code === 'mcp/died']);
+  expect(what).toMatch(message);
+});
+
+test('an address with https of a server without TLS is unreachable', async () => {
+  const { url } = await rawMcpServer();
+  await expect(connectTo(url.replace('http', 'https'))).rejects.toMatchObject({
+    failure: { code: 'mcp/unreachable', message: expect.stringMatching(/cannot be reached \(ERR_SSL_\w+\)/) },
+  });
 });
 
 /**
