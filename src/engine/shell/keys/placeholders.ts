@@ -47,6 +47,8 @@ export function fillPlaceholders(
   refused: (problem: PlaceholderProblem) => Error,
 ): Filled {
   const secrets = new Map<string, string>();
+  /** Takes out the secrets of `secrets`; null until it is needed, because their forms take long to make. */
+  let redact: ((text: string) => string) | null = null;
   const valueFor = (key: string, sent: Omit<KeyUse, 'name'> | undefined): string => {
     const name = isVariable.exec(key)?.[1];
     if (name === undefined) {
@@ -59,21 +61,20 @@ export function fillPlaceholders(
     if (value === undefined || value === '') throw refused({ type: 'unset', variable: name });
     if (sent) throwUnlessAllowed({ name, ...sent }, environment);
     secrets.set(name, value);
+    redact = null;
     return keptSecret(name, value);
   };
   const filled = (text: string, sent: Omit<KeyUse, 'name'> | undefined, written: (value: string) => string) =>
     text.replace(placeholder, (whole, dollar: string, key: string) =>
       dollar === '' ? written(valueFor(key, sent)) : whole.slice(1),
     );
-  const redact = (text: string) =>
-    without(
-      [...secrets].map(([name, value]) => [value, name]),
-      text,
-    );
   return {
     fill: (text, sent) => filled(text, sent, (value) => value),
     fillUrl: (url, sent) => filled(url, sent, encodeURIComponent),
-    redact,
+    redact: (text) => {
+      redact ??= without([...secrets].map(([name, value]) => [value, name]));
+      return redact(text);
+    },
     variables: () => [...secrets.keys()],
   };
 }

@@ -137,7 +137,7 @@ function within(bytes: Buffer, offset: number, encoding: 'base64' | 'base64url')
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
   if (known.size === 0) return text;
-  return holdsSecret(JSON.stringify(text)) ? replaced(forms(), text) : text;
+  return holdsSecret(JSON.stringify(text)) ? replaced(longestFirst(forms()), text) : text;
 }
 
 /**
@@ -148,18 +148,24 @@ export function redactedPart(text: string, start: number, end?: number): string 
   return redacted(text).slice(start, end);
 }
 
-/** The text with the name of each of these secrets in place of its value. */
-export function without(secrets: Iterable<readonly [value: string, name: string]>, text: string): string {
-  const told = [...secrets].flatMap(([value, name]) =>
-    isSecret(value) ? formsOf(value).map((form) => [form, name] as const) : [],
+type NamedForm = readonly [form: string, name: string];
+
+/** Returns a function that writes the name of each of these secrets in place of its value. */
+export function without(secrets: Iterable<readonly [value: string, name: string]>): (text: string) => string {
+  const forms = longestFirst(
+    [...secrets].flatMap(([value, name]) =>
+      isSecret(value) ? formsOf(value).map((form) => [form, name] as const) : [],
+    ),
   );
-  return replaced(told, text);
+  return (text) => replaced(forms, text);
 }
 
-function replaced(secrets: Iterable<readonly [form: string, name: string]>, text: string): string {
+/** Sorts forms, as one secret may be a part of another. */
+const longestFirst = (forms: readonly NamedForm[]) => forms.toSorted(([a], [b]) => b.length - a.length);
+
+/** @param forms the longest first */
+function replaced(forms: readonly NamedForm[], text: string): string {
   let rest = text;
-  // The longest first: one secret may be a part of another.
-  const forms = [...secrets].toSorted(([a], [b]) => b.length - a.length);
   for (const [form, name] of forms) if (rest.includes(form)) rest = rest.replaceAll(form, `[${name}]`);
   if (!rest.includes('\n')) return rest;
   const joined = rest.replace(breaks, '');
