@@ -67,7 +67,7 @@ async function look(folder: string, given: Given, io: Io): Promise<Found> {
 async function checked(folder: string, given: Given, io: Io) {
   const describe = {
     describeTools: () => describeCodeTools(loadDomain(folder), io),
-    describeOutside: describeOutsideTools,
+    describeOutside: (domain: LoadedDomain) => describeOutsideTools(domain, io),
   };
   const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
   let result = await again();

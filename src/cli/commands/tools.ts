@@ -34,7 +34,7 @@ async function describedTools(folder: string, isLocal: boolean, io: Io): Promise
   const loaded = loadDomain(folder, { soundness: false });
   const asked = isLocal ? { ...loaded, file: { ...loaded.file, mcpServers: {}, environments: {} } } : loaded;
   const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded, io);
-  const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked) : [];
+  const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked, io) : [];
   const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
   return [...code, ...simulated, ...outside.filter((tool) => !isLeftOut(tool))];
 }

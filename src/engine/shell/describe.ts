@@ -48,11 +48,14 @@ export async function describeCodeTools(
   });
 }
 
-/** The tools outside the lane (Python, environments, MCP servers); everything that is started for it ends again. */
-export async function describeOutsideTools(domain: ToolDomain): Promise<readonly Tool[]> {
+/** Returns the tools outside the lane (Python, environments, MCP servers). Everything that is started for it ends again. */
+export async function describeOutsideTools(
+  domain: ToolDomain,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<readonly Tool[]> {
   const tools = new SharedTools(domain, () => undefined);
   try {
-    return await tools.describe();
+    return await tools.describe(signal);
   } finally {
     tools.close();
   }

@@ -81,14 +81,14 @@ export class EnvironmentSource implements ToolSource {
     await this.#request('set_up', { data });
   }
 
-  async snapshot(): Promise<Json> {
-    this.#saved = await this.#again(() => this.#request<Json>('snapshot', {}));
+  async snapshot(signal?: AbortSignal): Promise<Json> {
+    this.#saved = await this.#again(() => this.#request<Json>('snapshot', {}, this.#declared.timeoutMs, signal));
     return this.#saved;
   }
 
-  async restore(snapshot: Json): Promise<void> {
+  async restore(snapshot: Json, signal?: AbortSignal): Promise<void> {
     this.#saved = snapshot;
-    await this.#request('restore', { snapshot });
+    await this.#request('restore', { snapshot }, this.#declared.timeoutMs, signal);
   }
 
   async close(): Promise<void> {

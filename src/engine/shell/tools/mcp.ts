@@ -106,8 +106,8 @@ type SentResult = SourceResult & Pick<ReadResult, 'texts' | 'data'>;
 
 class McpInstance implements ToolSource {
   listed: readonly ListedTool[] = [];
-  readonly snapshot?: () => Promise<Json>;
-  readonly restore?: (saved: Json) => Promise<void>;
+  readonly snapshot?: NonNullable<ToolSource['snapshot']>;
+  readonly restore?: NonNullable<ToolSource['restore']>;
   #server: McpServer;
   readonly #signal: AbortSignal | undefined;
   readonly #log: (text: string) => void;
@@ -141,11 +141,12 @@ class McpInstance implements ToolSource {
     );
     this.#declared = { name, folder, at, filled, faultOf };
     const { snapshot, restore } = server;
-    if (snapshot) this.snapshot = () => this.#takeSnapshot(snapshot.tool, snapshot.arguments as JsonObject);
+    if (snapshot)
+      this.snapshot = (cancel) => this.#takeSnapshot(snapshot.tool, snapshot.arguments as JsonObject, cancel);
     if (restore) {
-      this.restore = async (saved) => {
+      this.restore = async (saved, cancel) => {
         const value = snapshotArgument(saved, this.#tool(restore.tool), restore.argument);
-        await this.#ask('restore', restore.tool, { [restore.argument]: value });
+        await this.#ask('restore', restore.tool, { [restore.argument]: value }, cancel);
         this.#hasChanged = true;
       };
     }
@@ -155,16 +156,20 @@ class McpInstance implements ToolSource {
     return this.listed.map(({ tool }) => tool);
   }
 
-  async open(): Promise<void> {
+  /** @param cancel ends the start, in addition to the signal of the instance */
+  async open(cancel?: AbortSignal): Promise<void> {
+    const signals = [this.#signal, cancel].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
     try {
-      await this.#openSession().catch((error: unknown) => {
+      await this.#openSession(signal).catch((error: unknown) => {
         // Nothing has been called in a session that the server forgot, or before a connection broke.
         const isHttp = this.#server.type === 'http';
         if (!(error instanceof SessionLost) && !(isHttp && isBroken(error))) throw error;
-        return this.#openSession();
+        return this.#openSession(signal);
       });
     } catch (error) {
-      await this.close();
+      // The next call may open it again, with the files of the rollout.
+      await (cancel?.aborted ? this.#drop() : this.close());
       throw error instanceof Fault ? this.#ownFault(error) : await this.#startFault(error);
     }
   }
@@ -175,13 +180,12 @@ class McpInstance implements ToolSource {
     await this.open();
   }
 
-  async #openSession(): Promise<void> {
+  async #openSession(signal: AbortSignal): Promise<void> {
     const connection = new McpConnection();
-    const signal = this.#signal;
-    const cut = () => connection.cut(signal?.reason as Error);
-    signal?.addEventListener('abort', cut, { once: true });
+    const cut = () => connection.cut(signal.reason as Error);
+    signal.addEventListener('abort', cut, { once: true });
     try {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const server = this.#server;
       if (server.type === 'http') this.#address = addressOf(server, this.#declared);
       const transport =
@@ -190,7 +194,7 @@ class McpInstance implements ToolSource {
           : stdioTransport(server, this.#declared, this.#instance, this.#output);
       await connection.open(transport, server.type === 'http' ? server.url : '', startLimitOf(server));
       const listed = await this.#list(connection);
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       // A server may echo what it was given in a description or a schema.
       this.listed = redactedValue(withTexts(listed, (text) => this.#instance.mask(text)));
       if (connection.sharesSession && this.#keepsState) throw this.#fault(...sharedSession);
@@ -204,7 +208,7 @@ class McpInstance implements ToolSource {
       if (unknownVersion === undefined || !isMisunderstood(error)) throw error;
       throw this.#fault(...versionProblem(unknownVersion, error));
     } finally {
-      signal?.removeEventListener('abort', cut);
+      signal.removeEventListener('abort', cut);
     }
   }
 
@@ -320,7 +324,7 @@ class McpInstance implements ToolSource {
         const isTemporary = error instanceof ServerBusy ? { isTemporary: true } : {};
         return { content: `Error: ${this.#redact(wordsOf(error))}`, isError: true, ...isTemporary };
       }
-      if (signal?.aborted) throw error;
+      signal?.throwIfAborted();
       throw await this.#callFault(name, timeoutMs, error);
     }
   }
@@ -348,7 +352,7 @@ class McpInstance implements ToolSource {
         // A fresh server may take the place of this one where nothing of the rollout is lost with it.
         if (isExecuted || this.#hasChanged) throw error;
         await this.#drop();
-        await this.open();
+        await this.open(signal);
         isExecuted = true;
         return make();
       });
@@ -383,15 +387,15 @@ class McpInstance implements ToolSource {
   }
 
   /** Makes a call of the engine itself, whose result is data. `maxResultLength` is a limit for agents. */
-  async #ask(purpose: string, tool: string, args: JsonObject): Promise<SentResult> {
-    const result = await this.#send(tool, args, {});
+  async #ask(purpose: string, tool: string, args: JsonObject, signal?: AbortSignal): Promise<SentResult> {
+    const result = await this.#send(tool, args, signal ? { signal } : {});
     const code = result.isTemporary ? 'mcp/unavailable' : `mcp/${purpose}`;
     if (result.isError) throw this.#fault(code, `its ${purpose} ${tool} failed: ${result.content}`);
     return result;
   }
 
-  async #takeSnapshot(tool: string, args: JsonObject): Promise<Json> {
-    const result = await this.#ask('snapshot', tool, args);
+  async #takeSnapshot(tool: string, args: JsonObject, signal?: AbortSignal): Promise<Json> {
+    const result = await this.#ask('snapshot', tool, args, signal);
     return snapshotOf(result, this.#tool(tool)?.outputSchema);
   }
 

@@ -142,7 +142,7 @@ export class RolloutTools {
     this.#keep({ tool, source: name, args, forms: numberFormsOf(forms), result: answer });
     // A tool may have written before it failed.
     if (tool.effect === 'read' || isUnchanged || state !== 'snapshot') return { answer, ...made };
-    const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
+    const snapshot = result.snapshot ?? (await source.snapshot?.(signal)) ?? null;
     this.#saved.set(name, snapshot);
     return { answer: { ...answer, saved: { source: name, snapshot } }, ...made };
   }
@@ -175,7 +175,7 @@ export class RolloutTools {
     await source.renew();
     if (sharedState) return;
     await this.#setUp(name);
-    if (saved !== undefined) await source.restore?.(saved);
+    if (saved !== undefined) await source.restore?.(saved, this.#closing.signal);
     for (const made of this.#made.filter((call) => call.source === name)) {
       const difference = await this.#repeat(made);
       if (difference === null) continue;
@@ -289,7 +289,7 @@ export class RolloutTools {
           'fork/no-restore',
           `cannot continue from here: "${name}" declares state: snapshot, but no restore:`,
         );
-      await source.restore(saved.snapshot as Json);
+      await source.restore(saved.snapshot as Json, this.#closing.signal);
       this.#saved.set(name, saved.snapshot as Json);
     }
     for (const call of recordedCalls(domain, events)) {

@@ -87,14 +87,17 @@ export class SharedTools {
     return this.#domain.file;
   }
 
-  /** Every tool outside the lane whose description is not in a file: Python, environments, MCP servers. */
-  async describe(): Promise<readonly Tool[]> {
+  /**
+   * Returns every tool outside the lane whose description is not in a file: Python, environments, MCP servers.
+   * @param signal ends the start of an MCP server
+   */
+  async describe(signal?: AbortSignal): Promise<readonly Tool[]> {
     const { file } = this.#domain;
     const lists = await Promise.all([
       this.#pythonTools(),
       ...Object.keys(file.environments).map((name) => this.#environmentTools(name)),
       ...Object.entries(file.mcpServers).map(async ([name, server]) => {
-        const started = await this.#startServer(name, server, file.now);
+        const started = await this.#startServer(name, server, file.now, signal);
         await started.close();
         this.#described.set(name, started.tools);
         return started.tools;

@@ -41,7 +41,7 @@ export type ToolSource = {
   readonly setUp?: (data: Json) => Promise<void>;
   /** Opens a fresh session in place of one that the server no longer knows. */
   readonly renew?: () => Promise<void>;
-  readonly snapshot?: () => Promise<Json>;
-  readonly restore?: (snapshot: Json) => Promise<void>;
+  readonly snapshot?: (signal?: AbortSignal) => Promise<Json>;
+  readonly restore?: (snapshot: Json, signal?: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
 };

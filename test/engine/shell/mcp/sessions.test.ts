@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
+import { cancelled } from '../../../../src/engine/shell/files/fault.ts';
+import type { ToolSource } from '../../../../src/engine/shell/tools/toolSource.ts';
+import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import {
   connectTo,
   type RawReply,
@@ -16,6 +22,11 @@ const unaddressed = (id: string, message: string) =>
   `{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`;
 
 const forget = (server: RawServer) => server.sessions.clear();
+
+function cancelling() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(cancelled()) };
+}
 
 test.each([[undefined], [405], [500], ['never' as const]])(
   'closing ends the session; a DELETE with status %s is enough',
@@ -221,6 +232,63 @@ test.each([400, 406])('an error with status %s and an id of its own is no reason
   });
   const closed = await rawMcpServer({ reply: () => refusal });
   await expect(connectTo(closed.url)).rejects.toThrow(/it answers with MCP error -32600: Not Acceptable/);
+});
+
+/** What a person cancels while the server does not answer. */
+const hanging: readonly {
+  readonly what: string;
+  readonly hangs: (method: string, tool: string | undefined) => boolean;
+  readonly act: (source: ToolSource, signal: AbortSignal) => Promise<unknown> | undefined;
+  readonly isForgotten?: true;
+}[] = [
+  {
+    what: 'a session that is opened again',
+    hangs: (method) => method === 'initialize',
+    act: (source, signal) => source.call('look', {}, { signal }),
+    isForgotten: true,
+  },
+  { what: 'a snapshot', hangs: (_, tool) => tool === 'look', act: (source, signal) => source.snapshot?.(signal) },
+  {
+    what: 'a snapshot that is restored',
+    hangs: (_, tool) => tool === 'login',
+    act: (source, signal) => source.restore?.({}, signal),
+  },
+];
+
+test.each(hanging)('cancelling ends $what', async ({ hangs, act, isForgotten }) => {
+  let isOpen = false;
+  const asked = Promise.withResolvers<void>();
+  const server = await rawMcpServer({
+    reply: ({ method, params }) => {
+      if (!isOpen || !hangs(method, params.name)) return undefined;
+      return () => asked.resolve();
+    },
+  });
+  const source = await connectTo(server.url, {
+    state: 'snapshot',
+    snapshot: { tool: 'look', arguments: {} },
+    restore: { tool: 'login', argument: 'saved' },
+  });
+  isOpen = true;
+  if (isForgotten) forget(server);
+  const { signal, abort } = cancelling();
+  const ended = expect(act(source, signal)).rejects.toThrow('cancelled');
+  await asked.promise;
+  abort();
+  await ended;
+});
+
+test('cancelling ends the listing of tools', async () => {
+  const asked = Promise.withResolvers<void>();
+  const { url } = await rawMcpServer({
+    reply: ({ method }) => (method === 'tools/list' ? () => asked.resolve() : undefined),
+  });
+  const folder = approveDomain(mcpDomain('raw', `  raw: { type: http, url: "${url}" }`, 'user: { goal: Go. }\n'));
+  const { signal, abort } = cancelling();
+  const ended = expect(describeOutsideTools(loadDomain(folder), { signal })).rejects.toThrow('cancelled');
+  await asked.promise;
+  abort();
+  await ended;
 });
 
 test('a session that a task has set up is not replaced by another', async () => {
