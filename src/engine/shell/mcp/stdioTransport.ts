@@ -65,10 +65,8 @@ export class StdioTransport implements Transport {
     const stdin = this.#group?.child.stdin;
     if (!stdin) return Promise.reject(new NotSent());
     if ('method' in message) this.#note(message);
-    return new Promise((resolve) => {
-      if (stdin.write(serializeMessage(message))) resolve();
-      else stdin.once('drain', () => resolve()).once('close', () => resolve());
-    });
+    // A message that cannot be written ends the connection, which rejects its request.
+    return new Promise((resolve) => stdin.write(serializeMessage(message), () => resolve()));
   }
 
   close(): Promise<void> {

@@ -281,6 +281,17 @@ test('a server that has ended between two calls is started again where nothing c
   expect(second.content).not.toBe(first.content);
 });
 
+test('large calls over stdio leave no listener behind', async () => {
+  const warnings: string[] = [];
+  const keep = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', keep);
+  onTestFinished(() => void process.off('warning', keep));
+  const source = await startStdio(seen);
+  for (let count = 0; count < 20; count += 1) await source.call('look', { text: 'x'.repeat(300_000) });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
+});
+
 test('a result of more than 64 MB over stdio is an error for the agent, and the server remains', async () => {
   const source = await startStdio('{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}');
   const content = 'Error: the result is longer than 64 MB, which is the maxMessageSize of the server';
