@@ -20,7 +20,7 @@ const emptyCallSchema = z.looseObject({ params: z.looseObject({ arguments: z.nul
  */
 export function exactRequest(text: string): unknown {
   if (Array.isArray(jsonOf(text))) return batchOf(text.trim()).map(exactRequest);
-  const value = withMarkedIds(exactJson(text), text);
+  const value = withoutExact(withMarkedIds(exactJson(text), text));
   const empty = emptyCallSchema.safeParse(value).data;
   if (empty) return { ...empty, params: { ...empty.params, arguments: {} } };
   const call = losesDigits(text) ? requestSchema.safeParse(value).data : undefined;
@@ -30,6 +30,16 @@ export function exactRequest(text: string): unknown {
     (request: { readonly params: { readonly arguments: unknown } }) => request.params.arguments,
   );
   return { ...call, params: { ...call.params, _meta: { ...call.params._meta, [exactKey]: exact } } };
+}
+
+const markedSchema = z.looseObject({ params: z.looseObject({ _meta: z.looseObject({ [exactKey]: z.unknown() }) }) });
+
+/** Returns a request without a text of exact arguments that the client itself has put there. */
+function withoutExact(request: Json): unknown {
+  const marked = markedSchema.safeParse(request).data;
+  if (!marked) return request;
+  const { [exactKey]: _, ...meta } = marked.params._meta;
+  return { ...marked, params: { ...marked.params, _meta: meta } };
 }
 
 type CallParams = {

@@ -94,6 +94,18 @@ test.each([
   expect(written).not.toContain('error');
 });
 
+test('a client cannot replace its own arguments', async () => {
+  const given: unknown[] = [];
+  const call = async (_name: string, args: unknown) => {
+    given.push(args);
+    return { content: 'done', isError: false };
+  };
+  const _meta = { 'rehearsal/exact-arguments': '{"n":1}' };
+  const params = { name: 'a', arguments: { n: 2 }, _meta };
+  await answersTo([JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })], call);
+  expect(given).toEqual([{ n: 2 }]);
+});
+
 test('a call that is cancelled is not waited for', async () => {
   const cancelled = JSON.stringify({
     jsonrpc: '2.0',
