@@ -9,14 +9,17 @@ import {
   CallToolRequestSchema,
   type ContentBlock,
   ContentBlockSchema,
+  ErrorCode,
+  type JSONRPCMessage,
   ListToolsRequestSchema,
+  type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Offered } from '../../core/domain/tool.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, jsonOf } from '../../core/values/json.ts';
 import { exactJsonOf, rawJson } from '../../core/values/largeIntegers.ts';
 import { type Attachments, type Media, partsOf, type ResultPart } from '../../core/values/media.ts';
-import { readLines } from '../files/boundedLines.ts';
+import { longestLine, readLines } from '../files/boundedLines.ts';
 import { version } from '../files/version.ts';
 import { argumentsOf, exactRequest } from '../mcp/exactRequest.ts';
 import { ForwardingTransport, type Received, type Sent } from '../mcp/forwardingTransport.ts';
@@ -73,8 +76,8 @@ export async function serveMcp(
   { signal, input = process.stdin, output = process.stdout }: ServeOptions = {},
 ): Promise<void> {
   const server = serverOf(shown);
-  const lines = exactLines(input);
-  const transport = new CountingTransport(new StdioServerTransport(lines, output));
+  const lines = exactLines(input, (id) => void transport.send(tooLong(id)));
+  const transport: CountingTransport = new CountingTransport(new StdioServerTransport(lines, output));
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
     signal?.addEventListener('abort', () => resolve(), { once: true });
@@ -137,16 +140,36 @@ function clientProperty(schema: Json): Json {
 /**
  * Returns an input with each message in a line, as MCP of 2025-03-26 allows several in a list. A number that is too large for
  * JavaScript is a text of its digits.
+ * @param onTooLong called with the id of a request that is too long; null where its place is unusual
  */
-function exactLines(input: Readable): Readable {
+function exactLines(input: Readable, onTooLong: (id: RequestId | null) => void): Readable {
   const lines = new PassThrough();
   const write = (text: string) =>
     lines.write(`${jsonOf(text) === undefined ? text : JSON.stringify(exactRequest(text))}\n`);
-  // Without `onTooLong`, a line that is too long would be given in pieces, which are not messages.
-  readLines(input, (line) => batchOf(line).forEach(write), { onTooLong: () => undefined });
+  readLines(input, (line) => batchOf(line).forEach(write), {
+    // Without it, a line that is too long would be given in pieces, which are not messages.
+    onTooLong: () => undefined,
+    onLeftOut: (start, end) => onTooLong(idIn(start, end)),
+  });
   finished(input, { writable: false }, () => lines.end());
   return lines;
 }
+
+const id = String.raw`"id"\s*:\s*(\d+|"[^"\\]*")`;
+const idAtStart = new RegExp(String.raw`^\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"]*"\s*,)*\s*${id}`);
+const idAtEnd = new RegExp(String.raw`,\s*${id}\s*\}\s*$`);
+
+/** Returns the id of a request whose middle is unknown: clients write it near the start or at the end. */
+function idIn(start: string, end: string): RequestId | null {
+  const [, written = 'null'] = idAtEnd.exec(end) ?? idAtStart.exec(start) ?? [];
+  return JSON.parse(written) as RequestId | null;
+}
+
+/** Returns the answer to a request that is too long to be read. */
+const tooLong = (id: RequestId | null): JSONRPCMessage => {
+  const message = `the request is longer than ${longestLine / 1e6} million characters. Send less, such as a path in place of a file`;
+  return { jsonrpc: '2.0', id, error: { code: ErrorCode.InvalidRequest, message } } as JSONRPCMessage;
+};
 
 function serverOf(shown: ShownTools): Server {
   const { instructions, reads } = shown;

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { exactRequest } from '../../../../src/engine/shell/mcp/exactRequest.ts';
 import { answerMcp, type ShownTools, serveMcp } from '../../../../src/engine/shell/tools/mcpServer.ts';
+import { sampled } from '../../../support/suite.ts';
 
 test('a call arrives with all digits of its numbers', async () => {
   const input = new PassThrough();
@@ -62,6 +63,7 @@ async function answersTo(
     .map((line) => JSON.parse(line));
 }
 
+const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
 const callOf = (id: number, word: string) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', arguments: { word } } });
 
@@ -106,6 +108,29 @@ test('a client cannot replace its own arguments', async () => {
   expect(given).toEqual([{ n: 2 }]);
 });
 
+test.each(
+  sampled(
+    [
+      ['at its end', '{"method":"tools/call","params":{"a":"', '"},"jsonrpc":"2.0","id":7}', 7],
+      ['at its start', '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"a":"', '"}}', 'x'],
+      ['nowhere', '{"params":{"a":"', '","id":1}}', null],
+    ] as const,
+    3,
+  ),
+)('a request that is too long, with its id %s, gets an error', async (_, start, end, id) => {
+  const output = new PassThrough();
+  const megabyte = 'x'.repeat(1_000_000);
+  const input = Readable.from([start, ...Array.from({ length: 65 }, () => megabyte), end, '\n', ping], {
+    objectMode: false,
+  });
+  await serveMcp({ tools: [], instructions: '', call: () => Promise.reject(new Error('no')) }, { input, output });
+  output.end();
+  const [first, second] = (await text(output)).trimEnd().split('\n');
+  const message = expect.stringContaining('longer than 64 million characters');
+  expect(JSON.parse(first ?? '')).toEqual({ jsonrpc: '2.0', id, error: { code: -32600, message } });
+  expect(JSON.parse(second ?? '')).toMatchObject({ id: 2, result: {} });
+});
+
 test('a call that is cancelled is not waited for', async () => {
   const cancelled = JSON.stringify({
     jsonrpc: '2.0',
@@ -114,7 +139,6 @@ test('a call that is cancelled is not waited for', async () => {
   });
   const call = (_name: string, _args: JsonObject, signal?: AbortSignal) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
   expect((await answersTo([callOf(1, 'x'), cancelled, ping], call)).map(({ id }) => id)).toEqual([2]);
 });
 
@@ -149,7 +173,6 @@ test('a call whose id is a large number can be cancelled', async () => {
   const cancelled = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993}}';
   const call = (_name: string, _args: JsonObject, signal?: AbortSignal) =>
     new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
   const answers = await answersTo([numbered('9007199254740993'), cancelled, ping], call);
   expect(answers.map(({ id }) => id)).toEqual([2]);
 });
