@@ -85,21 +85,33 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
 /** How long a server may take to end a session. It is not asked again. */
 const endSessionMs = 2000;
 
-/** The dispatchers of Node's `fetch` give up after five minutes without a header or a part of the body. */
-let patient: object | undefined;
+type DispatcherClass = new (options: object) => object;
+
+/** A dispatcher without time limits of each class; undefined for a class that cannot make one. */
+const patient = new Map<DispatcherClass, object | undefined>();
 
 /**
  * Returns a dispatcher without time limits, of the class that this process uses: the one for proxies where it has been
- * told to use them. Node has no import for that class, but keeps an instance under a symbol of undici's.
+ * told to use them. The dispatchers of Node's `fetch` give up after five minutes without a header or a part of the body.
+ * Node has no import for their class, but keeps an instance under a symbol of undici's. Returns undefined, which means that
+ * instance, where its class takes other arguments.
  */
 function withoutTimeLimits(): object | undefined {
   // The first use of a global of `fetch` makes Node load undici.
   new Response();
   const used = (globalThis as Record<symbol, object | undefined>)[Symbol.for('undici.globalDispatcher.1')];
-  const Dispatcher = used?.constructor as (new (options: object) => object) | undefined;
+  const Dispatcher = used?.constructor as DispatcherClass | undefined;
   if (!Dispatcher) return undefined;
-  patient ??= new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 });
-  return patient;
+  if (!patient.has(Dispatcher)) patient.set(Dispatcher, dispatcherOf(Dispatcher));
+  return patient.get(Dispatcher);
+}
+
+function dispatcherOf(Dispatcher: DispatcherClass): object | undefined {
+  try {
+    return new Dispatcher({ headersTimeout: 0, bodyTimeout: 0 });
+  } catch {
+    return undefined;
+  }
 }
 
 const requestSchema = z.looseObject({

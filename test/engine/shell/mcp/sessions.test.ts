@@ -523,7 +523,8 @@ test('a stream of its own that cannot be opened again does not end a call', asyn
   expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'seen', isError: false });
 });
 
-test('a call may take longer than the time limits of the runtime', async () => {
+/** Sets what `fetch` sends requests with, until the test has ended. */
+function setDispatcher(made: (Usual: new (options: object) => object) => object): void {
   const symbol = Symbol.for('undici.globalDispatcher.1');
   const globals = globalThis as Record<symbol, { readonly constructor: new (options: object) => object }>;
   new Response();
@@ -531,6 +532,24 @@ test('a call may take longer than the time limits of the runtime', async () => {
   onTestFinished(() => {
     globals[symbol] = usual;
   });
+  globals[symbol] = made(usual.constructor) as never;
+}
+
+test('a server is reached also where requests go through a dispatcher of another class', async () => {
+  setDispatcher((Usual) => {
+    class Pool extends Usual {
+      constructor(origin: unknown) {
+        if (typeof origin !== 'string') throw new TypeError('an origin is needed');
+        super({});
+      }
+    }
+    return new Pool('http://127.0.0.1');
+  });
+  const { url } = await rawMcpServer();
+  expect(await (await connectTo(url)).call('look', {})).toEqual({ content: 'look', isError: false });
+});
+
+test('a call may take longer than the time limits of the runtime', async () => {
   const { url } = await rawMcpServer({
     reply: ({ id, method }) =>
       method === 'tools/call'
@@ -542,7 +561,7 @@ test('a call may take longer than the time limits of the runtime', async () => {
             )
         : undefined,
   });
-  globals[symbol] = new usual.constructor({ headersTimeout: 100, bodyTimeout: 100 }) as never;
+  setDispatcher((Usual) => new Usual({ headersTimeout: 100, bodyTimeout: 100 }));
   const source = await connectTo(url);
   expect(await source.call('look', {})).toEqual({ content: 'late', isError: false });
 });
