@@ -1,7 +1,7 @@
-/** Levels of lists and maps in one another. Real data has a few; thousands end every program that goes down with them. */
+/** Levels of lists and objects in one another. Real data has a few. With thousands, a function that recurses exhausts the stack. */
 export const deepest = 200;
 
-/** Whether a value is nested deeper than anything goes down with; one that holds itself is. */
+/** Returns whether a value has more levels of lists and objects than a number. It goes down no further than that. */
 export function isTooDeep(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

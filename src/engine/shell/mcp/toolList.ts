@@ -6,6 +6,7 @@ import { declaredLimits, nameOnServer, type Tool } from '../../core/domain/tool.
 import { issueText } from '../../core/text/issueText.ts';
 import { schemaWithDigits } from '../../core/values/exactSchema.ts';
 import { isObject, type Json, type JsonObject, withoutNulls } from '../../core/values/json.ts';
+import { deepest, isTooDeep } from '../../core/values/nesting.ts';
 import { isMapOfSchemas, isSchemaData } from '../load/schemaPatterns.ts';
 import type { McpConnection } from './connection.ts';
 import type { FaultOf } from './declared.ts';
@@ -137,24 +138,8 @@ function readTool(server: ListedServer, written: unknown, place: number): Listed
 function problemOf({ name, execution, inputSchema, outputSchema }: WrittenTool): string | null {
   // A name of several lines could pass for more of a file or a message that quotes it.
   if (/\p{Cc}/u.test(name)) return 'its name has a control character';
-  if (isDeep([inputSchema, outputSchema], deepestSchema))
-    return `its schemas are more than ${deepestSchema} levels deep`;
+  if (isTooDeep(inputSchema) || isTooDeep(outputSchema)) return `its schemas are more than ${deepest} levels deep`;
   return execution?.taskSupport === 'required' ? 'it needs tasks of MCP, which Rehearsal does not support' : null;
-}
-
-/** Levels of objects and lists in a schema. Compiling a deeper one exhausts the stack. */
-const deepestSchema = 200;
-
-/** Returns whether values have more levels than a number. Does not recurse. */
-function isDeep(values: readonly unknown[], levels: number): boolean {
-  let level = values.filter((value) => typeof value === 'object' && value !== null);
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > levels) return true;
-    level = level
-      .flatMap((value) => Object.values(value))
-      .filter((value) => typeof value === 'object' && value !== null);
-  }
-  return false;
 }
 
 /**
