@@ -1,7 +1,5 @@
 // Makes a domain of published MCP servers and plays it. `npm run test:servers` calls it.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDocument } from 'yaml';
@@ -9,8 +7,10 @@ import { type Copy, npmFolder, obstacleOf, pythonWith } from '../../scripts/benc
 import { ensureBuilt } from '../../scripts/build.ts';
 import { runCommand } from '../../scripts/process.ts';
 import { announce, Failure, runMain, warn } from '../../scripts/terminal.ts';
+import { type ProcessGroup, startGroup } from '../../src/engine/shell/processes/processGroup.ts';
 import { readRecording } from '../../src/engine/shell/records/recording.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { freePort } from '../support/freePort.ts';
 import { markdownTable } from '../support/markdownTable.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type PublishedServer, servers } from './servers.ts';
@@ -133,7 +133,7 @@ async function played(server: PublishedServer, copy: Copy): Promise<Row> {
     const seconds = (performance.now() - started) / 1000;
     return { seconds, questions, domainLines, taskLines: task.trimEnd().split('\n').length };
   } finally {
-    running?.child.kill();
+    await running?.group.end();
     rmSync(work, { recursive: true, force: true });
   }
 }
@@ -198,31 +198,47 @@ async function startHttp(
   server: PublishedServer,
   copy: Copy,
   cwd: string,
-): Promise<{ url: string; child: ChildProcess }> {
+): Promise<{ url: string; group: ProcessGroup }> {
   const { http } = server;
   if (!http) throw new Failure(`${server.package} is not started over HTTP`);
   mkdirSync(cwd, { recursive: true });
-  const port = await freePort();
-  const env = { ...process.env, ...http.env?.(port) };
-  const child = spawn(programOf(server, copy), http.args(port, cwd), { cwd, env, stdio: 'ignore' });
+  const port = String(await freePort());
+  const env = { ...process.env, ...http.env?.(port) } as Record<string, string>;
+  const group = startGroup({ command: programOf(server, copy), args: http.args(port, cwd), env, cwd });
+  const { child } = group;
+  for (const stream of [child.stdout, child.stderr]) stream.resume();
   const url = `http://127.0.0.1:${port}${http.path}`;
-  while (child.exitCode === null) {
-    const answers = await fetch(url).then(
-      () => true,
-      () => false,
+  const waiting = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    child.once('error', (error) => reject(new Failure(`the server could not be started (${error.message})`)));
+    child.once('exit', (code, signal) =>
+      reject(new Failure(`the server ended with ${code ?? signal} before it answered`)),
     );
-    if (answers) return { url, child };
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+  try {
+    await Promise.race([answering(url, waiting.signal), ended]);
+    return { url, group };
+  } catch (error) {
+    await group.end();
+    throw error;
+  } finally {
+    waiting.abort();
+    ended.catch(() => undefined);
   }
-  throw new Failure(`the server ended with ${child.exitCode} before it answered`);
 }
 
-async function freePort(): Promise<string> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return String(port);
+/** Waits until a server answers. Throws a `Failure` after a minute. */
+async function answering(url: string, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!signal.aborted && performance.now() < end) {
+    const answers = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+      ({ body }) => body?.cancel().then(() => true) ?? true,
+      () => false,
+    );
+    if (answers) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Failure('the server did not answer within 60 s');
 }
 
 function personaOf(domain: string): string {

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { descendantsOf } from '../../scripts/processTree.ts';
 import { sshd } from '../../scripts/ssh.ts';
+import { freePort } from './freePort.ts';
 import { killIfRunning } from './processes.ts';
 import { temporaryFolder } from './temporary.ts';
 
@@ -97,16 +98,6 @@ function clientEnvironment(dir: string, name: string, key: string, known: string
   const ssh = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
   writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec ${ssh} -F ${config} "$@"\n`, { mode: 0o755 });
   return { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
-}
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 async function isListening(port: number, child: ChildProcess): Promise<void> {

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { mcpPython } from '../../../../scripts/mcpPython.ts';
 import { sidecarPath } from '../../../../src/engine/shell/records/recording.ts';
 import { verifyRecording } from '../../../../src/engine/shell/records/verifyRun.ts';
+import { freePort } from '../../../support/freePort.ts';
 import { httpMcpServer } from '../../../support/httpMcpServer.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
@@ -123,10 +122,7 @@ const ordered: Kept = {
 
 /** Starts the server of the Python SDK on a free port of loopback. Returns its address. */
 async function served(program: string): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
+  const port = await freePort();
   const server = spawn(mcpPython.path(), [program, String(port)], { stdio: ['ignore', 'ignore', 'pipe'] });
   onTestFinished(() => void server.kill());
   await once(server.stderr, 'data');
