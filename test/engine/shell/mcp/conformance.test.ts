@@ -131,7 +131,7 @@ test.each(sampled(['parcel-desk', 'help-line', 'library-desk', 'order-desk'], 4)
 );
 
 test.each(sampled(['tools-call-mixed-content', 'tools-list', 'tools-call-simple-text', 'tools-call-error'], 4))(
-  'the address that a custom agent is lent passes %s',
+  'answerMcp passes %s',
   async (scenario) => {
     const tools = await ScratchTools.open(loadDomain(servedDomain()), { readKey: () => undefined });
     onTestFinished(() => tools.close());

@@ -30,10 +30,10 @@ train: [assertions]
 ${actions}`,
   );
 
-/** A server with one account, whose id is what was written last. Its first answer to `look` is an error. */
+/** A server with an account for each session, whose id is what was written last. Its first answer to `look` is an error. */
 async function accounts(session?: string) {
   const first = '1';
-  let account = first;
+  const all = new Map<string, string>();
   let looks = 0;
   const tools = ['look', 'write', 'state', 'restore'].map((name) => ({
     name,
@@ -41,21 +41,20 @@ async function accounts(session?: string) {
   }));
   const server = await rawMcpServer({
     ...(session === undefined ? {} : { session }),
-    reply: ({ id, method, params, text }, { sessions }) => {
+    reply: ({ id, method, params, headers, text }, { sessions }) => {
       if (method === 'tools/list') return { body: resultBody(id, JSON.stringify({ tools })) };
       if (method !== 'tools/call') return undefined;
-      if (params.name === 'write' || params.name === 'restore') account = /"id":(\d{2,}|"\d+")/.exec(text)?.[1] ?? '';
-      if (params.name !== 'look') return { body: resultBody(id, textResult(`{"id": ${account}}`)) };
+      const owner = String(headers['mcp-session-id']);
+      if (params.name === 'write' || params.name === 'restore')
+        all.set(owner, /"id":(\d{2,}|"\d+")/.exec(text)?.[1] ?? '');
+      if (params.name !== 'look') return { body: resultBody(id, textResult(`{"id": ${all.get(owner) ?? first}}`)) };
       looks += 1;
       if (looks > 1) return undefined;
       sessions.clear();
       return { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"boom"}}` };
     },
   });
-  const forget = () => {
-    account = first;
-  };
-  return { ...server, forget };
+  return server;
 }
 
 test('a rollout with an error of its server and an expired session is scored, and leaves no session', async () => {
@@ -71,7 +70,7 @@ const rollouts = isFullSuite ? 1000 : 20;
 
 test(`${rollouts} rollouts leave no session on a server`, async ({ annotate }) => {
   const server = await accounts();
-  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id >= 1'));
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id == 70'));
   const run = temporaryFolder('sessions');
   const flags = ['--trials', String(rollouts), '--concurrency', '8', '--out', run];
   const { out } = await rehearsal('eval', folder, '--agent', 'scripted', ...flags);
@@ -106,7 +105,6 @@ test.each(
   const events = parent?.events ?? [];
   const saved = events.findIndex(({ type }) => type === 'sourceSaved');
   expect(events[saved]).toMatchObject({ snapshot: `{"id": ${large}}` });
-  server.forget();
   const [fork] = await rehearse(folder, ['a'], { from: events.slice(0, saved + 1) });
   expect(fork).toMatchObject({ reward });
   if (parent) expect(replayed(folder, parent).problems).toBe(0);
@@ -191,7 +189,7 @@ test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>]>
 
 test('rollouts at once are not scored on a session that they share, and one at a time they are', async () => {
   const server = await accounts('only');
-  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id >= 1'));
+  const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id == 70'));
   const run = temporaryFolder('shared-session');
   const evaluated = (at: string) =>
     rehearsal('eval', folder, '--agent', 'scripted', '--trials', '6', '--concurrency', at, '--out', run);
