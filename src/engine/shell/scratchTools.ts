@@ -20,7 +20,7 @@ import { startOf } from './start.ts';
 import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
 import type { ShownTools } from './tools/mcpServer.ts';
 
-/** What a call came to on the scratch database. */
+/** The result of a call on the scratch database. */
 export type ScratchResult = Attachments & {
   readonly isError: boolean;
   /** What the caller reads. */
@@ -59,12 +59,12 @@ type Scratch = {
 /** No task or persona of a domain is likely to have this id. */
 const scratchId = 'rehearsal-scratch';
 
-/** Nothing ends a scratch rollout but its owner: a person may call as often as they like. */
-const without = { turnCap: Number.MAX_SAFE_INTEGER, toolErrorCap: Number.MAX_SAFE_INTEGER };
+/** Only its owner ends a scratch rollout, so a person may call as often as they like. */
+const withoutCaps = { turnCap: Number.MAX_SAFE_INTEGER, toolErrorCap: Number.MAX_SAFE_INTEGER };
 const person = { agent: { type: 'human' }, user: { type: 'human' } } as const;
 
 /**
- * The tools of a domain on a scratch database, for who wants to call them by hand. It is a rollout like any other, in
+ * Makes calls of a person on a scratch database of a domain. It is a rollout like any other, in
  * whose seats the caller sits: faults, rules, caches and time-outs are those that an agent meets. Nothing is recorded,
  * and the database is gone with it.
  */
@@ -122,7 +122,7 @@ export class ScratchTools {
     const live = this.#supervisor.start(
       {
         task,
-        from: kept.length > 0 ? kept : { ...started, ...without },
+        from: kept.length > 0 ? kept : { ...started, ...withoutCaps },
         seats: laneSeats(person.agent, person.user),
         outside: outsideOf(person.agent, person.user, readKey, (seat, view, end) => this.#turn(seat, view, end)),
         recording: null,
@@ -131,12 +131,12 @@ export class ScratchTools {
     );
     this.#live = live;
     live.closed.then(
-      (closed) => this.#over(endOf(closed)),
-      (error: unknown) => this.#over(infrastructure(messageOf(error))),
+      (closed) => this.#onEnd(endOf(closed)),
+      (error: unknown) => this.#onEnd(infrastructure(messageOf(error))),
     );
   }
 
-  /** What a client of MCP is shown: the agent's tools. Those that only read say so. */
+  /** The tools of the agent, as a client of MCP is shown them. Those that only read are marked. */
   get shown(): ShownTools {
     const { domain } = this.#supervisor;
     const reads = new Set(domain.tools.flatMap(({ name, effect }) => (effect === 'read' ? [name] : [])));
@@ -147,7 +147,7 @@ export class ScratchTools {
       reads,
       instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
       call: (name, args, signal) =>
-        this.#asked('agent', name, args, signal).catch((error: unknown) => ({
+        this.#enqueue('agent', name, args, signal).catch((error: unknown) => ({
           content: `Error: ${messageOf(error)}. ${this.#before > 0 ? continues : startsAfresh}`,
           isError: true,
         })),
@@ -164,7 +164,7 @@ export class ScratchTools {
     const text = JSON.stringify(args);
     const misfit = misfitOf(tool, exactJson(text) as JsonObject, largeIntegerPlaces(text));
     if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
-    return this.#asked(tool.owner, name, args);
+    return this.#enqueue(tool.owner, name, args);
   }
 
   /** The state of the MCP server that a tool may change, by the server's reader; null where there is none to read. */
@@ -187,7 +187,7 @@ export class ScratchTools {
     await this.#supervisor.close();
   }
 
-  async #asked(by: Side, name: string, args: JsonObject, signal?: AbortSignal): Promise<ScratchResult> {
+  async #enqueue(by: Side, name: string, args: JsonObject, signal?: AbortSignal): Promise<ScratchResult> {
     if (this.#isClosed) throw infrastructure('the scratch database is closed');
     if (!this.#live) this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<ScratchResult>();
@@ -251,7 +251,7 @@ export class ScratchTools {
   }
 
   /** A call that hands over has its result although it is the last one. */
-  #over(why: Fault): void {
+  #onEnd(why: Fault): void {
     this.#live = null;
     // The state before the call cannot be made again.
     if (!this.#isReady) this.#before = 0;

@@ -3,11 +3,11 @@ export type JsonObject = { readonly [key: string]: Json };
 /** A JSON value. Read-only: whoever changes one makes a new one. */
 export type Json = JsonScalar | readonly Json[] | JsonObject;
 
-/** Whether a value is a map of others, and not a list. */
+/** Returns whether a value is an object, and not a list. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a text says as JSON; undefined for one that is none. */
+/** Returns the value of a JSON text; undefined for a text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

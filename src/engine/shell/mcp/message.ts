@@ -46,7 +46,7 @@ export function readMessage(text: string, requestId?: number | string): JSONRPCM
     return JSONRPCMessageSchema.parse({
       jsonrpc: '2.0',
       id,
-      result: resultOf(text, isVersioned || result === null ? (result ?? null) : result),
+      result: resultOf(text, isVersioned ? (result ?? null) : result),
     });
   const sent = !isDeep && losesDigits(text) ? (rawJson(text) as { readonly error: unknown }).error : error;
   const { code, message, data: given } = errorOf(typeof sent === 'string' ? { message: sent } : sent);

@@ -5,6 +5,7 @@ import { exactJson, largeIntegerPlaces, rawJson } from '../../core/values/largeI
 // The SDK takes an id that is a text or a safe number. A larger number is a text with a mark until its request is answered.
 
 const mark = 'rehearsal/number:';
+const markedId = new RegExp(`^${mark}(-?\\d+)$`);
 
 /**
  * Returns a request or a notification with a marked text in place of each id that is too large for a JavaScript number.
@@ -26,8 +27,9 @@ export function withMarkedIds(message: Json, text: string): Json {
 /** Returns a message that `JSON.stringify` writes with the number in place of the marked id of a request that it answers. */
 export function withNumericId<Message extends JSONRPCMessage>(message: Message): Message {
   const id = 'method' in message ? undefined : message.id;
-  if (typeof id !== 'string' || !/^rehearsal\/number:-?\d+$/.test(id)) return message;
+  const [, digits] = markedId.exec(String(id)) ?? [];
+  if (digits === undefined) return message;
   // The transports of the SDK find the request by the id, so only the JSON has the number.
-  const toJSON = () => ({ ...message, id: rawJson(id.slice(mark.length)) });
+  const toJSON = () => ({ ...message, id: rawJson(digits) });
   return Object.defineProperty({ ...message }, 'toJSON', { value: toJSON });
 }

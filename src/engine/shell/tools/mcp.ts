@@ -74,8 +74,9 @@ type SendOptions = SourceCallOptions & {
  * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
  * server gets its own session.
  * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone), `${now}` and `${env:NAME}` are filled
- * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs from rollout to rollout.
- * A server that cannot be reached, exits or does not answer with MCP is a `Fault` that names it.
+ * in wherever the server is declared. In calls and results `${instanceFolder}` means that folder, whose real path differs
+ * from rollout to rollout. Throws a `Fault` that names the server where it cannot be reached, exits, or does not answer with
+ * MCP.
  */
 export async function startMcpServer(
   name: string,
@@ -101,7 +102,7 @@ export async function listMcpTools(
   return instance.listed;
 }
 
-/** What a call gives, with what only the engine itself needs. */
+/** The result of a call, with the parts that only the engine itself reads. */
 type SentResult = SourceResult & Pick<ReadResult, 'texts' | 'data'>;
 
 class McpInstance implements ToolSource {
@@ -303,7 +304,7 @@ class McpInstance implements ToolSource {
       ...meta,
     };
     try {
-      const result = await this.#callOnce(request, tool, { ...options, timeoutMs });
+      const result = await this.#callOrReopen(request, tool, { ...options, timeoutMs });
       const mismatch = tool && mismatchOf(tool, result);
       const changedTools = this.#connection?.takeChangedTools() ?? false;
       if (changedTools)
@@ -330,7 +331,7 @@ class McpInstance implements ToolSource {
   }
 
   /** Calls a tool, and again on a fresh server where the old one refused the call or had ended, and kept nothing yet. */
-  async #callOnce(
+  async #callOrReopen(
     request: { readonly name: string },
     tool: Tool | undefined,
     { timeoutMs, signal, maxLength }: SendOptions & { readonly timeoutMs: number },

@@ -38,11 +38,11 @@ export class SharedTools {
   readonly #environments: ReadonlyMap<string, BridgeProcess>;
   /** Resolves when no rollout uses the servers whose state is shared. */
   #free: Promise<unknown> = Promise.resolve();
-  /** What each server said of its tools when the run began: the agent is shown that. */
+  /** The tools of each server as it described them when the run began. The agent is shown these. */
   readonly #described = new Map<string, readonly Tool[]>();
   /** The process of the tools in Python, or null when the domain has none. */
   readonly python: BridgeProcess | null;
-  /** What the environment said of itself that works on the domain's database; null before, and where there is none. */
+  /** How the environment on the domain's database describes itself; null before it did, and where there is none. */
   hosted: HostedEnvironment | null = null;
 
   /** Throws an `ApprovalQuestion` for a domain whose effects are not approved: nothing of it is started then. */
@@ -198,18 +198,18 @@ export class SharedTools {
   }
 
   async #pythonTools(): Promise<readonly Tool[]> {
-    const told = (await this.python?.describe()) ?? [];
-    return told.map((each) => pythonTool(each, { type: 'python' }, this.#domain.file.toolTimeoutMs));
+    const described = (await this.python?.describe()) ?? [];
+    return described.map((each) => pythonTool(each, { type: 'python' }, this.#domain.file.toolTimeoutMs));
   }
 
   async #environmentTools(name: string): Promise<readonly Tool[]> {
     const { timeoutMs = 0, tools = {} } = this.#domain.file.environments[name] ?? {};
     const process = this.environment(name);
-    const told = await process.describe();
+    const described = await process.describe();
     const isHosted = hostedName(this.#domain.file) === name;
     if (isHosted) this.hosted = { name, ...process.hosted };
     const type = isHosted ? ('python' as const) : ('environment' as const);
-    return told.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
+    return described.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
   }
 
   /** Throws a `Fault` where a task starts what was not part of the approval: its file may have changed since. */
