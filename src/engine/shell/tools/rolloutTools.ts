@@ -11,6 +11,7 @@ import { exactJsonOf } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { goldSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
+import type { Location } from '../files/diagnostic.ts';
 import { cancelled, Fault } from '../files/fault.ts';
 import type { CheckedQuestion } from '../lanes/checkedRollout.ts';
 import type { CallAnswer, HostedAnswer, PythonAnswer } from '../lanes/laneMessage.ts';
@@ -84,7 +85,11 @@ export class RolloutTools {
     if (!task || data === undefined) return;
     await this.#placedAtSetUp(name, async () => {
       const source = this.#source(name);
-      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which has nothing to set up`);
+      if (!source.setUp)
+        throw unable(
+          'task/set-up',
+          `task ${task.id} sets up "${name}", which has nothing to set up. Remove setUp.${name} of the task`,
+        );
       await source.setUp(data as Json);
     });
   }
@@ -94,7 +99,7 @@ export class RolloutTools {
     try {
       return await setUp();
     } catch (error) {
-      const at = this.#task && this.#shared.placeOfSetUp(this.#task, name);
+      const at = this.#task && this.#shared.placeInTask(this.#task, 'setUp', name);
       if (!(error instanceof Fault) || error.failure.who !== 'environment' || !at) throw error;
       const { failure, reason, note } = error;
       throw new Fault({ ...failure, file: at.file, line: at.line }, { reason, note });
@@ -193,7 +198,11 @@ export class RolloutTools {
   /** A call of a tool in Python that works on the engine's database. */
   async callPython(tool: Tool, asked: Asked<'python'>, signal: AbortSignal): Promise<Answered<PythonAnswer>> {
     const { python, calls } = this.#shared;
-    if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
+    if (!python)
+      throw unable(
+        'tool/missing',
+        `the file with ${tool.name} and the other tools in Python is gone. Run the command again`,
+      );
     const { arguments: args, floats, integers, isFresh, changes, now, seed, step } = asked;
     const misfit = misfitOf(tool, args, integers);
     if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
@@ -241,14 +250,22 @@ export class RolloutTools {
     const gold = goldSource(named);
     if (gold !== null) return this.#readAfterGold(gold);
     const [name = '', assertion] = named.split(':', 2);
-    const source = this.#source(name);
+    const source = this.#source(name, () => this.#placeOfAssertions());
     if (assertion === undefined) return this.#inSession(name, () => source.read());
     if (!source.assert)
-      throw unable('task/assertion', `"${name}" is no environment, so it has no assertion ${assertion}`);
+      throw unable(
+        'task/assertion',
+        `"${name}" is not an environment, so it has no assertion ${assertion}. Look into its state with path: or that:`,
+        this.#placeOfAssertions(),
+      );
     return source.assert(assertion);
   }
 
-  /** A gold action that fails changes nothing, as in the database. */
+  #placeOfAssertions(): Location | undefined {
+    return this.#task ? this.#shared.placeInTask(this.#task, 'assertions') : undefined;
+  }
+
+  /** Plays the gold actions on a fresh instance, and reads its state. An action that fails is passed over. */
   async #readAfterGold(name: string): Promise<Json> {
     const task = this.#task;
     if (!task) throw new Error('no rollout is open');
@@ -256,7 +273,7 @@ export class RolloutTools {
     try {
       // Another server may have one state for all, which the setUp of the task would bring to its start.
       await apart.open(task, name);
-      const source = apart.#source(name);
+      const source = apart.#source(name, () => this.#placeOfAssertions());
       for (const { tool: called, arguments: args, ...forms } of task.actions) {
         const tool = source.tools.find((each) => each.name === called);
         if (tool) await this.#callAgain(source, tool, args as JsonObject, numberFormsOf(forms));
@@ -267,6 +284,7 @@ export class RolloutTools {
       throw unable(
         'task/one-session',
         `sameAs: gold needs a second session for the gold actions, and "${name}" gives every client the same one. Compare its state with that: or path: in the assertions of the task`,
+        this.#placeOfAssertions(),
       );
     } finally {
       await apart.close();
@@ -287,7 +305,8 @@ export class RolloutTools {
       if (!source.restore)
         throw unable(
           'fork/no-restore',
-          `cannot continue from here: "${name}" declares state: snapshot, but no restore:`,
+          `cannot continue from here: "${name}" declares state: snapshot, but no restore:. Declare restore: { tool: NAME, argument: NAME }`,
+          this.#shared.placeOfServer(name),
         );
       await source.restore(saved.snapshot as Json, this.#closing.signal);
       this.#saved.set(name, saved.snapshot as Json);
@@ -302,6 +321,7 @@ export class RolloutTools {
         throw unable(
           'fork/no-state',
           `cannot continue from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
+          this.#shared.placeOfServer(name),
         );
       }
       const result = await this.#callAgain(this.#source(name), tool, args, forms);
@@ -311,6 +331,7 @@ export class RolloutTools {
         throw unable(
           'fork/mismatch',
           `cannot continue from here: ${tool.name} of "${name}" answered differently when it was made again (${difference}). If that differs each time, name the field, or the tool, under volatile: of the server`,
+          this.#shared.placeOfServer(name),
         );
     }
   }
@@ -326,13 +347,13 @@ export class RolloutTools {
     return `${this.#session}:${step}`;
   }
 
-  #source(name: string): ToolSource {
+  /** @param placeOf finds where the source is named */
+  #source(name: string, placeOf: () => Location | undefined = () => undefined): ToolSource {
     const found = this.#sources.get(name);
     if (found) return found;
-    throw unable(
-      'source/unknown',
-      `"${name}" is no tool source of this domain; domain.yaml declares ${[...this.#sources.keys()].join(', ') || 'none'}`,
-    );
+    const names = [...this.#sources.keys()].join(', ');
+    const advice = names === '' ? 'Declare it in domain.yaml' : `Name one of ${names}`;
+    throw unable('source/unknown', `"${name}" is not a tool source. ${advice}`, placeOf());
   }
 }
 
@@ -398,6 +419,6 @@ function restOf({ isError, media = [], structured = '' }: Compared, earlier: Com
   return { isError, media: shown, ...data };
 }
 
-function unable(code: string, message: string): Fault {
-  return new Fault({ who: 'environment', code, message });
+function unable(code: string, message: string, at?: Location): Fault {
+  return new Fault({ who: 'environment', code, message, ...(at ? { file: at.file, line: at.line } : {}) });
 }

@@ -224,10 +224,15 @@ export class SharedTools {
     });
   }
 
-  /** Returns where a task sets up one of the domain's sources; undefined for a task that no file has any more. */
-  placeOfSetUp(task: Task, source: string): Location | undefined {
+  /** Returns where a task has a key, such as `setUp` of a source; undefined for a task that no file has any more. */
+  placeInTask(task: Task, ...keys: readonly string[]): Location | undefined {
     const placed = this.#domain.parts.tasks.find(({ value }) => value.id === baseTask(task.id));
-    return placed && keyOf(placed, 'setUp', source);
+    return placed && keyOf(placed, ...keys);
+  }
+
+  /** Returns where domain.yaml declares an MCP server; undefined for another source. */
+  placeOfServer(name: string): Location | undefined {
+    return this.#domain.locations.mcpServers.get(name);
   }
 
   /** The process of an environment of domain.yaml. */

@@ -187,6 +187,37 @@ test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>]>
   expect(writes).toBe(2);
 });
 
+test.each<[string, (rollout: RolloutTools, domain: Domain) => Promise<unknown>, file: RegExp, message: RegExp]>([
+  [
+    'an unknown source',
+    (rollout) => rollout.read('nowhere'),
+    /a\.task\.yaml$/,
+    /"nowhere" is not a tool source\. Name one of raw$/,
+  ],
+  [
+    'an assertion of a server',
+    (rollout) => rollout.read('raw:is_open'),
+    /a\.task\.yaml$/,
+    /"raw" is not an environment, so it has no assertion is_open\. Look into its state/,
+  ],
+  [
+    'a write that cannot be made again',
+    (rollout, domain) => rollout.restore(domain, recorded),
+    /domain\.yaml$/,
+    /"raw" declares state: none, and write changed it\. Declare state: replay/,
+  ],
+])('the fault of %s has its place and what to do', async (_, act, file, message) => {
+  const loaded = loadDomain(approveDomain(domainOf(await rawMcpServer(), [], 'state == 1')));
+  const shared = new SharedTools(loaded, () => undefined);
+  const rollout = new RolloutTools(shared);
+  onTestFinished(() => rollout.close());
+  await rollout.open(loaded.domain.tasks[0] as Task);
+  const acted = Promise.resolve().then(async () => act(rollout, { ...loaded.domain, tools: await shared.describe() }));
+  await expect(acted).rejects.toMatchObject({
+    failure: { file: expect.stringMatching(file), line: expect.any(Number), message: expect.stringMatching(message) },
+  });
+});
+
 test('rollouts at once are not scored on a session that they share, and one at a time they are', async () => {
   const server = await accounts('only');
   const folder = approveDomain(domainOf(server, ['{ tool: write, arguments: { id: 70 } }'], 'state.id == 70'));
