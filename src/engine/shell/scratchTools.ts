@@ -188,7 +188,7 @@ export class ScratchTools {
   }
 
   async #enqueue(by: Side, name: string, args: JsonObject, signal?: AbortSignal): Promise<ScratchResult> {
-    if (this.#isClosed) throw infrastructure('the scratch database is closed');
+    if (this.#isClosed) throw infrastructure('the scratch database is closed. Open it again');
     if (!this.#live) this.#start();
     const { promise, resolve, reject } = Promise.withResolvers<ScratchResult>();
     const wanted = { by, turn: `/call ${name} ${JSON.stringify(args)}`, resolve, reject };
@@ -206,7 +206,7 @@ export class ScratchTools {
     if (at < 0) this.#live?.cancelCalls();
     else {
       this.#waiting.splice(at, 1);
-      wanted.reject(infrastructure('the call was cancelled before it was made'));
+      wanted.reject(infrastructure('the call was cancelled before it was made. It has changed nothing'));
     }
   }
 
@@ -232,7 +232,7 @@ export class ScratchTools {
     const since = this.#events.slice(this.#before);
     const returned = since.find((event) => event.type === 'toolReturned');
     if (returned?.type !== 'toolReturned') {
-      made.reject(why ?? infrastructure('the call was not answered'));
+      made.reject(why ?? infrastructure('the call has no result. Make it again'));
       return;
     }
     const { isError, content } = returned;
