@@ -98,17 +98,13 @@ export function withDigits(value: Json): Json {
 /** Returns whether a value of `rawJson` has a whole number that a JavaScript number is not safe for. */
 export const hasExactNumber = (value: Json): boolean => !exactPlaces(value, '').next().done;
 
-/**
- * Returns a value as it is checked with a schema: each number of `exactArguments` is a JavaScript number.
- * @param number makes it of its digits; by default the closest one
- */
+/** Returns a value with the closest JavaScript number in place of each number of `exactArguments`. */
 export function approximated<Value extends Json>(
   schema: JsonObject,
   given: Value,
   integers: readonly string[] = [],
-  number: (digits: string) => number = Number,
 ): Value {
-  return (hasLarge(given) ? withAllNumbers(schema, given, number, integers) : given) as Value;
+  return (hasLarge(given) ? withAllNumbers(schema, given, Number, integers) : given) as Value;
 }
 
 /**

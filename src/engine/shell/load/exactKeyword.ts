@@ -68,7 +68,8 @@ const validate: Validate = (exact, data, _, { instancePath } = { instancePath: '
 /** The keyword for Ajv. */
 export const exactKeyword: FuncKeywordDefinition = { keyword, validate, errors: true };
 
-function exactNumber(data: number, instancePath: string): bigint | number {
+/** Returns a number of the value that is checked with all its digits. */
+export function exactNumber(data: number, instancePath: string): bigint | number {
   const written = valueAt(checked, keysOfPointer(instancePath));
   if (typeof written === 'string' && isLargeInteger(written)) return BigInt(written);
   return Number.isInteger(data) ? BigInt(data) : data;

@@ -5,6 +5,7 @@ import { default as AjvDraft04Module } from 'ajv-draft-04';
 import { isObject, type Json, type JsonObject } from '../../core/values/json.ts';
 import { messageOf } from '../files/fault.ts';
 import { checkExactly, exactKeyword, withExactLimits } from './exactKeyword.ts';
+import { addExactLimits } from './exactLimits.ts';
 import { isMapOfSchemas, isSchemaData, schemaSettings } from './schemaPatterns.ts';
 
 /** A JSON Schema that is ready to check values, or the words of the compiler that cannot use it. */
@@ -126,9 +127,13 @@ function errorsWithin(check: ValidateFunction, value: Json, exact: Json = value)
   }
 }
 
-/** Adds the keywords of this file, and takes out `id`, which Ajv refuses outside of draft 4. Servers write it beside any `$schema`. */
+/**
+ * Adds the keywords of this program, and takes out `id`, which Ajv refuses outside of draft 4. Servers write it beside any
+ * `$schema`.
+ */
 function withoutId(ajv: Ajv): Ajv {
   ajv.addKeyword(exactKeyword);
+  addExactLimits(ajv);
   ajv.addKeyword({
     keyword: counted,
     validate: () => {

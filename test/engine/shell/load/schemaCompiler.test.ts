@@ -87,6 +87,7 @@ it.each([
 const large = '9007199254740993';
 const most = '9223372036854775807';
 const integer = { type: 'integer' };
+const above = { ...integer, exclusiveMinimum: 2 ** 53 };
 it.each<[string, JsonObject, JsonObject, readonly string[], number]>([
   ['exclusiveMaximum', { properties: { a: { ...integer, exclusiveMaximum: 2 ** 63 } } }, { a: most }, [], 0],
   ['a lower maximum', { properties: { a: { ...integer, maximum: 2 ** 62 } } }, { a: most }, [], 1],
@@ -114,6 +115,22 @@ it.each<[string, JsonObject, JsonObject, readonly string[], number]>([
     { properties: { a: { $ref: '#id' } }, $defs: { id: { $anchor: 'id', ...integer } } },
     { a: large },
     ['/a'],
+    0,
+  ],
+  ['contains', { properties: { a: { contains: { exclusiveMinimum: 2 ** 53 } } } }, { a: [large] }, ['/a/0'], 0],
+  ['not', { properties: { a: { not: { exclusiveMinimum: 2 ** 53 } } } }, { a: large }, ['/a'], 1],
+  [
+    'a limit in a reference',
+    { properties: { a: { oneOf: [{ $ref: '#/$defs/above' }, { type: 'null' }] } }, $defs: { above } },
+    { a: large },
+    ['/a'],
+    0,
+  ],
+  [
+    'exclusiveMinimum of draft 4',
+    { ...draft('draft-04'), properties: { a: { ...integer, minimum: 2 ** 53, exclusiveMinimum: true } } },
+    { a: large },
+    [],
     0,
   ],
   [

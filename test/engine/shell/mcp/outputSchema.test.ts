@@ -112,6 +112,7 @@ it('one difference of a result is found, however many there are', () => {
 });
 
 const even = 9007199254740992;
+const $defs = { above: { type: 'integer', exclusiveMinimum: even } };
 it.each<[JsonObject, string, string | undefined]>([
   [{ exclusiveMinimum: even }, '9007199254740993', undefined],
   [{ maximum: even }, '9007199254740993', 'must be <= 9007199254740992'],
@@ -121,8 +122,11 @@ it.each<[JsonObject, string, string | undefined]>([
   [{ type: 'string' }, '9007199254740993', 'must be string'],
   [{ anyOf: [{ maximum: even }, { type: 'string' }] }, '9007199254740993', 'must be <= 9007199254740992'],
   [{ type: 'string' }, '"9007199254740993"', undefined],
+  [{ anyOf: [{ $ref: '#/$defs/above' }, { type: 'null' }] }, '9007199254740993', undefined],
+  [{ not: { $ref: '#/$defs/above' } }, '9007199254740993', 'must NOT be valid'],
+  [{ if: { $ref: '#/$defs/above' }, else: false }, '9007199254740993', undefined],
 ])('a result is compared with the limits of %j with all its digits: %s', (schema, number, mismatch) => {
-  const tool = { outputSchema: { type: 'object', properties: { n: schema } } } as unknown as Tool;
+  const tool = { outputSchema: { type: 'object', properties: { n: schema }, $defs } } as unknown as Tool;
   const data = rawJson(`{"n":${number}}`) as Json;
   const note = mismatchOf(tool, { content: '', isError: false, data });
   expect(note).toEqual(mismatch === undefined ? undefined : expect.stringContaining(mismatch));
