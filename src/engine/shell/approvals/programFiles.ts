@@ -25,8 +25,12 @@ export function hashOfPrograms(named: Named, isMeant: (file: string) => boolean 
 
 /** Returns the program files that can be the person's own: in the folder, and not in a package that was installed there. */
 export function ownPrograms(named: Named): readonly string[] {
+  const folder = rootOf(named);
+  // The path of a server that `new --mcp` starts is its command.
+  if (!isFolder(folder)) return [];
+  const root = realpathSync(folder);
   return programsOf(named).filter((file) => {
-    const [root, real] = [realpathSync(rootOf(named)), realpathSync(file)];
+    const real = realpathSync(file);
     return isWithin(root, real) && !relative(root, real).split(sep).includes('node_modules');
   });
 }
