@@ -11,7 +11,7 @@ import type { LoadedDomain } from './domain/loadDomain.ts';
 import { Fault, messageOf } from './files/fault.ts';
 import type { RemoteView } from './lanes/laneMessage.ts';
 import { misfitOf } from './load/arguments.ts';
-import { stateIn } from './mcp/state.ts';
+import { rowsIn, stateIn } from './mcp/state.ts';
 import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { unlessAborted } from './processes/unlessAborted.ts';
 import { baseHashOf } from './replay.ts';
@@ -175,9 +175,10 @@ export class ScratchTools {
     const { reader, volatile = [] } = (source === null ? undefined : domain.file.mcpServers[source]) ?? {};
     const isKnown = reader !== undefined && domain.tools.some((each) => each.name === reader.tool);
     if (source === null || tool.effect === 'read' || !isKnown) return null;
-    const { isError, content } = await this.#asked('agent', reader.tool, reader.arguments as JsonObject);
+    const { isError, content } = await this.#enqueue('agent', reader.tool, reader.arguments as JsonObject);
     if (isError) return null;
-    return { source, state: stateIn(exactJsonOf(content) ?? content, reader.lines), volatile };
+    const state = reader.lines === undefined ? stateIn(exactJsonOf(content) ?? content) : rowsIn(content, reader.lines);
+    return { source, state, volatile };
   }
 
   async close(): Promise<void> {
