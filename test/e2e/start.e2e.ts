@@ -74,7 +74,7 @@ test('with the token there is the page of VS Code, without it or with another on
 test('it opens the failing task with the walkthrough next to it, and Debug above the task stops there', async () => {
   const workbench = await Workbench.visit(address);
   try {
-    await workbench.waitForText('.tab.active', 'lamp-variant.task.yaml');
+    await workbench.waitForText('.tab', 'lamp-variant.task');
     await workbench.waitForText('.gettingStartedContainer', 'Rehearse an agent in five minutes');
     await workbench.waitForText('.codelens-decoration', 'Debug');
     await workbench.screenshot('first-screen');
