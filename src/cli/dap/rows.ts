@@ -20,7 +20,7 @@ export type Variable = {
   readonly whole?: WholeValue;
   /** What has to be waited for before the children can be made. */
   readonly prepare?: () => Promise<unknown>;
-  /** Where it stands in the database, for a data breakpoint. */
+  /** Its path in the database, for a data breakpoint. */
   readonly place?: { readonly side: Side; readonly path: Path };
 };
 

@@ -54,7 +54,7 @@ function withoutPlaces(schema: JsonObject, number: (digits: string) => Json): Js
   return found.copy;
 }
 
-/** Returns the value at the end of a path; undefined where there is none. */
+/** Returns the value at the end of a path, or undefined if the path leads nowhere. */
 export function valueAt(value: Json, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>(
     (at, key) =>

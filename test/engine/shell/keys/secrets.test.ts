@@ -10,7 +10,7 @@ import { completion, endpoint } from '../../../support/endpoint.ts';
 
 const text = string({ unit: 'grapheme', maxLength: 30 });
 
-test('a secret stands nowhere in what is recorded, in whatever form it is told', () => {
+test('a secret is removed from what is recorded, in every encoding', () => {
   const secret = string({ unit: 'grapheme', minLength: 8, maxLength: 30 }).filter(
     (value) => value.length >= 8 && !'["", key]'.includes(value),
   );
