@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from './json.ts';
+import { type Json, type JsonObject, valueAt } from './json.ts';
 import { keysOfPointer } from './jsonPointer.ts';
 import { isLargeInteger, largeIntegerPlaces, rawJson, withDigits } from './largeIntegers.ts';
 
@@ -52,15 +52,4 @@ function withoutPlaces(schema: JsonObject, number: (digits: string) => Json): Js
   if (!found) return schema;
   for (const { holder, key, digits } of found.limits) holder[key] = number(digits);
   return found.copy;
-}
-
-/** Returns the value at the end of a path, or undefined if the path leads nowhere. */
-export function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>(
-    (at, key) =>
-      (isObject(at ?? null) || Array.isArray(at)) && Object.hasOwn(at as object, key)
-        ? (at as JsonObject)[key]
-        : undefined,
-    value,
-  );
 }

@@ -91,3 +91,11 @@ const backslash = 0x5c;
 export function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
+
+/** Returns the value at the end of a path of own keys, or undefined if the path leads nowhere. */
+export function valueAt(value: Json, path: Path): Json | undefined {
+  return path.reduce<Json | undefined>((at, key) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    return (at as JsonObject)[key];
+  }, value);
+}

@@ -1,7 +1,7 @@
 import { factOf, type Task } from '../../core/domain/task.ts';
 import { calendarDay } from '../../core/text/calendar.ts';
 import { leavesOf } from '../../core/text/value.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { type JsonObject, valueAt } from '../../core/values/json.ts';
 import { respelt } from '../source/edit.ts';
 import { type Placed, placeOf } from '../source/items.ts';
 import { didYouMean } from '../source/nearest.ts';
@@ -25,14 +25,14 @@ export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: bool
       continue;
     }
     const needed = value === null ? path.length : path.length - 1;
-    const depth = path.slice(0, needed).findIndex((_, at) => lookUp(bases[side], path.slice(0, at + 1)) === undefined);
+    const depth = path.slice(0, needed).findIndex((_, at) => valueAt(bases[side], path.slice(0, at + 1)) === undefined);
     const own = [side, ...path, ''].join('\0');
     const isCreated = created.some((earlier) => own.startsWith(earlier));
     if (value !== null) created.push(own);
     if (isCreated) continue;
     if (depth < 0) checkParent(placed, index, bases, note);
     if (depth < 0) continue;
-    const parent = lookUp(bases[side], path.slice(0, depth)) as JsonObject;
+    const parent = valueAt(bases[side], path.slice(0, depth)) as JsonObject;
     const part = String(path[depth]);
     const where = depth === 0 ? `the ${side} database` : path.slice(0, depth).join('.');
     const message = `There is no ${part} in ${where}.`;
@@ -45,7 +45,7 @@ export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: bool
 /** What a path leads through must have places of its own: nothing goes into a text or a number. */
 function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
   const { side = 'agent', path = [] } = placed.value.state[index] ?? {};
-  const parent = lookUp(bases[side], path.slice(0, -1));
+  const parent = valueAt(bases[side], path.slice(0, -1));
   if (typeof parent === 'object' && parent !== null) return;
   const message = `${path.slice(0, -1).join('.')} is ${JSON.stringify(parent)} in the ${side} database, so nothing can stand in it.`;
   const at = placeOf(placed, 'state', index, 'path', path.length - 1);
@@ -71,11 +71,4 @@ function checkDates(placed: Placed<Task>, note: Note): void {
   for (const [name, fact] of Object.entries(user.known)) check(factOf(fact).value, 'user', 'known', name);
   for (const [index, action] of actions.entries())
     for (const [name, value] of Object.entries(action.arguments)) check(value, 'actions', index, 'arguments', name);
-}
-
-function lookUp(root: Json, path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>((value, part) => {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    return (value as JsonObject)[part as string];
-  }, root);
 }

@@ -4,7 +4,7 @@ import type { Tool } from '../../core/domain/tool.ts';
 import { anyType, type Type, textType } from '../../core/expression/type.ts';
 import { kindProblem, valueProblem } from '../../core/expression/typeCheck.ts';
 import { contentHash } from '../../core/values/hash.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { type assertionNames, pathExpression } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from '../load/arguments.ts';
 import { acceptedFirst } from '../load/drafts.ts';
@@ -258,7 +258,7 @@ function checkCall(
       ? keyOf(placed, ...path, 'arguments', ...problem.path)
       : placeOf(placed, ...path, 'arguments', ...problem.path);
     const weight = ownWeight === 'warning' ? ownWeight : severity;
-    const written = problem.isKey ? problem.path.at(-1) : getAt((call as Call).arguments, problem.path);
+    const written = problem.isKey ? problem.path.at(-1) : valueAt((call as Call).arguments, problem.path);
     const fix = typeof written === 'string' ? respelt(at, written, problem.candidates ?? []) : undefined;
     note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint, fix);
   }
@@ -289,14 +289,6 @@ function checkExtraArguments(
       respelt(at, name, names),
     );
   }
-}
-
-/** The value at a path of arguments. */
-function getAt(args: JsonObject, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>(
-    (value, part) => (typeof value === 'object' && value !== null ? (value as JsonObject)[part] : undefined),
-    args,
-  );
 }
 
 function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {

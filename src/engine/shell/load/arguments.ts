@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Tool } from '../../core/domain/tool.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { didYouMean } from '../source/nearest.ts';
 import { argumentsOf } from '../source/note.ts';
@@ -79,10 +79,6 @@ const isTyped = (schema: unknown) =>
   typeof schema === 'object' &&
   schema !== null &&
   ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(schema, key));
-
-function valueAt(given: JsonObject, path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>((at, key) => (at as JsonObject | undefined | null)?.[key], given);
-}
 
 /** Numbers and texts are mixed up by quotes. */
 function typeHint(value: Json | undefined, wanted: string): string {

@@ -1,6 +1,6 @@
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
-import { largeLimits, valueAt } from '../../core/values/exactSchema.ts';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/values/json.ts';
+import { largeLimits } from '../../core/values/exactSchema.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
 import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { isLargeInteger } from '../../core/values/largeIntegers.ts';
 
