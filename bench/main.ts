@@ -10,7 +10,7 @@ import { parts, runPart } from './parts.ts';
 const usage = `Usage: npm run bench -- [--only PART,PART] [--once] [--out FILE]
        npm run bench -- --against COMMIT [--only PART,PART] [--rounds N]
 
-Measures every number that the README quotes, and writes a table and JSON. Requires Linux. A part that cannot run on
+Measures every number that docs/performance.md quotes, and writes a table and JSON. Requires Linux. A part that cannot run on
 this machine is skipped, with the command that installs what it needs. The exit code is 1 if a part fails, not if a
 number is worse than promised.
 

@@ -3,13 +3,13 @@ import { tau2Python } from '../scripts/benchmarks/tau2Python.ts';
 import type { Obstacle } from '../scripts/obstacle.ts';
 import { statOf } from '../scripts/processTree.ts';
 
-/** One number of the bench, as the README quotes it. */
+/** One number of the bench, as docs/performance.md quotes it. */
 export type Measured = {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly note: string;
-  /** The limit that the README promises, in the same unit. */
+  /** The limit that docs/performance.md promises, in the same unit. */
   readonly promise?: { readonly at: 'least' | 'most'; readonly value: number };
 };
 

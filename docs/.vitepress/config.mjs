@@ -36,6 +36,7 @@ export default {
       { text: `Version ${version}`, link: '/architecture' },
     ],
     sidebar: [
+      { text: 'Start', items: pages('overview') },
       { text: 'Tutorials', items: pages('first-domain', 'tutorial', 'training-story') },
       {
         text: 'Guides',
@@ -50,6 +51,7 @@ export default {
           'debugger',
           'testing',
           'evaluation',
+          'continuous-integration',
           'benchmarks',
           'cold-start',
           'training-targets',
@@ -86,6 +88,7 @@ export default {
           'faults',
           'injected-faults',
           'training-mua-rl',
+          'performance',
           'training-results',
         ),
       },
