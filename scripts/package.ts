@@ -15,6 +15,7 @@ export const packageInputs: readonly string[] = [
   ...buildInputs,
   ...['.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'syntaxes', 'domains', 'templates', 'trainer'],
   'docs/walkthrough',
+  'docs/pictures/icon.png',
   'scripts/package.ts',
 ];
 
@@ -55,7 +56,8 @@ async function pack(file: string): Promise<void> {
   await addTypescriptPlugin(root, file);
 }
 
-function checkSize(file: string): void {
+/** Throws a `Failure` if a package is above the size limit. */
+export function checkSize(file: string): void {
   const { size } = statSync(file);
   if (size <= largestPackage) return;
   throw new Failure(

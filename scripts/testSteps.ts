@@ -62,6 +62,7 @@ export const watchingPython: readonly string[] = [
 ];
 const watchesInPython = (folder: string) => (file: string) => watchingPython.includes(`trainer/${folder}/${file}`);
 const endToEndConfig = 'test/e2e/vitest.config.ts';
+const releaseConfig = 'test/release/vitest.config.ts';
 const targetsConfig = 'test/targets/vitest.config.ts';
 
 const bin = {
@@ -143,6 +144,16 @@ export const steps: readonly Step[] = [
     environment: (filters) => (filters.length > 0 ? { REHEARSAL_SUITE: 'full' } : {}),
     run: (filters) => runVitest('e2e', filters, endToEndConfig),
     secondRun: { isFor: () => true, run: (file) => runVitest('e2e-again', [file], endToEndConfig) },
+  },
+  {
+    name: 'release',
+    title: 'the packed extension, command line, trainer and action, each from an empty folder',
+    limitMinutes: 5,
+    isFull: true,
+    downloads: () => [...browserDownloads(), ...trainerDownloads()],
+    obstacle: () => pythonObstacle() ?? codeServerObstacle(),
+    run: (filters) => runVitest('release', filters, releaseConfig),
+    secondRun: { isFor: () => true, run: (file) => runVitest('release-again', [file], releaseConfig) },
   },
   {
     name: 'targets',

@@ -10,6 +10,7 @@ test.each([
   ['package-lock.json', /"version": "([^"]+)"/],
   ['CHANGELOG.md', /^## (\S+)$/m],
   ['trainer/pyproject.toml', /^version = "([^"]+)"$/m],
+  ['.github/actions/evaluate/action.yml', /^ {4}default: rehearsal@(\S+)$/m],
   ['trainer/rehearsal_trainer/__init__.py', /^__version__ = "([^"]+)"$/m],
 ])('%s has the version that the engine writes into recordings and tells MCP servers', (file, pattern) => {
   expect(found(file, pattern)).toBe(version);

@@ -1,0 +1,51 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { runNpm } from '../process.ts';
+import { inRoot, root } from '../repository.ts';
+import { Failure } from '../terminal.ts';
+import { linksOf } from './extension.ts';
+import type { Release } from './release.ts';
+
+/** The programs of the command line. What they import is shipped with them. */
+const programs = ['dist/rehearsal.mjs', 'dist/lane.mjs', 'dist/authoring.mjs', 'dist/zod.mjs'];
+
+/** Files of the extension that the command line does not use. */
+const forEditors = /^(?:dist\/webview\.|syntaxes\/|docs\/|package\.json$|README\.md$|readme\.md$)/i;
+
+/** Packs the command line for npm. Returns the path of the .tgz. */
+export async function packCommandLine(release: Release): Promise<string> {
+  const { listFiles, PackageManager } = await import('@vscode/vsce');
+  const staging = join(release.staging, 'command-line');
+  rmSync(staging, { recursive: true, force: true });
+  const modules = importedModules(programs, (file) => readFileSync(inRoot(file), 'utf8'));
+  const others = await listFiles({ cwd: root, packageManager: PackageManager.None });
+  const isShipped = (file: string) => !forEditors.test(file) && !/^dist\/[^/]+\.mjs$/.test(file);
+  for (const file of ['README.md', 'bin/rehearsal.mjs', ...modules, ...others.filter(isShipped)]) {
+    mkdirSync(dirname(join(staging, file)), { recursive: true });
+    cpSync(inRoot(file), join(staging, file));
+  }
+  writeFileSync(join(staging, 'package.json'), `${JSON.stringify(manifestOf(release), null, 2)}\n`);
+  const { code, output } = await runNpm(staging, ['pack', '--pack-destination', release.out, '--ignore-scripts']);
+  if (code !== 0) throw new Failure(`npm could not pack the command line:\n${output.trim()}`);
+  return join(release.out, `rehearsal-${release.version}.tgz`);
+}
+
+function manifestOf(release: Release): Readonly<Record<string, unknown>> {
+  const { name, description, license, type, bin, engines, keywords } = JSON.parse(
+    readFileSync(inRoot('package.json'), 'utf8'),
+  ) as Record<string, unknown> & { readonly engines: Readonly<Record<string, string>> };
+  const { version } = release;
+  const node = { node: engines['node'] };
+  return { name, version, description, license, type, keywords, bin, engines: node, ...linksOf(release) };
+}
+
+/** Returns these modules and all modules that they import by a relative path, directly or through others. */
+export function importedModules(entries: readonly string[], read: (file: string) => string): readonly string[] {
+  const found = new Set(entries);
+  for (const file of found) {
+    for (const [, path = ''] of read(file).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'](\.\.?\/[^"']+\.mjs)["']/g)) {
+      found.add(posix.join(posix.dirname(file), path));
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,59 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { emptyFolder, partOf, run } from './parts.ts';
+
+/** The command line as npm installs it, in a folder that knows nothing of the repository. */
+const folder = emptyFolder();
+const rehearsal = (...args: readonly string[]) => run(folder, join(folder, 'node_modules/.bin/rehearsal'), args);
+
+beforeAll(() => {
+  const { code, output } = run(folder, 'npm', ['install', '--offline', '--no-audit', '--no-fund', partOf('.tgz')]);
+  expect(output).toContain('added 1 package');
+  expect(code).toBe(0);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('it has no file of the editor and nothing of the sources', () => {
+  const installed = join(folder, 'node_modules', 'rehearsal');
+  expect(readdirSync(installed).toSorted()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'bin',
+    'dist',
+    'domains',
+    'package.json',
+    'templates',
+    'trainer',
+  ]);
+  const modules = readdirSync(join(installed, 'dist'));
+  expect(modules).toContain('THIRD-PARTY-NOTICES.txt');
+  expect(modules.filter((name) => /^(?:extension|language|webview)\./.test(name))).toEqual([]);
+});
+
+test.each([
+  [['new', 'desk', '--template', 'support-desk'], 0, 'desk'],
+  [['check', 'desk', '--audit'], 0, ''],
+  [['eval', 'desk', '--out', 'run', '--gate', 'reward>=1'], 0, 'reward'],
+  [['report', 'run', '--html', 'report.html'], 0, ''],
+  [['verify', 'run'], 0, ''],
+  [['eval', 'desk', '--tasks', 'nothing'], 2, 'nothing'],
+] as const)('rehearsal %j', (args, code, words) => {
+  const result = rehearsal(...args);
+  expect(result.output).toContain(words);
+  expect(result.code).toBe(code);
+});
+
+test('it runs the domains that it ships with', () => {
+  const { code, output } = rehearsal(
+    'run',
+    'node_modules/rehearsal/domains/order-desk',
+    'lamp-variant',
+    '--out',
+    'lamp',
+  );
+  expect(output).toContain('reward 0');
+  expect(code).toBe(0);
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import JSZip from 'jszip';
+import { beforeAll, expect, test } from 'vitest';
+import { copyDomain, Workbench } from '../e2e/support/workbench.ts';
+import { partOf } from './parts.ts';
+
+let archive: JSZip;
+const text = async (path: string) => (await archive.file(path)?.async('text')) ?? '';
+
+beforeAll(async () => {
+  archive = await JSZip.loadAsync(readFileSync(partOf('.vsix')));
+});
+
+test('its manifest has what the Marketplace and Open VSX show', async () => {
+  const manifest = JSON.parse(await text('extension/package.json')) as Record<string, unknown>;
+  expect(manifest).toMatchObject({
+    icon: expect.any(String),
+    keywords: expect.arrayContaining(['agents', 'debugger', 'evaluation']),
+    galleryBanner: { color: expect.stringMatching(/^#/), theme: 'dark' },
+    repository: { url: expect.stringMatching(/^git\+https:\/\/.+\.git$/) },
+    bugs: { url: expect.stringMatching(/^https:\/\/.+\/issues$/) },
+  });
+  expect(manifest).not.toHaveProperty('private');
+  expect(manifest).not.toHaveProperty('devDependencies');
+  const icon = await archive.file(`extension/${manifest['icon']}`)?.async('nodebuffer');
+  // Width and height are at a fixed place in a PNG file. The Marketplace wants at least 128 pixels.
+  expect([icon?.readUInt32BE(16), icon?.readUInt32BE(20)]).toEqual([256, 256]);
+  expect(await text('extension.vsixmanifest')).toContain('Microsoft.VisualStudio.Code.PreRelease');
+});
+
+test('pictures and links of its README are absolute', async () => {
+  const readme = await text('extension/readme.md');
+  const targets = [...readme.matchAll(/\]\(([^)\s]+)/g)].map(([, target = '']) => target);
+  expect(targets.length).toBeGreaterThan(5);
+  expect(targets.filter((target) => !/^(?:https:\/\/|#)/.test(target))).toEqual([]);
+});
+
+test('a VS Code that installs it offers to debug a task', async () => {
+  const domain = copyDomain('order-desk');
+  const workbench = await Workbench.open(domain.folder, { vsix: partOf('.vsix') });
+  try {
+    await workbench.openFile('tasks/lamp-variant.task.yaml');
+    await workbench.waitForText('.codelens-decoration', 'Debug');
+  } finally {
+    await workbench.close();
+    domain.remove();
+  }
+});

@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Returns the packed file with an ending, such as `.vsix`. Throws where there is not exactly one. */
+export function partOf(ending: string): string {
+  const folder = process.env['REHEARSAL_RELEASE'] ?? '';
+  const found = readdirSync(folder).filter((name) => name.endsWith(ending));
+  if (found.length !== 1) throw new Error(`${folder} has ${found.length} files that end with ${ending}`);
+  return join(folder, found[0] ?? '');
+}
+
+/** Returns a new empty folder, outside of the repository. */
+export const emptyFolder = (): string => mkdtempSync(join(tmpdir(), 'rehearsal-release-'));
+
+export type Outcome = { readonly code: number | null; readonly output: string };
+
+/** Runs a program in a folder with its output and errors in one text. */
+export function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Outcome {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
+  if (error) throw error;
+  return { code: status, output: stdout + stderr };
+}
