@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { ensureBuilt } from '../scripts/build.ts';
 import { pythonObstacle } from '../scripts/pythonTests.ts';
-import { preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
+import { preparePython, trainerEnvironment } from '../src/cli/python/pythonEnvironment.ts';
 import { gpusHere } from '../src/cli/targets/gpus.ts';
 import type { Show } from './measure.ts';
 import { isOnce, type Measured, Skipped } from './measure.ts';

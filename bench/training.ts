@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { ensureBuilt } from '../scripts/build.ts';
 import { pythonObstacle } from '../scripts/pythonTests.ts';
 import { cacheFolder } from '../scripts/vscode/cacheFolder.ts';
-import { hubKeys, preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
+import { hubKeys, preparePython, trainerEnvironment } from '../src/cli/python/pythonEnvironment.ts';
 import { runFiles } from '../src/engine/shell/records/runFiles.ts';
 import { isOnce, type Measured, median, rounds, Skipped } from './measure.ts';
 

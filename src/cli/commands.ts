@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './options/command.ts';
 
 /**
  * Loads each command by its name, in the order of the help: `explain`, then the others in the order in which people use

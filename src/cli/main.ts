@@ -9,10 +9,10 @@ import { Fault, messageOf } from '../engine/shell/files/fault.ts';
 import { version } from '../engine/shell/files/version.ts';
 import { allowKeys, KeyQuestion, rememberKey } from '../engine/shell/keys/keyOrigins.ts';
 import { didYouMean, nearest } from '../engine/shell/source/nearest.ts';
-import { type Command, refuseMore } from './command.ts';
 import { commandNames, loadCommand, loadCommands } from './commands.ts';
-import { type ExitCode, type Io, UsageError } from './io.ts';
-import { lineReader } from './lineReader.ts';
+import { type Command, refuseMore } from './options/command.ts';
+import { type ExitCode, type Io, UsageError } from './terminal/io.ts';
+import { lineReader } from './terminal/lineReader.ts';
 
 /** Parses, calls, prints, sets the exit code; nothing else. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {

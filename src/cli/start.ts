@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { terminalText } from '../engine/core/text/terminalText.ts';
 import { rolloutFlags } from '../engine/shell/processes/runtimeFlags.ts';
+import { runtimeObstacle } from './doctor/runtime.ts';
 import { main, processIo, unexpected } from './main.ts';
-import { runtimeObstacle } from './runtime.ts';
 
 for (const flag of rolloutFlags) setFlagsFromString(flag);
 process.on('uncaughtException', (error) => {

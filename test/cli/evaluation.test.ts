@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { transcriptOf } from '../../src/cli/transcript.ts';
+import { transcriptOf } from '../../src/cli/terminal/transcript.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { inFullSuite, sampled } from '../support/suite.ts';
 import { temporaryFolder } from '../support/temporary.ts';

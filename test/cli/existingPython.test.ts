@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { interpreterOf } from '../../src/cli/pythonEnvironment.ts';
+import { interpreterOf } from '../../src/cli/python/pythonEnvironment.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { progress } from '../../src/cli/io.ts';
-import { modelWait } from '../../src/cli/modelWait.ts';
-import { statusLine } from '../../src/cli/statusLine.ts';
+import { progress } from '../../src/cli/terminal/io.ts';
+import { modelWait } from '../../src/cli/terminal/modelWait.ts';
+import { statusLine } from '../../src/cli/terminal/statusLine.ts';
 import type { ModelNotice } from '../../src/engine/shell/outside.ts';
 import { shownBy } from '../support/screen.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lineText } from '../../src/cli/transcript.ts';
+import { lineText } from '../../src/cli/terminal/transcript.ts';
 import { terminalText } from '../../src/engine/core/text/terminalText.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { oldestNode, runtimeObstacle } from '../../src/cli/runtime.ts';
+import { oldestNode, runtimeObstacle } from '../../src/cli/doctor/runtime.ts';
 import { commandIds } from '../../src/extension/contributions.ts';
 
 type Manifest = {

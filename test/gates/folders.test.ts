@@ -9,7 +9,7 @@ const folders = [...readFileSync(inRoot('docs/architecture.md'), 'utf8').matchAl
 );
 /** The module that the code of a domain imports, and what is copied beside it. */
 const isShipped = /^src\/engine\/(?:authoring\.ts|bridge\/|personas\/)/;
-const sources = globSync('src/{engine,authoring,benchmarks,synthesis,training,language}/**/*.ts', { cwd: root })
+const sources = globSync('src/{engine,authoring,benchmarks,synthesis,training,language,cli}/**/*.ts', { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isShipped.test(file));
 /** The largest number of files in one folder. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { RayJobs } from '../../src/cli/targets/rayJobs.ts';
+import { RayJobs } from '../../src/cli/targets/ray/jobs.ts';
 import { approvalHash, approve } from '../../src/engine/shell/approvals/approvals.ts';
 import { effectsOfAgent } from '../../src/engine/shell/approvals/effects.ts';
 import { boundFetch, longestAnswer } from '../../src/engine/shell/keys/boundFetch.ts';

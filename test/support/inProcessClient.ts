@@ -1,6 +1,6 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { RehearsalSession } from '../../src/cli/dap/adapter.ts';
-import { type Engine, ownEngine } from '../../src/cli/dap/engine.ts';
+import { type Engine, ownEngine } from '../../src/cli/dap/rollout/engine.ts';
 import type { LoadedDomain } from '../../src/engine/shell/domain/loadDomain.ts';
 import type { startLaneEarly } from '../../src/engine/shell/lanes/laneChild.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../src/engine/shell/supervisor.ts';

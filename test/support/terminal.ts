@@ -1,5 +1,5 @@
-import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
+import type { Io } from '../../src/cli/terminal/io.ts';
 import { Fault, personGone } from '../../src/engine/shell/files/fault.ts';
 
 export type Printed = { readonly code: number; readonly out: string; readonly err: string };

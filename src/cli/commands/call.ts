@@ -3,10 +3,10 @@ import type { JsonObject } from '../../engine/core/values/json.ts';
 import { exactJson, rawJson } from '../../engine/core/values/largeIntegers.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { type ScratchResult, ScratchTools, writesBetween } from '../../engine/shell/scratchTools.ts';
-import { type Command, text } from '../command.ts';
-import { UsageError } from '../io.ts';
-import { openDomain, taskNamed } from '../rolloutOptions.ts';
-import { lineText, transcriptOf } from '../transcript.ts';
+import { type Command, text } from '../options/command.ts';
+import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
+import { UsageError } from '../terminal/io.ts';
+import { lineText, transcriptOf } from '../terminal/transcript.ts';
 
 export const call: Command = {
   name: 'call',

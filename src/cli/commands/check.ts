@@ -8,9 +8,9 @@ import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDom
 import { soundnessOf } from '../../engine/shell/domain/soundness.ts';
 import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/files/diagnostic.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
-import type { Command, Given } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { domainFolder } from '../rolloutOptions.ts';
+import type { Command, Given } from '../options/command.ts';
+import { domainFolder } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 
 export const check: Command = {
   name: 'check',

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import { type Command, type Given, text } from '../command.ts';
 import { recordingsCompared } from '../compare/recordings.ts';
 import { openRecords } from '../compare/records.ts';
 import { runsCompared } from '../compare/runs.ts';
 import { pairText, recordingsText } from '../compare/text.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { statusLine } from '../statusLine.ts';
+import { type Command, type Given, text } from '../options/command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { statusLine } from '../terminal/statusLine.ts';
 
 /** Pairs of rollouts that are read before it is looked whether a person wants no more of it. */
 const pairsAtOnce = 10;

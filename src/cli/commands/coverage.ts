@@ -3,12 +3,12 @@ import { type ChatCoverage, chatCoverage } from '../../authoring/drafts/chatCove
 import { counted } from '../../engine/core/text/counted.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
-import { type Command, text } from '../command.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
-import { UsageError } from '../io.ts';
+import { type Command, text } from '../options/command.ts';
+import { openDomainAt, unknownDomain } from '../options/rolloutOptions.ts';
 import { excerpt } from '../report/text.ts';
-import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
-import { shellWord } from '../shellWord.ts';
+import { UsageError } from '../terminal/io.ts';
+import { shellWord } from '../terminal/shellWord.ts';
 
 export const coverage: Command = {
   name: 'coverage',

@@ -1,6 +1,6 @@
 import { canInspectSafely, startLaneEarly } from '../../engine/shell/lanes/laneChild.ts';
-import { type Command, text } from '../command.ts';
-import { UsageError } from '../io.ts';
+import { type Command, text } from '../options/command.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const dap: Command = {
   name: 'dap',

@@ -5,12 +5,12 @@ import { Fault, messageOf, personGone } from '../../engine/shell/files/fault.ts'
 import { runsOf } from '../../engine/shell/files/workFolders.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { isRecording } from '../../engine/shell/records/recordingName.ts';
-import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
-import type { TerminalOptions, TypedLine } from '../dap/terminalSession.ts';
-import { type Io, UsageError } from '../io.ts';
-import { readSettings, setHelp, settingOptions } from '../modelSettings.ts';
-import { requireRecording } from '../requireRecording.ts';
-import { openDomain, readRolloutOptions, taskNamed, wholeNumber } from '../rolloutOptions.ts';
+import type { TerminalOptions, TypedLine } from '../dap/terminal/session.ts';
+import { type Command, type Given, refuseMore, refuseStray, text } from '../options/command.ts';
+import { readSettings, setHelp, settingOptions } from '../options/modelSettings.ts';
+import { requireRecording } from '../options/requireRecording.ts';
+import { openDomain, readRolloutOptions, taskNamed, wholeNumber } from '../options/rolloutOptions.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 const settings = Object.keys(settingOptions);
 const ofTask = [
@@ -57,8 +57,8 @@ Exit codes: 0 the session ended, 2 it could not begin, a command of the script f
     refuseRunFolder(given.positionals[0], io);
     refuseMore(given, isOfRecording ? 1 : 2, debug);
     refuseStray(given, isOfRecording ? ofRecording : ofTask, isOfRecording ? 'a recording' : 'a task');
-    const { TerminalSession } = await import('../dap/terminalSession.ts');
-    const { ownEngine } = await import('../dap/engine.ts');
+    const { TerminalSession } = await import('../dap/terminal/session.ts');
+    const { ownEngine } = await import('../dap/rollout/engine.ts');
     const session = isOfRecording ? recorded(given, io) : launched(given, io);
     const nextLine = nextLineOf(given, io);
     const json = given.values['json'] === true;

@@ -4,14 +4,14 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { boundFetch } from '../../engine/shell/keys/boundFetch.ts';
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { throwUnlessHeadersAllowed, withFilledHeaders, withSettings } from '../../engine/shell/models/modelSettings.ts';
-import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
 import { endpointSupport } from '../doctor/endpointSupport.ts';
 import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
-import { type Io, UsageError } from '../io.ts';
-import { readSettings, settingOptions } from '../modelSettings.ts';
-import { wholeNumber } from '../rolloutOptions.ts';
+import { type Command, type Given, text } from '../options/command.ts';
+import { readSettings, settingOptions } from '../options/modelSettings.ts';
+import { wholeNumber } from '../options/rolloutOptions.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 export const doctor: Command = {
   name: 'doctor',

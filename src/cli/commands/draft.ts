@@ -1,11 +1,11 @@
 import { suggestion } from '../../engine/shell/source/nearest.ts';
-import { type Command, type Given, refuseMore, refuseStray } from '../command.ts';
 import { acceptDrafts, listDrafts } from '../drafts/acceptance.ts';
 import { draftFromChats } from '../drafts/fromChats.ts';
 import { draftFromRecording } from '../drafts/fromRecording.ts';
 import { draftPersona } from '../drafts/persona.ts';
 import { draftVariants } from '../drafts/variants.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { type Command, type Given, refuseMore, refuseStray } from '../options/command.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 const help = `rehearsal draft task RECORDING | from-chats RECORDINGS | variants DOMAIN TASK | persona DOMAIN | list DOMAIN | accept DOMAIN ID... [options]
 

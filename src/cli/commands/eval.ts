@@ -28,12 +28,10 @@ import {
 import type { Meter } from '../../engine/shell/runs/meter.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { askAtTerminal } from '../askAtTerminal.ts';
-import { meterOf, priceOf, priceOption, spentText } from '../budget.ts';
-import { type Command, type Given, text } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { modelWait } from '../modelWait.ts';
-import { reportText } from '../report/text.ts';
+import { withCheckpoint } from '../checkpoints/servedModel.ts';
+import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
+import { meterOf, priceOf, priceOption, spentText } from '../options/budget.ts';
+import { type Command, type Given, text } from '../options/command.ts';
 import {
   idsInFile,
   inRunFolder,
@@ -43,11 +41,13 @@ import {
   rolloutOptions,
   trialsOf,
   wholeNumber,
-} from '../rolloutOptions.ts';
-import { runLines } from '../runLines.ts';
-import { withCheckpoint } from '../servedModel.ts';
-import { shellWord } from '../shellWord.ts';
-import { statusLine } from '../statusLine.ts';
+} from '../options/rolloutOptions.ts';
+import { reportText } from '../report/text.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { modelWait } from '../terminal/modelWait.ts';
+import { runLines } from '../terminal/runLines.ts';
+import { shellWord } from '../terminal/shellWord.ts';
+import { statusLine } from '../terminal/statusLine.ts';
 
 export const evaluate: Command = {
   name: 'eval',

@@ -3,11 +3,11 @@ import { planOf, resultOf, type Stage } from '../../engine/core/evaluation/exper
 import { makeRunFolder, replaceFile } from '../../engine/shell/files/disk.ts';
 import { workFolders } from '../../engine/shell/files/workFolders.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { type Command, text } from '../command.ts';
 import { readExperiment } from '../experiment/experimentFile.ts';
 import { resultText } from '../experiment/resultText.ts';
 import { type StageState, stagesIn } from '../experiment/stages.ts';
-import { UsageError } from '../io.ts';
+import { type Command, text } from '../options/command.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const experiment: Command = {
   name: 'experiment',

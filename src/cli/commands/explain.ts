@@ -4,15 +4,15 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import type { FinishedRollout } from '../../engine/shell/records/runRecord.ts';
-import { type Command, type Given, text } from '../command.ts';
-import { Debuggee } from '../dap/debuggee.ts';
-import { headlineOf } from '../dap/explanation.ts';
-import { type ChainLine, chainOf } from '../dap/why.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { Debuggee } from '../dap/rollout/debuggee.ts';
+import { headlineOf } from '../dap/variables/explanation.ts';
+import { type ChainLine, chainOf } from '../dap/variables/why.ts';
+import { type Command, type Given, text } from '../options/command.ts';
+import { openRunRecord } from '../options/openRunRecord.ts';
+import { requireRecording } from '../options/requireRecording.ts';
+import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
 import { failedTasksOf } from '../report/failures.ts';
-import { requireRecording } from '../requireRecording.ts';
-import { openDomain, unknownDomain } from '../rolloutOptions.ts';
-import { openRunRecord } from './report.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 export const explain: Command = {
   name: 'explain',

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../engine/shell/files/fault.ts';
-import { askTrainer } from '../askTrainer.ts';
-import { type Command, text } from '../command.ts';
-import { UsageError } from '../io.ts';
-import { interpreterOf, preparePython } from '../pythonEnvironment.ts';
-import { modelNamed } from '../servedModel.ts';
+import { modelNamed } from '../checkpoints/servedModel.ts';
+import { type Command, text } from '../options/command.ts';
+import { askTrainer } from '../python/askTrainer.ts';
+import { interpreterOf, preparePython } from '../python/pythonEnvironment.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const exportModel: Command = {
   name: 'export-model',

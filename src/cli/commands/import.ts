@@ -6,11 +6,11 @@ import { importTau1 } from '../../benchmarks/tau1.ts';
 import { importTau2 } from '../../benchmarks/tau2.ts';
 import { type Benchmark, benchmarks } from '../../engine/core/domain/benchmark.ts';
 import { counted } from '../../engine/core/text/counted.ts';
-import { approveMade } from '../approveMade.ts';
-import { type Command, refuseMore, refuseStray, text } from '../command.ts';
-import { isConversations } from '../conversations.ts';
-import { conversationsHelp, conversationsOptions, importLogs } from '../importLogs.ts';
-import { type Io, UsageError } from '../io.ts';
+import { isConversations } from '../conversations/conversations.ts';
+import { conversationsHelp, conversationsOptions, importLogs } from '../conversations/importLogs.ts';
+import { approveMade } from '../options/approveMade.ts';
+import { type Command, refuseMore, refuseStray, text } from '../options/command.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
   tau2: importTau2,

@@ -1,7 +1,7 @@
 import { ScratchTools } from '../../engine/shell/scratchTools.ts';
-import type { Command } from '../command.ts';
-import { text } from '../command.ts';
-import { openDomain, taskNamed } from '../rolloutOptions.ts';
+import type { Command } from '../options/command.ts';
+import { text } from '../options/command.ts';
+import { openDomain, taskNamed } from '../options/rolloutOptions.ts';
 
 export const mcp: Command = {
   name: 'mcp',

@@ -1,11 +1,11 @@
 import { basename, resolve } from 'node:path';
 import { requireEmpty } from '../../authoring/domains/newFolder.ts';
 import { isDate } from '../../engine/shell/checks/checkState.ts';
-import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
-import { fromLogs } from '../making/fromLogs.ts';
-import { fromServer } from '../making/fromServer.ts';
-import { fromTemplate, templateNames } from '../making/fromTemplate.ts';
+import { type Command, type Given, refuseMore, refuseStray, text } from '../options/command.ts';
+import { fromLogs } from '../scaffold/fromLogs.ts';
+import { fromServer } from '../scaffold/fromServer.ts';
+import { fromTemplate, templateNames } from '../scaffold/fromTemplate.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 const defaultNow = '2026-03-02T09:00:00Z';
 

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { occasionalBehaviours, type Persona } from '../../engine/core/domain/persona.ts';
 import { addPack, personaPacks } from '../../engine/shell/domain/personaPack.ts';
-import { type Command, text } from '../command.ts';
-import { UsageError } from '../io.ts';
-import { openDomain } from '../rolloutOptions.ts';
+import { type Command, text } from '../options/command.ts';
+import { openDomain } from '../options/rolloutOptions.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const personas: Command = {
   name: 'personas',

@@ -6,9 +6,9 @@ import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/records/recording.ts';
 import { suggestion } from '../../engine/shell/source/nearest.ts';
-import { type Command, text } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
-import { openDomain, settledModel, taskNamed, wholeNumber } from '../rolloutOptions.ts';
+import { type Command, text } from '../options/command.ts';
+import { openDomain, settledModel, taskNamed, wholeNumber } from '../options/rolloutOptions.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 export const preview: Command = {
   name: 'preview',

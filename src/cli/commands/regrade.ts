@@ -10,10 +10,10 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { signingKey } from '../../engine/shell/records/ledger.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/runs/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, type Given, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { openDomainAt } from '../rolloutOptions.ts';
-import { openRunRecord } from './report.ts';
+import { type Command, type Given, text } from '../options/command.ts';
+import { openRunRecord } from '../options/openRunRecord.ts';
+import { openDomainAt } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 export const regrade: Command = {
   name: 'regrade',

@@ -11,12 +11,12 @@ import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { firstDifference } from '../../engine/shell/runs/recompute.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { noRecording } from '../requireRecording.ts';
-import { openDomain, unknownDomain } from '../rolloutOptions.ts';
-import { shellWord } from '../shellWord.ts';
-import { spoken } from '../transcript.ts';
+import { type Command, text } from '../options/command.ts';
+import { noRecording } from '../options/requireRecording.ts';
+import { openDomain, unknownDomain } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
+import { shellWord } from '../terminal/shellWord.ts';
+import { spoken } from '../terminal/transcript.ts';
 
 export const replayCommand: Command = {
   name: 'replay',

@@ -3,14 +3,15 @@ import { join, resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/evaluation/metrics.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { plannedTrials } from '../../engine/shell/records/runFile.ts';
-import { type RunRecord, readRun } from '../../engine/shell/records/runRecord.ts';
-import { type Command, type Given, refuseMore, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
+import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
+import { type Command, type Given, refuseMore, text } from '../options/command.ts';
+import { openRunRecord } from '../options/openRunRecord.ts';
 import { junitText } from '../report/junit.ts';
 import { pageText } from '../report/page.ts';
 import { paperOf, paperText } from '../report/paper.ts';
 import { reportText } from '../report/text.ts';
-import { printRollout } from '../runLines.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
+import { printRollout } from '../terminal/runLines.ts';
 
 export const report: Command = {
   name: 'report',
@@ -69,13 +70,4 @@ function printPaper(given: Given, io: Io): ExitCode {
   const paper = paperOf(records);
   io.out(given.values['json'] === true ? `${JSON.stringify(paper)}\n` : paperText(paper, records));
   return records.some(({ problems }) => problems.length > 0) ? 1 : 0;
-}
-
-/** Reads the run of a folder that a person named. */
-export function openRunRecord(io: Io, given: string | undefined): RunRecord {
-  if (given === undefined) throw new UsageError('RUN_FOLDER: there is no run here (a folder with run.json)');
-  const record = readRun(resolve(io.cwd, given));
-  if (typeof record === 'string')
-    throw new UsageError(`${given}: there is no run here (a folder with run.json): ${record}`);
-  return record;
 }

@@ -12,10 +12,9 @@ import { guardReader } from '../../engine/shell/records/stepNotes.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import { expectToGoOn, runBatch, throwCrash } from '../../engine/shell/runs/batch.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { askAtTerminal } from '../askAtTerminal.ts';
-import { type Command, type Given, text } from '../command.ts';
-import type { ExitCode, Io } from '../io.ts';
-import { modelWait } from '../modelWait.ts';
+import { withCheckpoint } from '../checkpoints/servedModel.ts';
+import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
+import { type Command, type Given, text } from '../options/command.ts';
 import {
   inRunFolder,
   openDomain,
@@ -23,11 +22,12 @@ import {
   rolloutHelp,
   rolloutOptions,
   taskNamed,
-} from '../rolloutOptions.ts';
-import { withCheckpoint } from '../servedModel.ts';
-import { shellWord } from '../shellWord.ts';
-import { statusLine } from '../statusLine.ts';
-import { spoken } from '../transcript.ts';
+} from '../options/rolloutOptions.ts';
+import type { ExitCode, Io } from '../terminal/io.ts';
+import { modelWait } from '../terminal/modelWait.ts';
+import { shellWord } from '../terminal/shellWord.ts';
+import { statusLine } from '../terminal/statusLine.ts';
+import { spoken } from '../terminal/transcript.ts';
 
 export const runCommand: Command = {
   name: 'run',

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import type { Command } from '../command.ts';
-import { UsageError } from '../io.ts';
+import type { Command } from '../options/command.ts';
+import { UsageError } from '../terminal/io.ts';
 import { openTrainingChannel } from '../training/trainingChannel.ts';
 
 export const serve: Command = {

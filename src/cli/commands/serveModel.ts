@@ -1,8 +1,8 @@
 import { usualDialect } from '../../engine/core/domain/dialect.ts';
-import { type Command, text } from '../command.ts';
-import { dialectIn, trainedDialect } from '../dialect.ts';
-import { UsageError } from '../io.ts';
-import { modelNamed, serveModel } from '../servedModel.ts';
+import { dialectIn, trainedDialect } from '../checkpoints/dialect.ts';
+import { modelNamed, serveModel } from '../checkpoints/servedModel.ts';
+import { type Command, text } from '../options/command.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const serveModelCommand: Command = {
   name: 'serve-model',

@@ -19,13 +19,13 @@ import { outsideOf } from '../../engine/shell/outside.ts';
 import { isForkName, isRecording } from '../../engine/shell/records/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { askAtTerminal } from '../askAtTerminal.ts';
-import { type Command, type Given, text } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { setHelp, settingOptions } from '../modelSettings.ts';
+import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
+import { type Command, type Given, text } from '../options/command.ts';
+import { setHelp, settingOptions } from '../options/modelSettings.ts';
+import { openDomain, readRolloutOptions, wholeNumber } from '../options/rolloutOptions.ts';
 import { percent } from '../report/sections.ts';
 import { excerpt } from '../report/text.ts';
-import { openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 
 const shownDivergences = 20;
 

@@ -1,10 +1,10 @@
-import { type Command, type Given, refuseMore } from '../command.ts';
-import type { ExitCode, Io } from '../io.ts';
-import { setHelp, settingOptions } from '../modelSettings.ts';
+import { type Command, type Given, refuseMore } from '../options/command.ts';
+import { setHelp, settingOptions } from '../options/modelSettings.ts';
 import { exportSelection } from '../synth/exportSelection.ts';
 import { gradeRollouts } from '../synth/gradeRollouts.ts';
 import { previewTraining } from '../synth/previewTraining.ts';
 import { synthesizeRollouts } from '../synth/synthesizeRollouts.ts';
+import type { ExitCode, Io } from '../terminal/io.ts';
 
 const help = `rehearsal synth DOMAIN... | grade FOLDER | export FOLDER | preview RECORDING [options]
 

@@ -5,9 +5,9 @@ import { describeCodeTools, describeOutsideTools } from '../../engine/shell/desc
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
 import { argumentsOf } from '../../engine/shell/source/note.ts';
-import type { Command } from '../command.ts';
-import type { Io } from '../io.ts';
-import { domainFolder } from '../rolloutOptions.ts';
+import type { Command } from '../options/command.ts';
+import { domainFolder } from '../options/rolloutOptions.ts';
+import type { Io } from '../terminal/io.ts';
 
 export const tools: Command = {
   name: 'tools',

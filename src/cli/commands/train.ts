@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { trainingKinds } from '../../engine/core/domain/trainingKind.ts';
 import { nearest } from '../../engine/shell/source/nearest.ts';
 import { explain, trainingKeys } from '../../training/trainingKeys.ts';
-import type { Command, Given } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
+import type { Command, Given } from '../options/command.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { startTraining } from '../training/startTraining.ts';
 import { operations, runOperation } from '../training/trainingOperations.ts';
 

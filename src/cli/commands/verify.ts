@@ -4,8 +4,8 @@ import { counted } from '../../engine/core/text/counted.ts';
 import { isPublicKey, ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { type PolicyChange, readRunFile } from '../../engine/shell/records/runFile.ts';
 import { type Verified, type VerifiedRun, verifyRecording, verifyRun } from '../../engine/shell/records/verifyRun.ts';
-import { type Command, refuseStray, text } from '../command.ts';
-import { UsageError } from '../io.ts';
+import { type Command, refuseStray, text } from '../options/command.ts';
+import { UsageError } from '../terminal/io.ts';
 
 export const verify: Command = {
   name: 'verify',

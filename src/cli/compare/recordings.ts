@@ -13,8 +13,8 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { type ForkPoint, forkPointOf } from '../../engine/shell/records/forkPoint.ts';
 import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/records/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
-import { UsageError } from '../io.ts';
-import { openDomainAt } from '../rolloutOptions.ts';
+import { openDomainAt } from '../options/rolloutOptions.ts';
+import { UsageError } from '../terminal/io.ts';
 
 /** One verdict of a verifier, or a violated rule, with the number of its event. */
 export type ComparedVerdict = {

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { EvaluationPart } from '../../engine/core/domain/trainingKind.ts';
 import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
 import { partsPlayed, readEvaluation, trainingConfigIn } from '../../engine/shell/runs/evaluationRecord.ts';
-import { openRunRecord } from '../commands/report.ts';
-import { type Io, UsageError } from '../io.ts';
+import { openRunRecord } from '../options/openRunRecord.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /**
  * Reads the runs that a person named: of `rehearsal eval`, and evaluations by the trainer, of which the same part counts.

@@ -13,31 +13,31 @@ import { messageOf } from '../../engine/shell/files/fault.ts';
 import { canInspectSafely } from '../../engine/shell/lanes/laneChild.ts';
 import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { isSameToken } from '../../engine/shell/processes/loopback.ts';
-import { UsageError } from '../io.ts';
-import { modelWait } from '../modelWait.ts';
+import { UsageError } from '../terminal/io.ts';
+import { modelWait } from '../terminal/modelWait.ts';
 import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';
-import { assignmentIn } from './assignment.ts';
-import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
+import { BreakpointRequests, type ClientLines } from './breakpoints/breakpointRequests.ts';
+import { unseenReads } from './breakpoints/unseenReads.ts';
 import { capabilities } from './capabilities.ts';
-import { CheckpointSeat } from './checkpointSeat.ts';
-import { type Configuration, readConfiguration } from './configuration.ts';
 import { parseCommand } from './console.ts';
 import { performed, type Started, said } from './consoleCommands.ts';
-import type { Debuggee } from './debuggee.ts';
-import type { Edit } from './edit.ts';
-import { type Engine, ownEngine } from './engine.ts';
-import { Forks } from './forks.ts';
+import { controlRequests } from './controlRequests.ts';
+import { HumanSeat } from './humanSeat.ts';
 import { type ChildConfiguration, InsideTools } from './insideTools.ts';
 import { Inspection, thread } from './inspection.ts';
-import { looks } from './looks.ts';
-import { moves } from './moves.ts';
 import { Narrator } from './narrator.ts';
-import { attached, launched } from './opening.ts';
-import { Person } from './person.ts';
-import type { Then } from './playback.ts';
-import { Playback, type Stop } from './playback.ts';
-import type { PresentPlaces } from './presentPlaces.ts';
-import { unseenReads } from './unseenReads.ts';
+import { CheckpointSeat } from './playback/checkpointSeat.ts';
+import { Forks } from './playback/forks.ts';
+import { attached, launched } from './playback/opening.ts';
+import type { Then } from './playback/playback.ts';
+import { Playback, type Stop } from './playback/playback.ts';
+import { queryRequests } from './queryRequests.ts';
+import { type Configuration, readConfiguration } from './rollout/configuration.ts';
+import type { Debuggee } from './rollout/debuggee.ts';
+import type { Edit } from './rollout/edit.ts';
+import { type Engine, ownEngine } from './rollout/engine.ts';
+import type { PresentPlaces } from './rollout/presentPlaces.ts';
+import { assignmentIn } from './variables/assignment.ts';
 
 export type SessionOptions = {
   /** What a client must say to launch or attach; null where nobody else can reach this session. */
@@ -82,7 +82,7 @@ export class RehearsalSession extends AnsweringSession {
   );
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
-  readonly #person = new Person((text) => this.#narrator.print(text));
+  readonly #human = new HumanSeat((text) => this.#narrator.print(text));
   readonly #checkpoint = new CheckpointSeat((text) => this.#narrator.print(text));
   readonly #wait = modelWait((text) => this.#narrator.print(text));
   readonly #insideTools = new InsideTools({
@@ -95,7 +95,7 @@ export class RehearsalSession extends AnsweringSession {
   readonly #commanded = {
     started: () => this.#started(),
     inspection: this.#inspection,
-    person: this.#person,
+    human: this.#human,
     narrator: this.#narrator,
     moved: (move: (playback: Playback) => Then | Promise<Then>, movement: string) => this.#moved(move, movement),
   };
@@ -157,9 +157,9 @@ export class RehearsalSession extends AnsweringSession {
       return;
     }
     const response = { seq: 0, type: 'response', request_seq: seq, command, success: true };
-    const look = looks.get(command);
+    const look = queryRequests.get(command);
     const edit = this.#edits.get(command);
-    const move = moves.get(command);
+    const move = controlRequests.get(command);
     const args = request.arguments ?? {};
     if (look)
       void this.answer(response, async () => ({
@@ -266,8 +266,8 @@ export class RehearsalSession extends AnsweringSession {
         readKey: (name: string) => this.#checkpoint.environment[name],
         checkpoint: this.#checkpoint,
         askPerson: (seat, { started }, signal) => {
-          const turn = this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
-          if (this.#person.awaited) this.#tellAwaited(seat);
+          const turn = this.#human.ask(seat, seat === 'agent' || started.userTools !== undefined, signal);
+          if (this.#human.awaited) this.#tellAwaited(seat);
           return turn;
         },
         log: (text: string) => this.#narrator.print(text),
@@ -302,7 +302,7 @@ export class RehearsalSession extends AnsweringSession {
           this.sendEvent(new TerminatedEvent());
         },
         onFailure: (text) => this.#narrator.print(text, 'stderr'),
-        awaited: () => this.#person.awaited,
+        awaited: () => this.#human.awaited,
         onAwaited: (seat) => this.#tellAwaited(seat),
       });
       this.#forks = new Forks(this.#playback, {
@@ -353,7 +353,7 @@ export class RehearsalSession extends AnsweringSession {
   ): void {
     const text = (args.expression ?? '').trim();
     const isConsole = args.context === 'repl';
-    const isCommand = isConsole && (text.startsWith('/') || this.#person.awaited !== null);
+    const isCommand = isConsole && (text.startsWith('/') || this.#human.awaited !== null);
     const given = isConsole ? assignmentIn(text) : null;
     const make = () => {
       if (isCommand) return performed(parseCommand(text), this.#commanded, args.frameId);

@@ -1,8 +1,8 @@
 import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/files/fault.ts';
-import { UsageError } from '../io.ts';
-import type { Then } from './playback.ts';
+import { UsageError } from '../terminal/io.ts';
+import type { Then } from './playback/playback.ts';
 
 /** What a request is answered with, and what is to be done once the answer is sent. */
 export type Answer<Body> = { readonly body: Body; readonly after?: Then };

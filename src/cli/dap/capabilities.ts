@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { filters } from './exceptionFilters.ts';
+import { filters } from './breakpoints/exceptionFilters.ts';
 
 /** What this adapter can do, as a client is told at the start. */
 export const capabilities = {

@@ -6,8 +6,8 @@ import { getAt, keysAt } from '../../engine/core/world/database.ts';
 import { sentRequests } from '../../engine/shell/records/sentRequests.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
 import { commands } from './console.ts';
-import type { Debuggee } from './debuggee.ts';
-import { evaluate, roots } from './expression.ts';
+import type { Debuggee } from './rollout/debuggee.ts';
+import { evaluate, roots } from './variables/expression.ts';
 
 /** What can be typed next. `start` is where it goes, from 0, and `length` what it stands for. */
 export type Completion = {

@@ -1,9 +1,9 @@
 import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { Json } from '../../engine/core/values/json.ts';
 import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
-import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../transcript.ts';
-import type { Variable } from './rows.ts';
-import { jsonChildren, refusedVariables } from './variables.ts';
+import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
+import type { Variable } from './variables/rows.ts';
+import { jsonChildren, refusedVariables } from './variables/variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over

@@ -1,13 +1,13 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { parseTurn } from '../../engine/shell/models/typedTurn.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 import type { Answer } from './answeringSession.ts';
 import { type Command, help } from './console.ts';
-import type { Forks } from './forks.ts';
+import type { HumanSeat } from './humanSeat.ts';
 import { type Inspection, stepOf } from './inspection.ts';
 import type { Narrator } from './narrator.ts';
-import type { Person } from './person.ts';
-import type { Playback, Then } from './playback.ts';
+import type { Forks } from './playback/forks.ts';
+import type { Playback, Then } from './playback/playback.ts';
 
 /** What a command is answered with in the Debug Console, and what it does then. */
 export type ConsoleAnswer = Answer<DebugProtocol.EvaluateResponse['body']>;
@@ -20,7 +20,7 @@ type CommandedSession = {
   /** Throws a `UsageError` where nothing has. */
   readonly started: () => Started;
   readonly inspection: Inspection;
-  readonly person: Person;
+  readonly human: HumanSeat;
   readonly narrator: Narrator;
   /** Moves as a request of that name would. */
   readonly moved: (move: (playback: Playback) => Then | Promise<Then>, movement: string) => Promise<Then>;
@@ -37,7 +37,7 @@ export async function performed(
 ): Promise<ConsoleAnswer> {
   if (command.type === 'help') return said(help);
   if (command.type === 'unknown') throw new UsageError(`there is no command ${command.name}. ${help}`);
-  const { inspection, person, narrator, moved } = session;
+  const { inspection, human, narrator, moved } = session;
   const { playback, forks } = session.started();
   const step = stepOf(playback.debuggee, frame);
   switch (command.type) {
@@ -58,21 +58,21 @@ export async function performed(
     case 'resample':
       return said('', await moved(() => playback.resample(frame), 'restartFrame'));
     case 'leave':
-      return said('', await answered(person.leave(), playback));
+      return said('', await answered(human.leave(), playback));
     case 'turn':
-      return said('', await taken(command.text, person, { playback, forks }));
+      return said('', await taken(command.text, human, { playback, forks }));
     default:
       return command satisfies never;
   }
 }
 
 /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
-async function taken(text: string, person: Person, { playback, forks }: Started): Promise<Then> {
+async function taken(text: string, human: HumanSeat, { playback, forks }: Started): Promise<Then> {
   if (text === '') throw new UsageError('type the message: /say TEXT');
-  if (person.awaited) return answered(person.say(text), playback);
+  if (human.awaited) return answered(human.say(text), playback);
   if (forks.isPersonNext)
     return playback.claim(() => {
-      person.prepare(text);
+      human.prepare(text);
       return () => playback.goOn();
     });
   const turn = parseTurn(text);

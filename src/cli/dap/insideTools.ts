@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { laneFolder } from '../../engine/shell/lanes/laneChild.ts';
 import type { Inspector } from '../../engine/shell/lanes/laneProcess.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
-import type { Debuggee } from './debuggee.ts';
+import type { Debuggee } from './rollout/debuggee.ts';
 
 /** A session of the client's JavaScript debugger, as the reverse request `startDebugging` asks for it. */
 export type ChildConfiguration = {

@@ -4,14 +4,14 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { terminalText } from '../../engine/core/text/terminalText.ts';
 import { eventInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../engine/shell/rollout/ports.ts';
-import type { ClientLines } from './breakpointRequests.ts';
+import type { ClientLines } from './breakpoints/breakpointRequests.ts';
 import { consoleLines } from './console.ts';
-import type { Debuggee } from './debuggee.ts';
-import { explanationOf } from './explanation.ts';
-import type { ChangeNews } from './forks.ts';
-import { placeOf } from './frames.ts';
-import type { References } from './references.ts';
-import type { ChainLine } from './why.ts';
+import type { ChangeNews } from './playback/forks.ts';
+import type { Debuggee } from './rollout/debuggee.ts';
+import { placeOf } from './rollout/frames.ts';
+import { explanationOf } from './variables/explanation.ts';
+import type { References } from './variables/references.ts';
+import type { ChainLine } from './variables/why.ts';
 
 /** How long rows are held while the rollout runs, and from its stop on at most. */
 const heldMs = { running: 100, stopped: 500 } as const;

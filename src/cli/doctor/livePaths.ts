@@ -14,7 +14,7 @@ import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/s
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
-import { approveOwn } from '../approveMade.ts';
+import { approveOwn } from '../options/approveMade.ts';
 
 /** `degraded`: the endpoint answered, and the model did not do what the path needs of it. */
 export type LiveStatus = 'ok' | 'degraded' | 'failed';

@@ -11,11 +11,11 @@ import { withoutKeys } from '../../engine/shell/processes/childEnvironment.ts';
 import { findSandbox } from '../../engine/shell/processes/sandbox.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/records/ledger.ts';
 import { pythonNames } from '../../engine/shell/tools/bridgeProcess.ts';
-import { approveOwn } from '../approveMade.ts';
-import type { Io } from '../io.ts';
-import { trainerFolder } from '../pythonEnvironment.ts';
-import { oldestNode, runtimeObstacle } from '../runtime.ts';
+import { approveOwn } from '../options/approveMade.ts';
+import { trainerFolder } from '../python/pythonEnvironment.ts';
+import type { Io } from '../terminal/io.ts';
 import { broken, type Condition, fine, lacking } from './condition.ts';
+import { oldestNode, runtimeObstacle } from './runtime.ts';
 
 const gigabyte = 2 ** 30;
 const quickMs = 20_000;

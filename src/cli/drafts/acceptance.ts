@@ -2,9 +2,9 @@ import { acceptDraft } from '../../authoring/drafts/acceptDraft.ts';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
-import type { Given } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { domainFolder } from '../rolloutOptions.ts';
+import type { Given } from '../options/command.ts';
+import { domainFolder } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { gatedRow, gatedText } from './gatedText.ts';
 
 /** Lists the drafts of a domain, with what the audit finds in each. */

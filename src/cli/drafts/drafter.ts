@@ -1,8 +1,8 @@
 import type { Drafter } from '../../authoring/drafts/askedModel.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
-import { type Given, text } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
-import { wholeNumber } from '../rolloutOptions.ts';
+import { type Given, text } from '../options/command.ts';
+import { wholeNumber } from '../options/rolloutOptions.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /** The model that drafts, or null where none is named. */
 export function drafterOf(given: Given, io: Io): Drafter | null {

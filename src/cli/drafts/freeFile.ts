@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { inside } from '../../engine/shell/source/source.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 
 type Kind = 'task' | 'persona';
 const keys = { task: 'tasks', persona: 'personas' } as const;

@@ -3,7 +3,7 @@ import { personaIds } from '../../engine/core/domain/persona.ts';
 import { taskIds } from '../../engine/core/domain/task.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Placed, placeOf } from '../../engine/shell/source/items.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 const ids = { task: taskIds, persona: personaIds } as const;
 

@@ -1,9 +1,9 @@
 import { drawnPersona, modelPersona } from '../../authoring/drafts/draftPersona.ts';
 import { draftText } from '../../authoring/draftText.ts';
 import { describedDomain } from '../../engine/shell/describe.ts';
-import { type Given, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { domainFolder, openDomainAt } from '../rolloutOptions.ts';
+import { type Given, text } from '../options/command.ts';
+import { domainFolder, openDomainAt } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { drafterOf } from './drafter.ts';
 import { freeFile } from './freeFile.ts';
 import { requireFree } from './freeId.ts';

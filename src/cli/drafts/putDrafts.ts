@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { makeFolder, onDisk } from '../../engine/shell/files/disk.ts';
-import type { Given } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import type { Given } from '../options/command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
 import { type GatedRow, gatedRow, gatedText } from './gatedText.ts';
 
 type Put = {

@@ -7,7 +7,7 @@ import { nearest } from '../../engine/shell/source/nearest.ts';
 import { readSource } from '../../engine/shell/source/source.ts';
 import { type Places, parseYaml } from '../../engine/shell/source/yaml.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 import { keyIn, wholePaths } from '../training/trainingFile.ts';
 
 /** What a person may write beside the keys of the trainer: options of `rehearsal train` that are no keys of it. */

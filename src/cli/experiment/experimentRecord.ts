@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/files/disk.ts';
-import { readKept } from '../keptFile.ts';
+import { readKept } from '../options/keptFile.ts';
 
 const recordSchema = z.strictObject({
   /** The experiment that lies in the folder, by its whole path. */

@@ -6,7 +6,7 @@ import type { Failure, RolloutEvent, Verdict } from '../../engine/core/events/ev
 import { reasonInWords, sentenceOf } from '../../engine/shell/domain/reasonInWords.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { eventsOf, type FinishedRollout } from '../../engine/shell/records/runRecord.ts';
-import { type TranscriptLine, transcriptOf } from '../transcript.ts';
+import { type TranscriptLine, transcriptOf } from '../terminal/transcript.ts';
 
 /** A task that failed in some trial, for a reader who has seen neither the task nor the conversation. */
 export type FailedTask = {

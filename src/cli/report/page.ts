@@ -3,7 +3,7 @@ import type { ChangedRows } from '../../engine/core/events/changedRows.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/records/runRecord.ts';
-import type { Speaker } from '../transcript.ts';
+import type { Speaker } from '../terminal/transcript.ts';
 import { type FailedTask, failedTask, failedTasksOf, type SpokenStep } from './failures.ts';
 import { escaped } from './markup.ts';
 import { callPlot, endPlot, type Plot, successPlot, taskPlot, turnPlot } from './plots.ts';

@@ -2,7 +2,7 @@ import { successByTask } from '../../engine/core/evaluation/metrics.ts';
 import { tableLines } from '../../engine/core/text/tableText.ts';
 import { mean } from '../../engine/core/values/statistics.ts';
 import type { RunRecord } from '../../engine/shell/records/runRecord.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 import type { Section } from './sections.ts';
 import { headline } from './text.ts';
 

@@ -6,9 +6,9 @@ import { eventsOf } from '../../engine/shell/records/runRecord.ts';
 import { chatLine } from '../../synthesis/chatLine.ts';
 import { type ExportFormat, exportForms, isExportFormat } from '../../synthesis/exportForms.ts';
 import { readSelection } from '../../synthesis/synthesisFolder.ts';
-import { type Given, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { openDomainAt } from '../rolloutOptions.ts';
+import { type Given, text } from '../options/command.ts';
+import { openDomainAt } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 import { synthesisIn } from './synthesisIn.ts';
 
 /** `rehearsal synth export FOLDER --out FILE [--format NAME]`: the accepted rollouts, a line each. */

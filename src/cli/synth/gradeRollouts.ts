@@ -2,11 +2,11 @@ import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
 import { gradeSelection } from '../../synthesis/grader.ts';
 import { readSelection } from '../../synthesis/synthesisFolder.ts';
-import type { Given } from '../command.ts';
 import { drafterNamed } from '../drafts/drafter.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { openDomainAt, wholeNumber } from '../rolloutOptions.ts';
-import { statusLine } from '../statusLine.ts';
+import type { Given } from '../options/command.ts';
+import { openDomainAt, wholeNumber } from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { statusLine } from '../terminal/statusLine.ts';
 import { synthesisIn } from './synthesisIn.ts';
 
 /** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled anew. */

@@ -4,13 +4,13 @@ import { type Dialect, usualDialect } from '../../engine/core/domain/dialect.ts'
 import { domainBeside } from '../../engine/shell/domain/domainBeside.ts';
 import { Fault } from '../../engine/shell/files/fault.ts';
 import { recordingEnding } from '../../engine/shell/records/recordingName.ts';
-import { askTrainer } from '../askTrainer.ts';
-import { type Given, text } from '../command.ts';
-import { dialectIn, trainedDialect } from '../dialect.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { interpreterOf, preparePython } from '../pythonEnvironment.ts';
-import { openDomainAt } from '../rolloutOptions.ts';
-import { modelNamed } from '../servedModel.ts';
+import { dialectIn, trainedDialect } from '../checkpoints/dialect.ts';
+import { modelNamed } from '../checkpoints/servedModel.ts';
+import { type Given, text } from '../options/command.ts';
+import { openDomainAt } from '../options/rolloutOptions.ts';
+import { askTrainer } from '../python/askTrainer.ts';
+import { interpreterOf, preparePython } from '../python/pythonEnvironment.ts';
+import { type ExitCode, type Io, UsageError } from '../terminal/io.ts';
 
 type Piece = { readonly text: string; readonly tokens: number; readonly trained: boolean };
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readSynthesis, type SynthesisFile } from '../../synthesis/synthesisFolder.ts';
-import type { Given } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
+import type { Given } from '../options/command.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /** The synthesis in the folder that a person named. Throws a `UsageError` where there is none. */
 export function synthesisIn(

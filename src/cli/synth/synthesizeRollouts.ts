@@ -16,11 +16,9 @@ import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.t
 import { balanceOf, balanceText } from '../../synthesis/balanceReport.ts';
 import { type Source, synthesize } from '../../synthesis/synthesis.ts';
 import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../synthesis/synthesisFolder.ts';
-import { askAtTerminal } from '../askAtTerminal.ts';
-import { meterOf, priceOf, priceOption, spentText } from '../budget.ts';
-import { type Given, text } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { modelWait } from '../modelWait.ts';
+import { askAtTerminal } from '../dap/terminal/askAtTerminal.ts';
+import { meterOf, priceOf, priceOption, spentText } from '../options/budget.ts';
+import { type Given, text } from '../options/command.ts';
 import {
   fitTasksNow,
   inRunFolder,
@@ -29,8 +27,10 @@ import {
   readRolloutOptions,
   tasksInSplit,
   wholeNumber,
-} from '../rolloutOptions.ts';
-import { statusLine } from '../statusLine.ts';
+} from '../options/rolloutOptions.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts';
+import { modelWait } from '../terminal/modelWait.ts';
+import { statusLine } from '../terminal/statusLine.ts';
 
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
 

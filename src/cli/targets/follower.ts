@@ -6,7 +6,7 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { lockRun } from '../../engine/shell/records/runLock.ts';
 import { lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../terminal/io.ts';
 import { isGone } from './runFolder.ts';
 
 const pausesMs = { first: 1000, longest: 30_000 };

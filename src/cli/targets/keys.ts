@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileLimits, readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { variablesIn } from '../../engine/shell/keys/placeholders.ts';
 import { keptSecret } from '../../engine/shell/keys/secrets.ts';
-import { hubKeys, trainerEnvironment } from '../pythonEnvironment.ts';
+import { hubKeys, trainerEnvironment } from '../python/pythonEnvironment.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';

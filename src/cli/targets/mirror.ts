@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import type { FarCall } from './farSide.ts';
+import type { FarCall } from './ssh/remoteAgent.ts';
 import { cutFault, environmentFault } from './targetFaults.ts';
 
 const messageSchema = z.union([

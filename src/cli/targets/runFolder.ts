@@ -7,9 +7,9 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
-import { UsageError } from '../io.ts';
-import { lastLineOf } from '../lastLine.ts';
-import { shellWord } from '../shellWord.ts';
+import { lastLineOf } from '../python/lastLine.ts';
+import { UsageError } from '../terminal/io.ts';
+import { shellWord } from '../terminal/shellWord.ts';
 import { noCheckpoint } from './targetFaults.ts';
 
 /** How many bytes a file has; 0 for none. */

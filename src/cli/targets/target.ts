@@ -1,6 +1,6 @@
 import type { TrainingKind } from '../../engine/core/domain/trainingKind.ts';
-import type { Io } from '../io.ts';
-import type { Interpreter } from '../pythonEnvironment.ts';
+import type { Interpreter } from '../python/pythonEnvironment.ts';
+import type { Io } from '../terminal/io.ts';
 import type { Needs } from './needs.ts';
 
 /** A training run that is to be started or gone on with, in the words of this machine. */

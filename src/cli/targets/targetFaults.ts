@@ -1,5 +1,5 @@
 import { Fault } from '../../engine/shell/files/fault.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 import type { Launch } from './target.ts';
 
 /** What stands in the way of a run at its target, in one message that says what to change. */

@@ -4,12 +4,12 @@ import { rememberEffects, throwUnlessApproved } from '../../engine/shell/approva
 import { type Effects, effectsOfTarget } from '../../engine/shell/approvals/effects.ts';
 import { replaceFile } from '../../engine/shell/files/disk.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
-import { UsageError } from '../io.ts';
-import { readKept } from '../keptFile.ts';
-import { interpreterOf } from '../pythonEnvironment.ts';
+import { readKept } from '../options/keptFile.ts';
+import { interpreterOf } from '../python/pythonEnvironment.ts';
+import { UsageError } from '../terminal/io.ts';
 import { localTarget } from './local.ts';
-import { rayTarget } from './ray.ts';
-import { sshTarget } from './ssh.ts';
+import { rayTarget } from './ray/ray.ts';
+import { sshTarget } from './ssh/ssh.ts';
 import type { Target } from './target.ts';
 
 const placeSchema = z.strictObject({ target: z.string(), python: z.string().optional() });

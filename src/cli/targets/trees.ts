@@ -12,8 +12,8 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isWithin } from '../../engine/shell/files/boundedFile.ts';
 import { workFolder } from '../../engine/shell/files/workFolders.ts';
-import { trainerFolder } from '../pythonEnvironment.ts';
-import type { FarCall } from './farSide.ts';
+import { trainerFolder } from '../python/pythonEnvironment.ts';
+import type { FarCall } from './ssh/remoteAgent.ts';
 import type { Launch } from './target.ts';
 import { environmentFault } from './targetFaults.ts';
 

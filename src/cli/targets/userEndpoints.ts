@@ -1,5 +1,5 @@
 import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
-import { type Endpoint, endpointSchema } from '../training/trainingProtocol.ts';
+import { type Endpoint, endpointSchema } from '../../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
 
 /** Throws a `Fault` for an endpoint of a configuration's simulated users that nobody answers at or that refuses its key. */

@@ -7,10 +7,10 @@ import { withoutInspector } from '../../engine/shell/processes/runtimeFlags.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/records/trainingRun.ts';
 import { trainerOf } from '../../training/trainerProcess.ts';
-import type { ExitCode, Io } from '../io.ts';
-import { shellWord } from '../shellWord.ts';
 import { endingOf, type Launch, type Prepared, type Target } from '../targets/target.ts';
 import { placeOf } from '../targets/targets.ts';
+import type { ExitCode, Io } from '../terminal/io.ts';
+import { shellWord } from '../terminal/shellWord.ts';
 
 /**
  * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to a process of

@@ -21,8 +21,6 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { leftOutText, settledModel } from '../rolloutOptions.ts';
-import { factsOf } from './rolloutFacts.ts';
 import {
   type MethodName,
   type Params,
@@ -30,7 +28,9 @@ import {
   type RolloutParams,
   readRequest,
   trainingProtocol,
-} from './trainingProtocol.ts';
+} from '../../training/trainingProtocol.ts';
+import { leftOutText, settledModel } from '../options/rolloutOptions.ts';
+import { factsOf } from './rolloutFacts.ts';
 
 class Refusal extends Error {
   readonly code: string;

@@ -6,14 +6,14 @@ import { issueText } from '../../engine/core/text/issueText.ts';
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
-import { type Given, text, texts } from '../command.ts';
-import { trainedDialect } from '../dialect.ts';
-import { type Io, UsageError } from '../io.ts';
-import { openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
-import { modelNamed } from '../servedModel.ts';
-import { ownEngine } from './engineCommand.ts';
+import { userSchema } from '../../training/trainingProtocol.ts';
+import { trainedDialect } from '../checkpoints/dialect.ts';
+import { modelNamed } from '../checkpoints/servedModel.ts';
+import { type Given, text, texts } from '../options/command.ts';
+import { openDomain, trialsOf, wholeNumber } from '../options/rolloutOptions.ts';
+import { ownEngine } from '../python/engineCommand.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
-import { userSchema } from './trainingProtocol.ts';
 import { trainingUser } from './trainingUser.ts';
 
 /** A domain of a run: what is known of it, and what was said of its part in the run. */

@@ -6,7 +6,7 @@ import { formatDiagnostic } from '../../engine/shell/files/diagnostic.ts';
 import { readSource } from '../../engine/shell/source/source.ts';
 import { parseYaml } from '../../engine/shell/source/yaml.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
-import { UsageError } from '../io.ts';
+import { UsageError } from '../terminal/io.ts';
 
 type Values = Readonly<Record<string, Json>>;
 

@@ -5,12 +5,12 @@ import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { valueOfLine } from '../../engine/shell/records/trainingRun.ts';
 import { trainingKeys } from '../../training/trainingKeys.ts';
-import type { Io } from '../io.ts';
-import { environmentDownload } from '../pythonEnvironment.ts';
+import { environmentDownload } from '../python/pythonEnvironment.ts';
 import { gpusHere, planFor, withProfile } from '../targets/gpus.ts';
 import { readJson } from '../targets/runFolder.ts';
 import type { Launch, Plan, Target } from '../targets/target.ts';
 import type { Place } from '../targets/targets.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** A plan with the model, the time that earlier runs suggest, and the errors that keep tasks from being used. */
 export type TrainingPlan = Plan & Expected & { readonly leftOut?: readonly string[] };

@@ -1,7 +1,7 @@
 import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
 import { seatName } from '../../engine/core/domain/seatSpec.ts';
 import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
 
 /** Who plays the user, as the training protocol names a seat. A key stays in the environment. */
 export type TrainingUser =

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { onTestFinished } from 'vitest';
-import { ownEngine } from '../../../src/cli/dap/engine.ts';
+import { ownEngine } from '../../../src/cli/dap/rollout/engine.ts';
 import type { ProtocolClient } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

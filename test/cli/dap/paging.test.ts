@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
-import { type Rows, rowsOf, shownRows } from '../../../src/cli/dap/rows.ts';
+import { type Rows, rowsOf, shownRows } from '../../../src/cli/dap/variables/rows.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { domain, type Session, session } from './harness.ts';
 

@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
+import { Debuggee } from '../../../src/cli/dap/rollout/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { readRun } from '../../../src/engine/shell/records/runRecord.ts';
 import { InProcessClient } from '../../support/inProcessClient.ts';

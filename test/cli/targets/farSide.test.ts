@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openSsh } from '../../../src/cli/targets/farSide.ts';
-import { readAddress } from '../../../src/cli/targets/sshAddress.ts';
+import { readAddress } from '../../../src/cli/targets/ssh/address.ts';
+import { openSsh } from '../../../src/cli/targets/ssh/remoteAgent.ts';
 import { keptSecret } from '../../../src/engine/shell/keys/secrets.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

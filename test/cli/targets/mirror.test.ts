@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
-import { bytesOf } from '../../../src/cli/targets/byteReader.ts';
 import { had, mirror, own, weights } from '../../../src/cli/targets/mirror.ts';
+import { bytesOf } from '../../../src/cli/targets/ssh/byteReader.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 function runFolder(): string {

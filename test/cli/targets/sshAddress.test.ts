@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readAddress } from '../../../src/cli/targets/sshAddress.ts';
-import { sshFault } from '../../../src/cli/targets/sshWords.ts';
+import { readAddress } from '../../../src/cli/targets/ssh/address.ts';
+import { sshFault } from '../../../src/cli/targets/ssh/words.ts';
 
 test.each([
   ['ssh://gpu', { host: 'gpu', port: undefined, folder: '~/rehearsal' }],

@@ -15,7 +15,7 @@ import {
 import { basename, join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
+import { Debuggee } from '../../../src/cli/dap/rollout/debuggee.ts';
 import type { Task } from '../../../src/engine/core/domain/task.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openLedger, signingKey } from '../../../src/engine/shell/records/ledger.ts';

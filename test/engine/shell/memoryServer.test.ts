@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
+import { Debuggee } from '../../../src/cli/dap/rollout/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { approveDomain } from '../../support/approval.ts';
 import { temporaryFolder } from '../../support/temporary.ts';

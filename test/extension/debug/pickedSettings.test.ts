@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConfiguration } from '../../../src/cli/dap/configuration.ts';
+import { readConfiguration } from '../../../src/cli/dap/rollout/configuration.ts';
 import { readPickedSettings } from '../../../src/extension/debug/pickedSettings.ts';
 
 test.each([

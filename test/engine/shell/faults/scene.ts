@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { lineText, transcriptOf } from '../../../../src/cli/transcript.ts';
+import { lineText, transcriptOf } from '../../../../src/cli/terminal/transcript.ts';
 import type { SeatSpec } from '../../../../src/engine/core/domain/seatSpec.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { finishedRollouts, signingKey } from '../../../../src/engine/shell/records/ledger.ts';

@@ -138,12 +138,12 @@ test('a file is read a piece at a time up to its limit', async () => {
 /** What is read without a limit: files of this product, of the system and of the person's own settings. */
 const trusted: readonly string[] = [
   'src/cli/doctor/machine.ts',
-  'src/cli/targets/askCluster.ts',
-  'src/cli/targets/farSide.ts',
+  'src/cli/targets/ray/askCluster.ts',
+  'src/cli/targets/ssh/remoteAgent.ts',
   // Files of a tree, whose sizes were added up before.
-  'src/cli/targets/rayPackage.ts',
-  'src/cli/targets/rayJobs.ts',
-  'src/cli/targets/rayPreflight.ts',
+  'src/cli/targets/ray/package.ts',
+  'src/cli/targets/ray/jobs.ts',
+  'src/cli/targets/ray/preflight.ts',
   'src/authoring/domains/domainTemplate.ts',
   'src/engine/shell/keys/consents.ts',
   'src/engine/shell/lanes/cpuTime.ts',

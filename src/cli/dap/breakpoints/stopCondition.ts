@@ -1,0 +1,82 @@
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { parseExpression } from '../../../engine/core/expression/expression.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { evaluate } from '../variables/expression.ts';
+
+/** When a breakpoint counts, and what it does then. Absent parts ask for nothing. */
+export type StopCondition = {
+  /** An expression over the state that has to hold. */
+  readonly when?: string;
+  /** Which times that it is reached count, from 1. */
+  readonly hits?: (time: number) => boolean;
+  /** It prints this, with expressions in braces, and stops nothing. */
+  readonly log?: readonly LogPart[];
+};
+
+type LogPart = { readonly text: string } | { readonly expression: string };
+
+/** What a client sends with a breakpoint. */
+export type Asked = Pick<DebugProtocol.SourceBreakpoint, 'condition' | 'hitCondition' | 'logMessage'>;
+
+/** Reads it, or says in a sentence what can't be read. */
+export function parseStopCondition({
+  condition = '',
+  hitCondition = '',
+  logMessage = '',
+}: Asked): StopCondition | string {
+  const hits = hitCondition.trim() === '' ? undefined : parseHits(hitCondition);
+  if (typeof hits === 'string') return hits;
+  const log = logMessage === '' ? undefined : logParts(logMessage);
+  const expressions = (log ?? []).flatMap((part) => ('expression' in part ? [part.expression] : []));
+  for (const text of [...(condition.trim() === '' ? [] : [condition]), ...expressions]) {
+    const parsed = parseExpression(text.trim());
+    if ('problem' in parsed) return `"${text}" is not an expression: ${parsed.problem}`;
+  }
+  return {
+    ...(condition.trim() === '' ? {} : { when: condition }),
+    ...(hits ? { hits } : {}),
+    ...(log ? { log } : {}),
+  };
+}
+
+function parseHits(text: string): ((time: number) => boolean) | string {
+  const [, sign = '==', digits = ''] = /^\s*(==|>=|<=|>|<|%)?\s*(\d+)\s*$/.exec(text) ?? [];
+  const count = Number(digits);
+  if (digits === '' || (sign === '%' && count === 0))
+    return `"${text}" is not a hit count: write a number, or >= 3, < 3, % 3 for every third time`;
+  const tests: Readonly<Record<string, (time: number) => boolean>> = {
+    '==': (time) => time === count,
+    '>=': (time) => time >= count,
+    '<=': (time) => time <= count,
+    '>': (time) => time > count,
+    '<': (time) => time < count,
+    '%': (time) => time % count === 0,
+  };
+  return tests[sign] ?? tests['=='] ?? (() => true);
+}
+
+function logParts(message: string): readonly LogPart[] {
+  return message
+    .split(/(\{[^{}]*\})/)
+    .filter((part) => part !== '')
+    .map((part) => (part.startsWith('{') ? { expression: part.slice(1, -1) } : { text: part }));
+}
+
+/** Whether the expression holds at a step; in words where it has no value, which is worth a stop. */
+export function holdsAt({ when }: StopCondition, step: Step): boolean | string {
+  if (when === undefined) return true;
+  const found = evaluate(when, step);
+  if (typeof found === 'string') return `the condition ${found}`;
+  return found.value !== null && found.value !== false && found.value !== 0 && found.value !== '';
+}
+
+/** The message of a log breakpoint at a step. */
+export function messageAt(parts: readonly LogPart[], step: Step): string {
+  return parts.map((part) => ('text' in part ? part.text : shown(part.expression, step))).join('');
+}
+
+function shown(expression: string, step: Step): string {
+  const found = evaluate(expression, step);
+  if (typeof found === 'string') return `{${found}}`;
+  return typeof found.value === 'string' ? found.value : JSON.stringify(found.value);
+}

@@ -1,0 +1,72 @@
+import { parseTurn, turnFor } from '../../engine/shell/models/typedTurn.ts';
+import { UsageError } from '../terminal/io.ts';
+
+type Asked = {
+  readonly seat: 'agent' | 'user';
+  /** Whether the seat has tools to call. */
+  readonly canCall: boolean;
+  readonly answer: (text: string) => void;
+};
+
+/** A person who holds a seat and types its turns into the Debug Console. */
+export class HumanSeat {
+  readonly #print: (text: string) => void;
+  #asked: Asked | null = null;
+  /** A turn that was typed before it was asked for. */
+  #ready: string | null = null;
+
+  constructor(print: (text: string) => void) {
+    this.#print = print;
+  }
+
+  /** The seat whose turn is waited for. */
+  get awaited(): 'agent' | 'user' | null {
+    return this.#asked?.seat ?? null;
+  }
+
+  /** Asks for a turn; rejects when the rollout is left meanwhile. */
+  ask(seat: 'agent' | 'user', canCall: boolean, signal: AbortSignal): Promise<string> {
+    const ready = this.#ready;
+    this.#ready = null;
+    if (ready !== null) return Promise.resolve(ready);
+    const call = canCall ? ', or /call TOOL {"argument": "value"}' : '';
+    const stop = seat === 'user' ? ' (/stop ends the conversation)' : '';
+    this.#print(`your turn as the ${seat}: type what you say${call}${stop}`);
+    return new Promise((resolve, reject) => {
+      const asked: Asked = { seat, canCall, answer: resolve };
+      this.#asked = asked;
+      const leave = () => {
+        if (this.#asked === asked) this.#asked = null;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Takes a typed turn. What it gives lets the rollout go on. Throws what a person can read. */
+  say(text: string): () => void {
+    const { seat = 'agent', canCall = true } = this.#asked ?? {};
+    const turn = turnFor(text, seat, canCall);
+    if (typeof turn === 'string') throw new UsageError(turn);
+    return this.#answer(text);
+  }
+
+  /** Keeps a turn for when it is asked for, which is next. Throws what a person can read. */
+  prepare(text: string): void {
+    const turn = parseTurn(text);
+    if (typeof turn === 'string') throw new UsageError(turn);
+    this.#ready = text;
+  }
+
+  /** Ends the conversation, as a user can. */
+  leave(): () => void {
+    if (this.awaited !== 'user') throw new UsageError('only a user that you play can end the conversation');
+    return this.#answer('/stop');
+  }
+
+  #answer(text: string): () => void {
+    const asked = this.#asked;
+    this.#asked = null;
+    return () => asked?.answer(text);
+  }
+}

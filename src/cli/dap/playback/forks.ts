@@ -1,0 +1,120 @@
+import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import { withDrafts } from '../../../engine/shell/load/drafts.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { openDomainAt } from '../../options/rolloutOptions.ts';
+import { UsageError } from '../../terminal/io.ts';
+import { type ChangedFile, ChangedFiles, newInDomain } from '../rollout/changedFiles.ts';
+import type { Debuggee } from '../rollout/debuggee.ts';
+import type { PresentPlaces } from '../rollout/presentPlaces.ts';
+import { headlineOf } from '../variables/explanation.ts';
+import { seatNext } from '../variables/nextRequest.ts';
+import { type ChainLine, chainOf } from '../variables/why.ts';
+import type { Playback, Then } from './playback.ts';
+
+/** Files that were edited while the rollout went on without them. */
+export type ChangeNews = {
+  readonly files: readonly ChangedFile[];
+  /** The step after which they changed. */
+  readonly since: number;
+};
+
+type Watcher = {
+  /** A fork is played on another reading of the domain's files. */
+  readonly onPlaces: (places: PresentPlaces) => void;
+  readonly onChanged: (news: ChangeNews) => void;
+};
+
+/** The forks that a person asks for without an edit, and the evidence that leads to one. Knows no protocol. */
+export class Forks {
+  readonly #playback: Playback;
+  readonly #watcher: Watcher;
+  #files: ChangedFiles;
+
+  constructor(playback: Playback, watcher: Watcher) {
+    this.#playback = playback;
+    this.#watcher = watcher;
+    this.#files = this.#filesNow();
+  }
+
+  get #debuggee(): Debuggee {
+    return this.#playback.debuggee;
+  }
+
+  /** Whether the live rollout stands where a person who has the seat speaks next. */
+  get isPersonNext(): boolean {
+    const { current, cursor, steps, isLive, seatsAhead } = this.#debuggee;
+    const seat = current ? seatNext(current) : null;
+    return isLive && cursor === steps.length - 1 && seat !== null && seatsAhead[seat].type === 'human';
+  }
+
+  /** Goes on live from a step, with the seats that the configuration gives a fork. */
+  here(at: Step | undefined): Promise<Then> {
+    const step = stepIn(at);
+    const words = `nothing was edited, it goes on from step ${step}`;
+    const make = () => this.#debuggee.fork({ type: 'none', step, words }, this.#debuggee.ownSeats);
+    return this.#playback.claim((playback) => playback.branch(make));
+  }
+
+  /** A person takes a seat from a step on, and is asked for its turns; it goes on until then. */
+  take(at: Step | undefined, seat: 'agent' | 'user' | null): Promise<Then> {
+    if (!seat) throw new UsageError('name the seat: /take agent or /take user');
+    const step = stepIn(at);
+    const words = `a person took the ${seat}'s seat at step ${step}`;
+    const make = () => this.#debuggee.fork({ type: 'none', step, words }, { [seat]: { type: 'human' } });
+    return this.#playback.claim((playback) => playback.branch(make, { goesOn: true }));
+  }
+
+  /** Goes on live from a step under the domain as its files are now. Throws what a person can read. */
+  swap(at: Step | undefined): Promise<Then> {
+    const step = stepIn(at);
+    return this.#playback.claim(async (playback) => {
+      const { domain, words } = this.#present(step);
+      const then = await playback.branch(() => this.#debuggee.swap(step, domain, words));
+      this.#files = this.#filesNow();
+      this.#watcher.onPlaces(this.#debuggee.places);
+      return then;
+    });
+  }
+
+  /** The domain as its files are now, and what of it is new to the rollout. */
+  #present(step: number): { readonly domain: LoadedDomain; readonly words: string } {
+    const { domain: before, steps } = this.#debuggee;
+    const domain = withDrafts(openDomainAt(before.folder));
+    const started = steps[0]?.state.started;
+    const what = started ? newInDomain(domain, started, this.#files.changed()) : null;
+    if (what === null)
+      throw new UsageError(
+        'the rollout began with the files as they are: edit policy.md, a persona, a rule or a tool, save it, and swap then',
+      );
+    return { domain, words: `${what} swapped at step ${step}` };
+  }
+
+  /** The reward and the chain of evidence behind it, or behind what speaks against it so far. */
+  async why(at: Step | undefined): Promise<{ readonly headline: string; readonly chain: readonly ChainLine[] }> {
+    const { steps, domain, task } = this.#debuggee;
+    const seen = steps.slice(0, stepIn(at) + 1);
+    const state = seen.at(-1)?.state;
+    return {
+      headline: state ? headlineOf(state, domain).join('\n') : '',
+      chain: chainOf({ domain, task, steps: seen, gold: await this.#debuggee.gold() }),
+    };
+  }
+
+  /** Every file that changed; of those that were not told yet the watcher is. */
+  changed(): readonly ChangedFile[] {
+    this.#debuggee.look();
+    const news = this.#files.news(this.#debuggee.steps.length - 1);
+    if (news.files.length > 0) this.#watcher.onChanged(news);
+    return this.#files.changed();
+  }
+
+  #filesNow(): ChangedFiles {
+    const { domain, steps } = this.#debuggee;
+    return new ChangedFiles(domain, steps[0]?.state.started.task.id ?? '');
+  }
+}
+
+function stepIn(at: Step | undefined): number {
+  if (!at) throw new UsageError('nothing has happened yet');
+  return at.n;
+}

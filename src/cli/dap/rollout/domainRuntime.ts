@@ -1,0 +1,119 @@
+import type { World } from '../../../engine/core/domain/domain.ts';
+import type { Task } from '../../../engine/core/domain/task.ts';
+import { taskIn } from '../../../engine/core/domain/underPersona.ts';
+import type { RolloutStarted } from '../../../engine/core/events/event.ts';
+import { withWrites } from '../../../engine/core/events/world.ts';
+import type { Setting } from '../../../engine/core/rollout/rollout.ts';
+import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import { Fault, messageOf } from '../../../engine/shell/files/fault.ts';
+import { hasSources } from '../../../engine/shell/load/loadedDomain.ts';
+import { type AskPerson, outsideOf } from '../../../engine/shell/outside.ts';
+import { settingOf } from '../../../engine/shell/replay.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import type { Supervisor } from '../../../engine/shell/supervisor.ts';
+import { type Engine, ownEngine } from './engine.ts';
+import { PresentPlaces } from './presentPlaces.ts';
+
+type GroundOptions = {
+  readonly log: (text: string) => void;
+  /** Whether a JavaScript debugger may look into the lane. */
+  readonly inspectable?: boolean;
+  readonly engine?: Engine;
+};
+
+const nobody: AskPerson = () => Promise.reject(new Error('a rollout that has ended asks nobody'));
+
+/** The domain that rollouts are played on, as its files were when it was read; its code starts when it is needed. */
+export class DomainRuntime {
+  readonly domain: LoadedDomain;
+  /** The lines where the files have the parts of the domain now. */
+  readonly places: PresentPlaces;
+  readonly #options: GroundOptions;
+  #supervisor: Promise<Supervisor> | null = null;
+  #setting: Setting;
+  #gold: Promise<World | string> | null = null;
+
+  constructor(domain: LoadedDomain, options: GroundOptions) {
+    this.domain = domain;
+    this.places = new PresentPlaces(domain);
+    this.#options = options;
+    this.#setting = settingOf(domain);
+  }
+
+  /** The domain as states are folded over it; with its tools, once `open` was waited for. */
+  get setting(): Setting {
+    return this.#setting;
+  }
+
+  /** Throws a `Fault` where the domain has no such task any more. */
+  taskOf({ task: { id }, imported }: Pick<RolloutStarted, 'task' | 'imported'>): Task {
+    const isImported = imported !== undefined;
+    const task = taskIn(this.domain.domain, id);
+    if (task) return task;
+    const none = `the domain in ${this.domain.folder} has no task "${id}"`;
+    const message = isImported
+      ? `${none}: a real conversation has no task. Draft a task from it to continue from here`
+      : `${none} any more, so the rollout cannot continue`;
+    throw new Fault({ who: 'environment', code: 'task/unknown', message });
+  }
+
+  /** Starts the lane. One that could not be opened is tried again: its files may have been mended. */
+  open(): Promise<Supervisor> {
+    const { log, inspectable = false, engine = ownEngine } = this.#options;
+    this.#supervisor ??= engine.openSupervisor(this.domain, { log, inspectable }).then(
+      (supervisor) => {
+        this.#setting = { domain: supervisor.domain, world: this.#setting.world };
+        return supervisor;
+      },
+      (error: unknown) => {
+        this.#supervisor = null;
+        throw error;
+      },
+    );
+    return this.#supervisor;
+  }
+
+  /** The world after the task's gold actions, or a sentence why it can't be told. It is played once. */
+  gold(steps: readonly Step[]): Promise<World | string> {
+    const begun = steps.findIndex(({ state: { phase } }) => !/^(?:world|sync)Awaited$/.test(phase.type));
+    if (begun < 0) return Promise.resolve('the world is not prepared yet');
+    if (hasSources(this.domain.file)) return Promise.resolve('it has tools outside of the domain');
+    this.#gold ??= this.#playGold(steps.slice(0, begun + 1)).catch((error: unknown) => {
+      this.#gold = null;
+      return messageOf(error);
+    });
+    return this.#gold;
+  }
+
+  /** Breakpoints in the code of a tool are for the rollout's own calls: a lane that is looked into plays no gold. */
+  async #playGold(prepared: readonly Step[]): Promise<World | string> {
+    const { log, inspectable = false, engine = ownEngine } = this.#options;
+    if (!inspectable) return this.#goldOf(await this.open(), prepared);
+    const apart = await engine.openSupervisor(this.domain, { log });
+    try {
+      return await this.#goldOf(apart, prepared);
+    } finally {
+      await apart.close();
+    }
+  }
+
+  /** A rollout of its own that ends before it begins: its lane plays the gold actions, and nothing is recorded. */
+  async #goldOf(supervisor: Supervisor, prepared: readonly Step[]): Promise<World | string> {
+    const last = prepared.at(-1)?.state;
+    if (!last) return 'nothing has begun yet';
+    const { closed } = supervisor.start({
+      task: this.taskOf(last.started),
+      from: [...prepared.map(({ event }) => event), { type: 'rolloutEnded', reason: 'cancelled' }],
+      seats: { agent: 'gold', user: 'agenda' },
+      outside: outsideOf({ type: 'gold' }, { type: 'agenda' }, () => undefined, nobody),
+      recording: null,
+      wantsGold: true,
+    });
+    const { gold } = await closed;
+    return gold ? withWrites(last.start, gold) : 'the gold actions could not be played';
+  }
+
+  async close(): Promise<void> {
+    await (await this.#supervisor?.catch(() => null))?.close();
+  }
+}

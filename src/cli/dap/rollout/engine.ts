@@ -1,0 +1,19 @@
+import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import { startLaneEarly } from '../../../engine/shell/lanes/laneChild.ts';
+import { withDrafts } from '../../../engine/shell/load/drafts.ts';
+import { openSupervisor } from '../../../engine/shell/supervisor.ts';
+import { openDomainAt } from '../../options/rolloutOptions.ts';
+
+/** Where a session has its domains and lanes from: its own, or those that several sessions share. */
+export type Engine = {
+  readonly openDomain: (folder: string) => LoadedDomain;
+  readonly openSupervisor: typeof openSupervisor;
+  /** Starts a lane while the domain is still read. Gives what takes that back. */
+  readonly startLaneEarly: typeof startLaneEarly;
+};
+
+export const ownEngine: Engine = {
+  openDomain: (folder) => withDrafts(openDomainAt(folder)),
+  openSupervisor,
+  startLaneEarly,
+};

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { isProposal } from '../../../engine/core/dialogue/dialogue.ts';
+import { baseTask } from '../../../engine/core/domain/underPersona.ts';
+import { endReasonText } from '../../../engine/core/events/displayText.ts';
+import { type Failure, verdictWord } from '../../../engine/core/events/event.ts';
+import { callsIn } from '../../../engine/core/events/message.ts';
+import { counted } from '../../../engine/core/text/counted.ts';
+import type { Location } from '../../../engine/shell/files/diagnostic.ts';
+import type { LoadedDomain, TaskLocation } from '../../../engine/shell/load/loadedDomain.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import type { Debuggee } from './debuggee.ts';
+
+/** One frame of the call stack: the step at the cursor, then the turns before it. */
+export type Frame = {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly step: number;
+  readonly subtle: boolean;
+};
+
+/** @param focus the rule that a breakpoint stopped on */
+export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | undefined): readonly Frame[] {
+  const current = steps[cursor];
+  if (!current) return [];
+  const turns = steps
+    .slice(0, cursor)
+    .filter(({ event }) => event.type === 'agentReplied')
+    .reverse();
+  return [current, ...turns].map((step, index) => {
+    const { file, line } = placeOf(domain, step, index === 0 ? focus : undefined);
+    return {
+      name: index === 0 ? nameOf(step) : `turn ${step.state.turn}: ${nameOf(step)}`,
+      file,
+      line,
+      step: step.n,
+      subtle: index > 1,
+    };
+  });
+}
+
+/** What happens at a step, in words. */
+export function nameOf({ event, state }: Step): string {
+  switch (event.type) {
+    case 'rolloutStarted':
+      return `${event.task.id} begins`;
+    case 'worldPrepared':
+      return 'the world is prepared';
+    case 'worldSynced':
+      return event.writes.length > 0 ? 'both sides are brought into step' : 'both sides are in step';
+    case 'userReplied':
+      return event.toolCalls
+        ? `user calls ${event.toolCalls.map(({ name }) => name).join(', ')}`
+        : `user: ${clipped(event.content)}`;
+    case 'agentReplied':
+      return event.toolCalls.length > 0
+        ? `agent calls ${event.toolCalls.map(({ name }) => name).join(', ')}`
+        : `agent: ${clipped(event.content ?? '')}`;
+    case 'rulesChecked': {
+      const call = ('call' in state.phase && state.phase.call?.name) || 'the call';
+      const moment = event.callId !== null ? `before ${call}` : state.ended ? 'at the end' : 'after what was said';
+      const rulesThat = (wanted: 'held' | 'violated') => [
+        ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
+      ];
+      const violated = rulesThat('violated');
+      const held = rulesThat('held').length;
+      return violated.length > 0
+        ? `${moment}: ${violated.join(', ')} violated`
+        : `${moment}: ${counted(held, 'rule')} held`;
+    }
+    case 'toolCalled':
+      return `${event.call.name} is called${event.by ? ' by the user' : ''}`;
+    case 'faultInjected':
+      return `seeded fault: ${event.fault.type}`;
+    case 'sourceSaved':
+      return `${event.source} is saved`;
+    case 'databaseWritten':
+      return 'the database is written';
+    case 'toolReturned':
+      return event.isError ? 'the tool returns an error' : 'the tool returns';
+    case 'worldEdited':
+      return 'the database was edited';
+    case 'rolloutEnded':
+      return endReasonText(event.reason);
+    case 'sourceRead':
+      return `the state of ${event.source} is read`;
+    case 'judged':
+      return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
+    case 'verdictReached':
+      return `${event.verdict.verifier} ${verdictWord(event.verdict)}`;
+    case 'rewarded':
+      return `reward ${event.reward ?? 'none'}`;
+  }
+}
+
+/** Where in the domain's files a step is about something: its rule, its tool, its part of the task, else the task. */
+export function placeOf(
+  { locations, parts, domain }: LoadedDomain,
+  { event, state }: Step,
+  focus: string | undefined,
+): Pick<Location, 'file' | 'line'> {
+  const { started } = state;
+  const ownTask = locations.tasks.get(baseTask(started.task.id));
+  const task = ownTask ?? locations.domain;
+  const policy = { file: parts.policyFile, line: 1 };
+  switch (event.type) {
+    case 'rulesChecked': {
+      const about =
+        focus ?? event.verdicts.find(({ verdict }) => verdict === 'violated')?.rule ?? event.verdicts[0]?.rule ?? '';
+      return locations.policyRules.get(about) ?? policy;
+    }
+    case 'worldSynced':
+      return parts.sync ?? task;
+    case 'userReplied': {
+      const [call] = event.toolCalls ?? [];
+      return (call && locations.tools.get(call.name)) ?? task;
+    }
+    case 'agentReplied': {
+      const [call] = event.toolCalls;
+      if (call) return locations.tools.get(call.name) ?? task;
+      const isScripted = started.seats.agent === 'scripted' && event.origin === undefined;
+      const line = isScripted ? ownTask?.script[state.turn - 1] : undefined;
+      return line ?? locations.policyRules.get(focus ?? ruleOf(domain, event.content ?? '')) ?? policy;
+    }
+    case 'toolCalled':
+      return locations.tools.get(event.call.name) ?? task;
+    case 'databaseWritten':
+    case 'toolReturned':
+      return locations.tools.get(calledIn(state.messages, event.callId)) ?? task;
+    case 'rolloutEnded':
+      return failedAt(event.failure) ?? task;
+    case 'verdictReached':
+      return partOf(ownTask, event.verdict.verifier) ?? task;
+    default:
+      return task;
+  }
+}
+
+/** The rule that judges what an agent says: a proposal is what the `confirmed` check looks for. */
+function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
+  const confirmed = rules.find(({ check }) => check === 'confirmed');
+  return confirmed && isProposal(text) ? confirmed.rule : '';
+}
+
+/** Where a failure says that it comes from, unless it was recorded where the domain has another folder. */
+function failedAt(failure: Failure | undefined): Pick<Location, 'file' | 'line'> | undefined {
+  const { file, line = 1 } = failure ?? {};
+  return file !== undefined && isAbsolute(file) && existsSync(file) ? { file, line } : undefined;
+}
+
+/** Where a task says what a verifier demands. */
+function partOf(task: TaskLocation | undefined, verifier: string): Location | undefined {
+  const parts = { database: task?.actions, assertions: task?.assertions, communicate: task?.communicate };
+  return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
+}
+
+/** The tool that a call of this id called. */
+export function calledIn(messages: Step['state']['messages'], callId: string): string {
+  return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
+}
+
+function clipped(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 70 ? `${line.slice(0, 67)}...` : line;
+}

@@ -1,0 +1,134 @@
+import { didYouMean } from '../../../engine/shell/source/nearest.ts';
+import { UsageError } from '../../terminal/io.ts';
+import { commands as consoleCommands } from '../console.ts';
+import type { TerminalBreakpoints } from './breakpoints.ts';
+import { parseEdit } from './edit.ts';
+import type { InProcessClient } from './inProcessClient.ts';
+
+/** What a command can do to the session. */
+type Session = {
+  readonly client: InProcessClient;
+  readonly breakpoints: TerminalBreakpoints;
+  readonly move: (request: () => Promise<unknown>) => Promise<void>;
+  readonly fork: (request: () => Promise<unknown>) => Promise<void>;
+  readonly type: (expression: string, moves: boolean) => Promise<void>;
+  readonly where: () => Promise<void>;
+  readonly show: (name: string) => Promise<void>;
+  readonly print: (expression: string) => Promise<void>;
+  readonly say: (type: 'answer', text: string) => void;
+  readonly quit: () => void;
+};
+
+/** A command of the terminal, and the requests that it makes. */
+type TerminalCommand = {
+  readonly names: readonly string[];
+  /** What follows the name. */
+  readonly takes?: string;
+  readonly does: string;
+  readonly run: (session: Session, text: string) => Promise<void>;
+};
+
+const moving =
+  (request: string) =>
+  (session: Session): Promise<void> =>
+    session.move(() => session.client.request(request, { threadId: 1 }));
+
+const commands: readonly TerminalCommand[] = [
+  {
+    names: ['break', 'b'],
+    takes: '[KIND NAME [if EXPR]]',
+    does: 'stops there; without a kind: lists the breakpoints',
+    run: async ({ breakpoints, say }, text) =>
+      say('answer', text === '' ? breakpoints.list() : await breakpoints.add(text)),
+  },
+  {
+    names: ['delete', 'd'],
+    takes: 'NUMBER|NAME|all',
+    does: 'deletes a breakpoint',
+    run: async ({ breakpoints, say }, text) => {
+      if (text === '') throw new UsageError(`write delete and a number, a name or all:\n${breakpoints.list()}`);
+      say('answer', await breakpoints.delete(text));
+    },
+  },
+  { names: ['step', 's'], does: 'goes to the next step: a call, its write, its result', run: moving('stepIn') },
+  { names: ['next', 'n'], does: "goes to the agent's next turn", run: moving('next') },
+  { names: ['out'], does: 'goes to the end of this turn', run: moving('stepOut') },
+  { names: ['back'], does: 'goes one step back; nothing is called or undone', run: moving('stepBack') },
+  {
+    names: ['continue', 'c'],
+    does: 'goes to the next breakpoint, else to the reward; from there it ends the session',
+    run: moving('continue'),
+  },
+  { names: ['reverse'], does: 'goes back to the breakpoint before, else to the start', run: moving('reverseContinue') },
+  {
+    names: ['edit'],
+    takes: 'message TEXT',
+    does: 'forks: the last message of the agent or the user has this text',
+    run: async (session, text) => {
+      const edit = await parseEdit(session.client, text);
+      await session.fork(() => session.client.request('setExpression', { ...edit, frameId: 0 }));
+    },
+  },
+  {
+    names: ['print', 'p'],
+    takes: 'EXPR',
+    does: 'prints a value, such as db.orders.W1.status, messages[0].content or turn',
+    run: async (session, text) => {
+      if (text === '') throw new UsageError('write an expression: print db.orders.W1.status');
+      await session.print(text);
+    },
+  },
+  {
+    names: ['show'],
+    takes: '[NAME]',
+    does: 'prints messages, rules, verifiers, persona and more; without a name: lists what there is',
+    run: (session, text) => session.show(text),
+  },
+  { names: ['where', 'w'], does: 'prints the step and the turns before it', run: (session) => session.where() },
+  {
+    names: ['help', 'h'],
+    takes: '[COMMAND]',
+    does: 'prints this text',
+    run: (session, text) => printHelp(session, text),
+  },
+  { names: ['quit', 'q'], does: 'ends the session; what was recorded is kept', run: async ({ quit }) => quit() },
+];
+
+const more = `
+break takes rule ID, tool NAME, turn N, row TABLE[/ID[/FIELD]] (where it is written), read TABLE[/ID[/FIELD]], task ID,
+persona ID, role user|agent, verifier NAME, and these by their name: violation, toolError, invalidCall, loop, protocol,
+simulator, budget, reward0.
+edit takes message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and EXPRESSION = VALUE.
+Each command may begin with /. In the turn of a person only such a line is a command: all other text is what is said.
+`;
+
+const quiet = new Set(['/help', '/why', '/request']);
+
+/**
+ * Performs a line that was typed. Throws a `UsageError` for one that cannot be performed.
+ * @param awaited the seat whose turn a person is asked for, which plain text is
+ */
+export async function performLine(session: Session, line: string, awaited: string | null): Promise<void> {
+  if (awaited !== null && !line.startsWith('/')) return session.type(line, true);
+  const [, name = '', text = ''] = /^\/?(\S*)\s*(.*)$/s.exec(line) ?? [];
+  const command = commands.find(({ names }) => names.includes(name));
+  if (command) return command.run(session, text.trim());
+  const typed = consoleCommands.find((each) => each === `/${name}`);
+  if (!typed) {
+    const names = [
+      ...commands.flatMap(({ names: [first] }) => first ?? []),
+      ...consoleCommands.map((each) => each.slice(1)),
+    ];
+    throw new UsageError(`there is no command "${name}". ${didYouMean(name, names, 'help lists the commands')}`);
+  }
+  return session.type(`${typed} ${text}`.trim(), !quiet.has(typed));
+}
+
+async function printHelp(session: Session, name: string): Promise<void> {
+  const row = ({ names, takes = '', does }: TerminalCommand) =>
+    `  ${`${names.join(', ')} ${takes}`.trimEnd().padEnd(34)} ${does}`;
+  const found = commands.filter(({ names }) => names.includes(name.replace(/^\//, '')));
+  if (found.length > 0) return session.say('answer', found.map(row).join('\n'));
+  session.say('answer', `${commands.map(row).join('\n')}\n${more}\nAs in the Debug Console:`);
+  await session.type('/help', false);
+}

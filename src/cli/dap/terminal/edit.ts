@@ -1,0 +1,79 @@
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { didYouMean } from '../../../engine/shell/source/nearest.ts';
+import { UsageError } from '../../terminal/io.ts';
+import { assignmentIn } from '../variables/assignment.ts';
+import { expressionOf } from '../variables/databaseRows.ts';
+import type { InProcessClient } from './inProcessClient.ts';
+
+/** What is edited: an expression that names it, and its new value. */
+export type TypedEdit = { readonly expression: string; readonly value: string };
+
+/** The value of an expression at the step where the session is, as JSON. Throws a `UsageError` where it has none. */
+export async function resultOf(client: InProcessClient, expression: string): Promise<string> {
+  return (await evaluated(client, expression)).result;
+}
+
+/** The same with a reference to what is in the value. */
+export function evaluated(client: InProcessClient, expression: string) {
+  const args = { expression, context: 'watch', frameId: 0 };
+  return client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', args);
+}
+
+/** Reads what follows `edit`. Throws a `UsageError` for what cannot be edited, which says what can. */
+export async function parseEdit(client: InProcessClient, text: string): Promise<TypedEdit> {
+  const [, kind = '', rest = ''] = /^(\w*)\s*(.*)$/s.exec(text) ?? [];
+  if (kind === 'result')
+    throw new UsageError(
+      'a result of a tool cannot be edited. Edit the call (edit argument NAME = VALUE), or go back before the call and edit the row (edit row TABLE/ID/FIELD = VALUE)',
+    );
+  if (kind === 'message' && rest !== '') return { expression: `messages[${await lastSpoken(client)}]`, value: rest };
+  if (kind === 'argument' || kind === 'row') {
+    const [, name = '', value = ''] = /^(.*?)\s*=\s*(.*)$/s.exec(rest) ?? [];
+    if (name === '' || value === '')
+      throw new UsageError(`write edit ${kind} ${kind === 'row' ? 'TABLE/ID/FIELD' : 'NAME'} = VALUE`);
+    if (kind === 'row') return { expression: await rowExpression(client, name), value };
+    return { expression: `messages[${await lastSpoken(client)}].toolCalls[0].arguments.${name}`, value };
+  }
+  const assignment = assignmentIn(text);
+  if (assignment) return assignment;
+  throw new UsageError(
+    'write edit message TEXT, edit argument NAME = VALUE, edit row TABLE/ID/FIELD = VALUE, or edit EXPRESSION = VALUE',
+  );
+}
+
+/** The rows behind a reference. */
+export async function variablesIn(
+  client: InProcessClient,
+  variablesReference: number,
+): Promise<readonly DebugProtocol.Variable[]> {
+  const args = { variablesReference };
+  return (await client.request<DebugProtocol.VariablesResponse['body']>('variables', args)).variables;
+}
+
+/** Returns the index of the last message of the agent or the user. Throws a `UsageError` if nobody has spoken. */
+async function lastSpoken(client: InProcessClient): Promise<number> {
+  for (let index = Number(await resultOf(client, 'count(messages)')) - 1; index >= 0; index -= 1)
+    if (/"(?:agent|user)"/.test(await resultOf(client, `messages[${index}].role`))) return index;
+  throw new UsageError('there is no message yet: step to one of the agent or of the user');
+}
+
+/**
+ * The expression of a row or of what is in it: `orders/W1/status`, `user/phone` on the user's side, or the expression
+ * itself. A row need not exist yet. Throws a `UsageError` for a table that does not exist.
+ */
+export async function rowExpression(client: InProcessClient, text: string): Promise<string> {
+  const [first = '', ...rest] = text.split('/');
+  const isUsers = first === 'user' && rest.length > 0;
+  const keys = isUsers ? rest : [first, ...rest];
+  const [table = ''] = keys;
+  if (rest.length === 0 && /[.[]/.test(table)) return text;
+  const root = isUsers ? 'user' : 'db';
+  const { variablesReference } = await evaluated(client, root);
+  const tables = (await variablesIn(client, variablesReference)).map(({ name }) => name);
+  if (!tables.includes(table))
+    throw new UsageError(
+      `there is no table "${table}" in ${root}. ${didYouMean(table, tables, `It has ${tables.join(', ')}`)}`,
+    );
+  const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  return expressionOf(isUsers ? 'user' : 'agent', path);
+}

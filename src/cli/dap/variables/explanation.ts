@@ -1,0 +1,68 @@
+import { endReasonText } from '../../../engine/core/events/displayText.ts';
+import { verdictWord } from '../../../engine/core/events/event.ts';
+import type { RolloutState } from '../../../engine/core/events/state.ts';
+import { counted } from '../../../engine/core/text/counted.ts';
+import { showPath } from '../../../engine/core/values/json.ts';
+import { diffDatabases, readView } from '../../../engine/core/world/database.ts';
+import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
+import { reasonInWords, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+import { changeText } from './variables.ts';
+
+const shownChanges = 12;
+
+/** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
+export function explanationOf(steps: readonly Step[], domain: LoadedDomain): string {
+  const state = steps.at(-1)?.state;
+  if (!state) return 'nothing has happened yet';
+  const { verdicts, ruleVerdicts } = state;
+  const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
+  return [
+    ...headlineOf(state, domain),
+    ...verdicts.map((verdict) => {
+      const { verifier, held, detail, evidence } = verdict;
+      return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
+    }),
+    ...open.map(({ rule, verdict, reason, step, gate, evidence }) => {
+      const { text, quote } = reasonInWords(domain, rule, reason);
+      return `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate && verdict === 'violated' ? ' (makes the reward 0)' : ''}: ${text}${quote}${seen(evidence)}`;
+    }),
+    ...(open.some(({ verdict }) => verdict === 'violated')
+      ? []
+      : [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`]),
+    ...changesOf(state),
+  ].join('\n');
+}
+
+/** The reward, or that there is none yet, and how the rollout ended or how far it came. */
+export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly string[] {
+  const { reward, ended, turn, started } = state;
+  const end = ended
+    ? `${endReasonText(ended.reason)} after ${counted(turn, 'turn')}`
+    : `turn ${turn} of at most ${started.turnCap}`;
+  const open = ended ? 'it is being decided' : 'the rollout has not ended';
+  return [
+    reward ? `REWARD ${reward.value ?? 'none'}  ${rewardInWords(domain, reward.reason)}` : `no reward yet: ${open}`,
+    `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
+  ];
+}
+
+const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
+
+/** What the rollout did to the database since the task's own start. A domain without a database has nothing to say. */
+export function changesOf({ start, world }: RolloutState): readonly string[] {
+  const sides = ['agent', 'user'] as const;
+  const changes = sides.flatMap((side) =>
+    diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
+  );
+  const hasDatabase = sides.some((side) => Object.keys(readView(world[side])).length > 0);
+  if (changes.length === 0) return hasDatabase ? ['  the database is as it was at the start'] : [];
+  const shown = changes
+    .slice(0, shownChanges)
+    .map(
+      ({ side, path, before, after }) =>
+        `  changed   ${side === 'user' ? 'user: ' : ''}${showPath(path)}  ${changeText(before, after)}`,
+    );
+  const more = changes.length - shown.length;
+  return more > 0 ? [...shown, `  and ${more} more changes`] : shown;
+}

@@ -1,0 +1,110 @@
+import { callsIn, type ToolCall } from '../../../engine/core/events/message.ts';
+import { evaluate as evaluateNode, type Scope } from '../../../engine/core/expression/evaluate.ts';
+import { evaluateExpression, parseExpression, pathsIn } from '../../../engine/core/expression/expression.ts';
+import type { Expression } from '../../../engine/core/expression/syntax.ts';
+import { callsOf } from '../../../engine/core/rules/calls.ts';
+import { timeZoneOf } from '../../../engine/core/text/calendar.ts';
+import type { Json } from '../../../engine/core/values/json.ts';
+import { getAt, readView } from '../../../engine/core/world/database.ts';
+import type { Step } from '../../../engine/shell/rollout/ports.ts';
+
+/** Roots that an expression of the Debug Console, a watch or a hover can start with. */
+export const roots = [
+  'db',
+  'user',
+  'messages',
+  'calls',
+  'args',
+  'tool',
+  'now',
+  'timeZone',
+  'turn',
+  'reward',
+  'rules',
+  'event',
+  'task',
+] as const;
+
+/**
+ * Reads an expression at a step: `db.orders.W1.status`, `messages[3].content`, `count(messages, it.role == 'tool')`.
+ * It is the language of rules and assertions, so nothing changes and no code of the domain is called.
+ * @returns the value, or a sentence why there is none
+ */
+export function evaluate(text: string, step: Step): { readonly value: Json } | string {
+  const asked = text.trim();
+  const parsed = parseExpression(asked);
+  if ('problem' in parsed)
+    return `"${text}" is not an expression: ${parsed.problem}. Write for example db.orders.W1.status, messages[0] or turn. /help says more`;
+  const scope = scopeAt(step);
+  const unknown = pathsIn(parsed.expression).find(({ name }) => scope(name) === undefined);
+  if (unknown) {
+    const { event, state } = step;
+    return isRoot(unknown.name)
+      ? `there is no ${unknown.name} at step ${step.n}`
+      : `"${unknown.name}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
+  }
+  const found = evaluateExpression(asked, scope);
+  if ('problem' in found) return `"${text}" has no value: ${found.problem}`;
+  return isMissing(parsed.expression, scope) ? `there is no ${asked} at step ${step.n}` : found;
+}
+
+/** What the names of an expression stand for at a step. */
+export const scopeAt =
+  (step: Step): Scope =>
+  (name) =>
+    namedAt(name, step);
+
+export const isRoot = (name: string) => roots.some((root) => root === name);
+
+/** Rules see null where nothing is; a person at the debugger is told. */
+function isMissing(expression: Expression, scope: Scope): boolean {
+  if (expression.type !== 'member') return false;
+  const [of, key] = [expression.of, expression.key].map((each) => evaluateNode(each, scope));
+  if (!of || !key || 'problem' in of || 'problem' in key) return false;
+  if (typeof of.value !== 'object' || of.value === null) return true;
+  const index = Array.isArray(of.value) && typeof key.value === 'number' && key.value < 0 ? of.value.length : 0;
+  return !Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : String(key.value));
+}
+
+/** The call that a step is about: its own, else the one that is checked or made next, else the last one. */
+function callAt({ state, event }: Step): ToolCall | undefined {
+  const calls = state.messages.flatMap(callsIn);
+  if (event.type === 'toolCalled') return event.call as ToolCall;
+  if (event.type === 'toolReturned') return calls.find(({ id }) => id === event.callId);
+  const answered = new Set(state.messages.flatMap((message) => (message.role === 'tool' ? message.callId : [])));
+  return calls.find(({ id }) => !answered.has(id)) ?? calls.at(-1);
+}
+
+function namedAt(name: string, step: Step): Json | undefined {
+  const { state, event } = step;
+  switch (name) {
+    case 'db':
+      return readView(state.world.agent);
+    case 'user':
+      return readView(state.world.user);
+    case 'messages':
+      return state.messages as unknown as Json;
+    case 'calls':
+      return callsOf(state.messages);
+    case 'args':
+      return callAt(step)?.arguments as Json | undefined;
+    case 'tool':
+      return callAt(step)?.name;
+    case 'now':
+      return state.started.now;
+    case 'timeZone':
+      return timeZoneOf(state.started);
+    case 'turn':
+      return state.turn;
+    case 'reward':
+      return (state.reward ?? undefined) as unknown as Json | undefined;
+    case 'rules':
+      return state.ruleVerdicts as unknown as Json;
+    case 'event':
+      return event as unknown as Json;
+    case 'task':
+      return state.started.task as unknown as Json;
+    default:
+      return getAt(state.world.agent, [name]);
+  }
+}

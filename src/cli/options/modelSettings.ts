@@ -1,0 +1,111 @@
+import type { ParseArgsOptionDescriptor } from 'node:util';
+import type * as z from 'zod';
+import { modelSettingsSchema, type SeatSettings, seatSettingsSchema } from '../../engine/core/domain/modelSettings.ts';
+import { type ModelRole, modelRoles } from '../../engine/core/evaluation/measure.ts';
+import { issueText } from '../../engine/core/text/issueText.ts';
+import { jsonOf, put } from '../../engine/core/values/json.ts';
+import { UsageError } from '../terminal/io.ts';
+import { type Given, text, texts } from './command.ts';
+
+/** Options that say how models are asked. */
+export const settingOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
+  'max-tokens': { type: 'string' },
+  temperature: { type: 'string' },
+  set: { type: 'string', multiple: true },
+};
+
+/** Explains these options in the help of a command. */
+export const setHelp = `  --temperature X    of the agent's model (default: the endpoint's)
+  --max-tokens N     tokens of one response of the agent's model
+  --set SEAT.NAME=VALUE  how the model of a seat (${modelRoles.join(', ')}) is asked: temperature, maxTokens,
+                     reasoningEffort, onTruncation (say, retry, fail), modalities (such as ["image"]),
+                     extraBody.FIELD, headers.NAME; repeatable
+`;
+
+/**
+ * Reads --set, --temperature and --max-tokens as the settings of each seat. Throws a `UsageError` that names what
+ * cannot be used.
+ */
+export function readSettings(given: Given): SeatSettings {
+  const settings: Partial<Record<ModelRole, Record<string, unknown>>> = {};
+  const change = (seat: ModelRole, name: string, value: unknown) => {
+    settings[seat] = { ...settings[seat], [name]: value };
+  };
+  const temperature = temperatureOf(given);
+  if (temperature !== undefined) change('agent', 'temperature', temperature);
+  const maxTokens = maxTokensOf(given);
+  if (maxTokens !== undefined) change('agent', 'maxTokens', maxTokens);
+  for (const each of texts(given, 'set')) {
+    const { seat, name, field, value } = settingIn(each);
+    if (field === undefined) change(seat, name, valueIn(value));
+    else {
+      const fields = { ...(settings[seat]?.[name] as Record<string, unknown> | undefined) };
+      put(fields, field, name === 'headers' ? value : valueIn(value));
+      change(seat, name, fields);
+    }
+  }
+  const { data, error } = seatSettingsSchema.safeParse(settings);
+  if (data) return data;
+  throw new UsageError(problemOf(error));
+}
+
+/** Throws a `UsageError` where headers are set for a seat whose model the same source does not name. */
+export function throwUnlessNamed(
+  settings: SeatSettings,
+  named: { readonly [Role in ModelRole]?: string | undefined },
+  where: { readonly headers: string; readonly seat: string },
+): void {
+  for (const role of modelRoles) {
+    if (!settings[role]?.headers || named[role]?.startsWith('openai:')) continue;
+    throw new UsageError(
+      role === 'tools'
+        ? `${where.headers} cannot have headers for the seat tools, because domain.yaml names its model. Write them there`
+        : `${where.headers} has headers for the seat ${role}, and headers go only to a model that is named with them. Add ${where.seat}${role} openai:MODEL@BASE_URL`,
+    );
+  }
+}
+
+type Setting = {
+  readonly seat: ModelRole;
+  readonly name: string;
+  /** Of `extraBody` and `headers`. */
+  readonly field: string | undefined;
+  readonly value: string;
+};
+
+const setting = /^(?<seat>[a-z]+)\.(?:(?<map>extraBody|headers)\.(?<field>[^=]+)|(?<name>[A-Za-z]+))=(?<value>.*)$/s;
+
+function settingIn(given: string): Setting {
+  const found = setting.exec(given)?.groups;
+  const seat = modelRoles.find((role) => role === found?.['seat']);
+  const name = found?.['map'] ?? found?.['name'];
+  if (!seat || name === undefined)
+    throw new UsageError(
+      `--set ${given}: expected SEAT.NAME=VALUE with a seat of ${modelRoles.join(', ')}, such as --set judge.temperature=0`,
+    );
+  return { seat, name, field: found?.['field'], value: found?.['value'] ?? '' };
+}
+
+/** A value in JSON, or a text that is not. */
+const valueIn = (value: string): unknown => jsonOf(value) ?? value;
+
+function temperatureOf(given: Given): number | undefined {
+  const value = text(given, 'temperature');
+  if (value === undefined) return undefined;
+  const temperature = Number(value);
+  if (value.trim() === '' || !(temperature >= 0 && temperature <= 2))
+    throw new UsageError(`--temperature is a number from 0 to 2, not "${value}"`);
+  return temperature;
+}
+
+function maxTokensOf(given: Given): number | undefined {
+  const value = text(given, 'max-tokens');
+  if (value === undefined) return undefined;
+  if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--max-tokens is a whole number above 0, not "${value}"`);
+  return Number(value);
+}
+
+function problemOf(error: z.ZodError): string {
+  const names = Object.keys(modelSettingsSchema.shape).join(', ');
+  return `--set ${issueText(error, 'settings')}. The settings are ${names}`;
+}

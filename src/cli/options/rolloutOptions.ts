@@ -1,0 +1,309 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ParseArgsOptionDescriptor } from 'node:util';
+import { type DomainFile, userSeatFor } from '../../engine/core/domain/domain.ts';
+import type { SeatSettings } from '../../engine/core/domain/modelSettings.ts';
+import { type AskedSettings, type ModelSeat, type SeatSpec, withModel } from '../../engine/core/domain/seatSpec.ts';
+import type { Task } from '../../engine/core/domain/task.ts';
+import { taskIn } from '../../engine/core/domain/underPersona.ts';
+import { longestMs } from '../../engine/core/values/timeLimit.ts';
+import type { LoadedDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { loadDomain } from '../../engine/shell/domain/loadDomain.ts';
+import { type Diagnostic, formatDiagnostic, unfitness } from '../../engine/shell/files/diagnostic.ts';
+import { fitnessOf, fitTasks, unfitFault } from '../../engine/shell/load/fitness.ts';
+import { settingsOfDomain, throwUnlessHeadersAllowed, withSettings } from '../../engine/shell/models/modelSettings.ts';
+import { parseSeat } from '../../engine/shell/models/parseSeat.ts';
+import { readRunFile } from '../../engine/shell/records/runFile.ts';
+import { makeNewRunFolder, removeUnbegunRun } from '../../engine/shell/records/runName.ts';
+import { nearest, suggestion } from '../../engine/shell/source/nearest.ts';
+import { type Io, UsageError } from '../terminal/io.ts';
+import { type Given, text } from './command.ts';
+import { readSettings, setHelp, settingOptions, throwUnlessNamed } from './modelSettings.ts';
+
+/** Options that every command shares which runs rollouts. */
+export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
+  agent: { type: 'string' },
+  user: { type: 'string' },
+  judge: { type: 'string' },
+  seed: { type: 'string' },
+  basis: { type: 'string' },
+  'turn-cap': { type: 'string' },
+  ...settingOptions,
+  timeout: { type: 'string' },
+  'rate-limit-wait': { type: 'string' },
+  out: { type: 'string' },
+};
+
+/** @param agent whose seat is the default of --agent */
+export const rolloutHelp = (
+  agent: string,
+) => `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training
+                     run, served meanwhile), or agent:FILE, a custom agent (default: ${agent}).
+                     With human you type each turn as a line; /help lists the commands
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
+                     for the basis)
+  --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
+  --seed TEXT        source of every random stream (default: 1)
+  --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
+  --turn-cap N       agent responses at most (default: the domain's)
+${setHelp}  --timeout SECONDS  how long a model may take for one response (default: 120)
+  --rate-limit-wait SECONDS  how long one request may wait for an endpoint that limits the rate (default: 300)
+  --out FOLDER       where recordings go (default: a new folder in .rehearsal/runs of this folder, or of the domain
+                     if this folder does not contain it)
+  --json             machine-readable output
+`;
+
+export type RolloutOptions = {
+  readonly seed: string;
+  readonly basis: 'evaluate' | 'train';
+  readonly turnCap?: number;
+  /** The agent's seat of a task; of one that names none, that of the domain. */
+  readonly agentFor: (task: Pick<Task, 'agent'>) => SeatSpec;
+  readonly user: SeatSpec;
+  readonly judge?: SeatSpec;
+  /** Laid over those of the domain for simulated tools. */
+  readonly toolSettings: AskedSettings;
+};
+
+/** Reads the domain in the folder that a person named. Throws a `UsageError` for errors that concern every task. */
+export function openDomain(io: Io, given: string | undefined): LoadedDomain {
+  if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+  return openDomainAt(resolve(io.cwd, given));
+}
+
+/** The folder of the domain that a person named, as yet unread. Throws a `UsageError` where it is none. */
+export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
+  if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+  const folder = resolve(cwd, given);
+  if (!existsSync(join(folder, 'domain.yaml')))
+    throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
+  return folder;
+}
+
+/** Reads the domain in a folder. Throws a `UsageError` for errors that concern every task; `fitnessOf` finds the others. */
+export function openDomainAt(folder: string): LoadedDomain {
+  const loaded = loadDomain(folder, { soundness: false });
+  throwIfUnfit(fitnessOf(loaded).shared);
+  return loaded;
+}
+
+/** Returns the tasks of a split, also those with errors. Throws a `UsageError` where none of them can run. */
+export function tasksInSplit(loaded: LoadedDomain, split: Task['split']): readonly Task[] {
+  const tasks = loaded.tasks.filter((task) => task.split === split);
+  const { fit, errors } = fitTasks(tasks, loaded);
+  if (fit.length > 0) return tasks;
+  throwIfUnfit(errors);
+  throw new UsageError(`${loaded.folder} has no task in the split ${split}`);
+}
+
+/**
+ * Returns the tasks that can run once the tools have been described, which finds further errors. Prints those that keep
+ * the others from running, and throws their `Fault` where no task is left.
+ */
+export function fitTasksNow(tasks: readonly Task[], loaded: LoadedDomain, io: Io): readonly Task[] {
+  const { fit, errors } = fitTasks(tasks, loaded);
+  const unfit = fit.length === 0 ? unfitFault(errors) : null;
+  if (unfit) throw unfit;
+  for (const error of errors) io.err(`${leftOutText(error)}\n`);
+  return fit;
+}
+
+/** Describes an error that keeps tasks from being used. */
+export const leftOutText = (error: Diagnostic): string => `not used: ${formatDiagnostic(error)}`;
+
+function throwIfUnfit(errors: readonly Diagnostic[]): void {
+  if (errors.length > 0) throw new UsageError(unfitness(errors));
+}
+
+/**
+ * The task that a person named by its id or by the path of its file. Throws a `UsageError` that says which there are.
+ * @param cwd where a relative path starts
+ */
+export function taskNamed(domain: LoadedDomain, named: string | undefined, cwd: string): Task {
+  if (named === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
+  const ids = idsInFile(domain, named, cwd);
+  const task = taskIn(domain.domain, named) ?? domain.tasks.find(({ id }) => ids.includes(id));
+  if (ids.length > 1) throw new UsageError(`${named} has ${ids.length} tasks; name one: ${someOf(ids)}`);
+  const { ofTask, unread } = fitnessOf(domain);
+  if (!task) {
+    const known = domain.tasks.map(({ id }) => id);
+    const words = `there is no task "${named}"; ${tasksOf(domain, named)}${suggestion(named, known)}`;
+    throw new UsageError([words, ...unread.map((error) => formatDiagnostic(error))].join('\n'));
+  }
+  throwIfUnfit(ofTask(task));
+  return task;
+}
+
+/** The ids of the tasks in a file of the domain, drafts included; none where the path is not such a file. */
+export function idsInFile({ parts }: LoadedDomain, path: string, cwd: string): readonly string[] {
+  const file = resolve(cwd, path);
+  return parts.tasks.flatMap((placed) => (placed.file === file ? placed.value.id : []));
+}
+
+/** The tasks of a domain, those first that a name may have meant. */
+function tasksOf({ folder, tasks }: LoadedDomain, named?: string): string {
+  const ids = tasks.map(({ id }) => id);
+  const meant = named === undefined ? undefined : nearest(named, ids);
+  return `${folder} has ${someOf([...new Set([...(meant === undefined ? [] : [meant]), ...ids])])}`;
+}
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, 12);
+  return `${shown.join(', ')}${names.length > shown.length ? ', ...' : ''}`;
+}
+
+/** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
+export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
+  const basis = text(given, 'basis') ?? 'evaluate';
+  if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
+  const turnCap = wholeNumber(given, 'turn-cap');
+  const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
+  const judge = text(given, 'judge');
+  const settings = readSettings(given);
+  throwUnlessNamed(settings, { ...chosen, judge }, { headers: '--set', seat: '--' });
+  const seatOf = (role: 'agent' | 'user', own: string) =>
+    seat({ role, chosen: chosen[role], own, settings }, given, domain, io);
+  return {
+    seed: text(given, 'seed') ?? '1',
+    basis,
+    ...(turnCap === undefined ? {} : { turnCap }),
+    agentFor: (task) => seatOf('agent', task.agent ?? domain.file.agent),
+    user: seatOf('user', userSeatFor(domain.file, basis)),
+    ...(judge === undefined
+      ? {}
+      : { judge: seat({ role: 'judge', chosen: judge, own: '', settings }, given, domain, io) }),
+    toolSettings: { ...settings.tools, ...rateLimitOf(given) },
+  };
+}
+
+type AskedSeat = {
+  readonly role: 'agent' | 'user' | 'judge';
+  readonly chosen: string | undefined;
+  /** The text of the domain. */
+  readonly own: string;
+  readonly settings: SeatSettings;
+};
+
+function seat(asked: AskedSeat, given: Given, { file, folder }: LoadedDomain, io: Io): SeatSpec {
+  const timeoutMs = secondsOf(given, 'timeout');
+  const spec = chosenSeat(asked.role, asked.chosen, asked.own, folder, io);
+  return withModel(spec, (model) =>
+    settledModel(
+      { ...model, ...(timeoutMs === undefined ? {} : { timeoutMs }), ...rateLimitOf(given) },
+      asked,
+      file,
+      io.environment,
+    ),
+  );
+}
+
+/**
+ * A model with the settings of its seat: those of the domain, and over them a person's. Headers of each go only to a
+ * model that the same of them names. Throws a `Fault` with the code `key/origin` where a header would send a key to an
+ * address that it does not belong to.
+ */
+export function settledModel(
+  model: ModelSeat,
+  { role, chosen, own, settings }: AskedSeat,
+  file: DomainFile,
+  environment: NodeJS.ProcessEnv,
+): ModelSeat {
+  const ofDomain = settingsOfDomain(file, role, chosen === undefined ? own : null);
+  const { headers: _, ...rest } = settings[role] ?? {};
+  const settled = withSettings(withSettings(model, ofDomain), chosen === undefined ? rest : settings[role]);
+  throwUnlessHeadersAllowed(settled, environment);
+  return settled;
+}
+
+/**
+ * The seat that a person chose, else the one that the domain names. A person's agent file may stand where the person
+ * is, too. Throws a `UsageError` for what is no seat.
+ * @param folder of the domain
+ */
+export function chosenSeat(
+  role: AskedSeat['role'],
+  chosen: string | undefined,
+  own: string,
+  folder: string,
+  { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
+): SeatSpec {
+  const named = chosen ?? own;
+  if (role === 'judge' && !/^openai:[^@]/.test(named))
+    throw new UsageError(`the judge is a model, openai:MODEL[@BASE_URL], not "${named}"`);
+  const [from, folders] = chosen === undefined ? (['domain', [folder]] as const) : (['person', [cwd, folder]] as const);
+  const parsed = parseSeat(named, role === 'user' ? 'user' : 'agent', from, environment, folders);
+  if (typeof parsed === 'string') throw new UsageError(parsed);
+  return parsed;
+}
+
+function rateLimitOf(given: Given): Pick<ModelSeat, 'rateLimitMs'> {
+  const rateLimitMs = secondsOf(given, 'rate-limit-wait');
+  return rateLimitMs === undefined ? {} : { rateLimitMs };
+}
+
+/** Reads an option in seconds. Returns milliseconds. */
+function secondsOf(given: Given, name: string): number | undefined {
+  const value = text(given, name);
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
+    throw new UsageError(`--${name} is a number of seconds above 0, not "${value}"`);
+  if (seconds * 1000 > longestMs)
+    throw new UsageError(`--${name} is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
+  return seconds * 1000;
+}
+
+/** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */
+export function wholeNumber(given: Given, name: string): number | undefined {
+  const value = text(given, name);
+  if (value === undefined) return undefined;
+  if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--${name} is a whole number above 0, not "${value}"`);
+  return Number(value);
+}
+
+/** More rollouts than one run's folder, ledger and memory are made for. */
+const mostRollouts = 1_000_000;
+
+/** The trials of each task, as given. Throws a `UsageError` where they are no number, or more rollouts than make sense. */
+export function trialsOf(given: Given, tasks: number, usual: number): number {
+  const trials = wholeNumber(given, 'trials') ?? usual;
+  if (tasks * trials > mostRollouts)
+    throw new UsageError(
+      `--trials ${text(given, 'trials')} makes ${(tasks * trials).toLocaleString('en')} rollouts, and a run has ${mostRollouts.toLocaleString('en')} at most. Lower it, or choose fewer tasks`,
+    );
+  return trials;
+}
+
+/**
+ * Passes on the folder of a run: the one of --out, else a new folder with a sortable name, which is removed again where
+ * it has no recording.
+ * @param runs where new folders are
+ */
+export async function inRunFolder<T>(
+  { cwd }: Pick<Io, 'cwd'>,
+  given: Given,
+  runs: string,
+  name: string,
+  act: (folder: string) => Promise<T>,
+): Promise<T> {
+  const out = text(given, 'out');
+  if (out) return act(resolve(cwd, out));
+  const folder = makeNewRunFolder(runs, name);
+  try {
+    return await act(folder);
+  } finally {
+    removeUnbegunRun(folder);
+  }
+}
+
+/**
+ * Says why nobody knows the domain of a recording.
+ * @param advice how a person names it
+ */
+export function unknownDomain(recording: string, advice: string): UsageError {
+  const folder = dirname(recording);
+  const run = readRunFile(folder);
+  const why =
+    typeof run === 'string' ? run : `${join(folder, 'run.json')} names the folder ${run.folder}, which is not there`;
+  return new UsageError(`${recording}: which domain was it recorded in? ${why}. ${advice}`);
+}

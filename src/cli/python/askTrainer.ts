@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { Fault } from '../../engine/shell/files/fault.ts';
+import type { Io } from '../terminal/io.ts';
+import { lastLineOf } from './lastLine.ts';
+import { hubKeys, type Interpreter, trainerEnvironment } from './pythonEnvironment.ts';
+
+type Question = {
+  /** What it reads on its standard input. */
+  readonly input?: string;
+  /** Makes the error of its last words, where it does not answer. */
+  readonly refused: (words: string) => Error;
+};
+
+/** Asks the trainer something that it answers and ends. Resolves with the last line that it prints. */
+export function askTrainer(
+  { signal }: Pick<Io, 'signal'>,
+  [program, ...rest]: Interpreter,
+  args: readonly string[],
+  { input, refused }: Question,
+): Promise<string> {
+  const options = { env: trainerEnvironment(hubKeys), signal, maxBuffer: 256 * 1024 * 1024 };
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, [...rest, '-m', 'rehearsal_trainer', ...args], options, (error, said, words) => {
+      if (!error) resolve(lastLineOf(said));
+      else if (signal.aborted) reject(new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled' }));
+      else reject(refused(lastLineOf(words) || error.message));
+    });
+    // A trainer that ends before it has read its input says why in its own words.
+    child.stdin?.on('error', () => undefined).end(input);
+  });
+}

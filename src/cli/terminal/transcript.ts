@@ -1,0 +1,197 @@
+import { brokenEndText, endReasonText } from '../../engine/core/events/displayText.ts';
+import { type EventOf, type Failure, type RolloutEvent, verdictWord } from '../../engine/core/events/event.ts';
+import { terminalText } from '../../engine/core/text/terminalText.ts';
+import { beforeLastOutput } from '../../engine/shell/processes/lastOutput.ts';
+import type { GuardNote } from '../../engine/shell/records/stepNotes.ts';
+
+/** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
+export type Speaker =
+  | 'user'
+  | 'refused'
+  | 'agent'
+  | 'call'
+  | 'result'
+  | 'error'
+  | 'rule'
+  | 'violation'
+  | 'database'
+  | 'note'
+  | 'reward';
+
+export type TranscriptLine = {
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** The rule that the line is about, the first of several. */
+  readonly rule?: string;
+};
+
+const colours: Readonly<Record<Speaker, number>> = {
+  user: 36,
+  refused: 31,
+  agent: 32,
+  call: 33,
+  result: 90,
+  error: 31,
+  rule: 90,
+  violation: 31,
+  database: 35,
+  note: 90,
+  reward: 1,
+};
+
+/** One line of a transcript, with or without the colours of a terminal. */
+export function lineText({ speaker, text }: TranscriptLine, colour: boolean): string {
+  const label = (speaker === 'note' ? '' : speaker === 'violation' ? 'VIOLATED' : speaker).padEnd(10);
+  const plain = terminalText(text);
+  return colour ? `\u001b[${colours[speaker]}m${label}\u001b[0m${plain}` : `${label}${plain}`;
+}
+
+function saidBy({ content, toolCalls }: EventOf<'agentReplied'>): readonly TranscriptLine[] {
+  if (!content) return [];
+  return [toolCalls.length === 0 ? line('agent', content) : line('note', `the agent thinks aloud: ${content}`)];
+}
+
+/** How an answer ended, where it is not whole. */
+function endOf({ type, brokenEnd }: EventOf<'agentReplied' | 'userReplied'>): readonly TranscriptLine[] {
+  const seat = type === 'agentReplied' ? 'agent' : 'user';
+  return brokenEnd === undefined ? [] : [line('note', `this answer of the ${seat} was ${brokenEndText[brokenEnd]}`)];
+}
+
+/** What a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */
+export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
+  switch (event.type) {
+    case 'rolloutStarted':
+      return [
+        line(
+          'note',
+          `${event.domain.name} / ${event.task.id}, trial ${event.trial}, seed ${event.seed}: agent ${event.seats.agent}, user ${event.seats.user}`,
+        ),
+        ...(event.parent
+          ? [line('note', `fork of ${event.parent.recording} at step ${event.parent.event}: ${event.parent.edit}`)]
+          : []),
+      ];
+    case 'worldPrepared':
+      return event.writes.length > 0 ? [line('database', `the task starts with ${changes(event.writes)}`)] : [];
+    case 'worldSynced':
+      return event.writes.length > 0 ? [line('database', `synced: ${changes(event.writes)}`)] : [];
+    case 'userReplied':
+      if (event.toolCalls) return event.content ? [line('note', `the user thinks: ${event.content}`)] : [];
+      return [
+        line('user', event.content),
+        ...endOf(event),
+        ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : []),
+      ];
+    case 'agentReplied':
+      return [...saidBy(event), ...endOf(event)];
+    case 'rulesChecked':
+      return rulesOf(event.verdicts);
+    case 'toolCalled':
+      return [line('call', `${whose(event)}${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+    case 'faultInjected':
+      return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
+    case 'sourceSaved':
+      return [line('note', `snapshot of ${event.source}`)];
+    case 'databaseWritten':
+      return [line('database', changes(event.writes))];
+    case 'toolReturned':
+      return [line(event.isError ? 'error' : 'result', `${whose(event)}${event.content}`)];
+    case 'worldEdited':
+      return [line('database', `edited: ${changes(event.writes)}`)];
+    case 'rolloutEnded':
+      return [
+        line('note', `ended: ${endReasonText(event.reason)}${event.failure ? `: ${failureText(event.failure)}` : ''}`),
+      ];
+    case 'sourceRead':
+      return [line('note', `read the state of ${event.source}`)];
+    case 'judged': {
+      const answer = event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no';
+      return [line('note', `the judge on "${event.question}": ${answer}: ${event.reason}`)];
+    }
+    case 'verdictReached':
+      return [line('note', `${event.verdict.verifier} ${verdictWord(event.verdict)}: ${event.verdict.detail}`)];
+    case 'rewarded':
+      return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
+    default:
+      return unknown(event);
+  }
+}
+
+/** What a terminal shows of a step: what the guard refused on the way to it, then its event. */
+export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour: boolean): readonly string[] {
+  return [...guardTranscript(guard ?? {}), ...transcriptOf(event)].map((each) => lineText(each, colour));
+}
+
+/**
+ * What a person reads of the guard's work before a step: every message that it refused, and a stop that was taken back. Of a
+ * result, how it differs from its output schema.
+ */
+export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): readonly TranscriptLine[] {
+  return [
+    ...flaws.map(({ code, message, content }) =>
+      line('refused', `${code} (${message}): ${content.trim() || 'nothing was said'}`),
+    ),
+    ...(withheld === undefined
+      ? []
+      : [line('note', `a stop (${withheld}) was taken back: the agent has yet to act on these words`)]),
+    ...(mismatch === undefined ? [] : [line('note', `the result does not fit: ${mismatch}`)]),
+  ];
+}
+
+/** The user's own calls are marked: the agent sees nothing of them. */
+function whose({ by }: { readonly by?: 'user' | undefined }): string {
+  return by === 'user' ? 'user: ' : '';
+}
+
+/** What went wrong, and the place to look at. */
+function failureText({ message, file, line: at }: Failure): string {
+  return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
+}
+
+/** One line for what held together, one for each violation. */
+function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
+  const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
+  const isViolated = (id: string) => violated.some(({ rule }) => rule === id);
+  const held = new Set(
+    verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isViolated(rule) ? [rule] : [])),
+  );
+  const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
+  return [
+    ...[...held].slice(0, 1).map((rule) => ({ ...line('rule', `${[...held].join(', ')} held`), rule })),
+    ...unknown.map(({ rule, reason }) => ({ ...line('rule', `${rule} unknown: ${reason}`), rule })),
+    ...violated.map(({ rule, gate, reason }) => ({
+      ...line('violation', `${rule}${gate ? ' (makes the reward 0)' : ''}: ${reason}`),
+      rule,
+    })),
+  ];
+}
+
+function changes(writes: Extract<RolloutEvent, { type: 'databaseWritten' }>['writes']): string {
+  return writes
+    .flatMap(({ side, patches }) => patches.map((patch) => ({ ...patch, side })))
+    .map(({ side, op, path, value, old }) => {
+      const where = `${side === 'user' ? 'user: ' : ''}${path.join('.')}`;
+      if (op === 'remove') return `${where} removed`;
+      return old === undefined ? `${where} = ${short(value)}` : `${where}: ${short(old)} -> ${short(value)}`;
+    })
+    .join('; ');
+}
+
+function argumentsOf(given: unknown): string {
+  if (typeof given === 'string') return given;
+  return Object.entries(given as Record<string, unknown>)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ');
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function line(speaker: Speaker, text: string): TranscriptLine {
+  return { speaker, text };
+}
+
+function unknown(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}`);
+}
