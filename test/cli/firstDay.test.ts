@@ -63,3 +63,15 @@ test.each([
 ])('%j has a message that helps', async (argv, message) => {
   expect((await rehearsal(...argv)).err).toMatch(message);
 });
+
+test.each([
+  [['run', 'lost-bread'], /in 1 of 1 tasks, because they have no `script`: lost-bread\./],
+  [
+    ['eval', '--tasks', 'lost-bread,new-card'],
+    /in 2 of 2 tasks, because they have no `script`: lost-bread, new-card\./,
+  ],
+])('%j warns that the scripted agent has no turns', async ([command = '', ...rest], warning) => {
+  const out = join(mkdtempSync(join(scratch, 'run-')), 'run');
+  const { err } = await rehearsal(command, 'domains/library-desk', ...rest, '--agent', 'scripted', '--out', out);
+  expect(err).toMatch(warning);
+});

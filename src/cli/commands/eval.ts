@@ -40,6 +40,7 @@ import {
   rolloutHelp,
   rolloutOptions,
   trialsOf,
+  warnWithoutScript,
   wholeNumber,
 } from '../options/rolloutOptions.ts';
 import { reportText } from '../report/text.ts';
@@ -185,6 +186,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
     io.err(
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
+  warnWithoutScript(plan.tasks, plan, io);
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
   const lines = given.values['stream'] === true && isQuiet ? runLines(io, plan.folder, domain, plan.prices) : undefined;

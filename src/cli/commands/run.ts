@@ -22,6 +22,7 @@ import {
   rolloutHelp,
   rolloutOptions,
   taskNamed,
+  warnWithoutScript,
 } from '../options/rolloutOptions.ts';
 import type { ExitCode, Io } from '../terminal/io.ts';
 import { modelWait } from '../terminal/modelWait.ts';
@@ -63,6 +64,7 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
   const [task] = tasks;
   const json = given.values['json'] === true;
   expectToGoOn(folder, domain, plan);
+  warnWithoutScript(tasks, plan, io);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {

@@ -176,6 +176,26 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
   };
 }
 
+/** Warns of tasks that a scripted seat cannot play, because they have no turns for it: it ends them at its first turn. */
+export function warnWithoutScript(
+  tasks: readonly Task[],
+  seats: { readonly agent: SeatSpec; readonly user: SeatSpec },
+  { err }: Pick<Io, 'err'>,
+): void {
+  for (const [role, key, isScripted] of [
+    ['agent', 'script', ({ script }: Task) => script !== undefined],
+    ['user', 'user.script', ({ user }: Task) => (user.script ?? user.otherwise) !== undefined],
+  ] as const) {
+    const lacking = seats[role].type === 'scripted' ? tasks.filter((task) => !isScripted(task)) : [];
+    if (lacking.length === 0) continue;
+    const names = someOf(lacking.map(({ id }) => id));
+    err(
+      `warning: The scripted ${role} says nothing in ${lacking.length} of ${tasks.length} tasks, because they have no \`${key}\`: ${names}. ` +
+        `Their reward says nothing about an agent. Write the turns, or choose another seat with --${role}.\n`,
+    );
+  }
+}
+
 type AskedSeat = {
   readonly role: 'agent' | 'user' | 'judge';
   readonly chosen: string | undefined;
