@@ -286,7 +286,11 @@ export const domainFileSchema = z.strictObject({
     .string()
     .default('phrases.yaml')
     .describe('Ways to say things that the rules listen for, when the file is there.'),
-  tools: z.string().default('tools.ts').describe('Code tools, when the file is there.'),
+  tools: z
+    .string()
+    .default('tools.ts')
+    .refine((file) => !file.endsWith('.py'), 'This is a file in Python. Write `pythonTools` in place of `tools`')
+    .describe('Code tools, when the file is there.'),
   pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
   python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
   network: z

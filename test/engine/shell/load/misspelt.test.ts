@@ -86,3 +86,10 @@ it.each([
   const edits = loaded.diagnostics.flatMap(({ fix }) => fix?.edits ?? []);
   expect(edited(text.replace(right, wrong), edits)).toBe(text.replace(right, after));
 });
+
+it('a file in Python under `tools` is refused with the right key', () => {
+  const domain = { ...files, 'domain.yaml': `${files['domain.yaml']}tools: tools.py\n` };
+  expect(load(domain, deskTools).diagnostics.map(({ code, message }) => [code, message])).toEqual([
+    ['domain/wrong-value', 'tools is "tools.py": This is a file in Python. Write `pythonTools` in place of `tools`.'],
+  ]);
+});
