@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import JSZip from 'jszip';
 import { beforeAll, expect, test } from 'vitest';
 import { copyDomain, Workbench } from '../e2e/support/workbench.ts';
-import { partOf } from './parts.ts';
+import { emptyFolder, partOf } from './parts.ts';
 
 let archive: JSZip;
 const text = async (path: string) => (await archive.file(path)?.async('text')) ?? '';
@@ -37,7 +38,10 @@ test('pictures and links of its README are absolute', async () => {
 
 test('a VS Code that installs it offers to debug a task', async () => {
   const domain = copyDomain('order-desk');
-  const workbench = await Workbench.open(domain.folder, { vsix: partOf('.vsix') });
+  // The server unpacks an extension beside its package, and the folder of a release has only what is published.
+  const vsix = join(emptyFolder(), 'rehearsal.vsix');
+  copyFileSync(partOf('.vsix'), vsix);
+  const workbench = await Workbench.open(domain.folder, { vsix });
   try {
     await workbench.openFile('tasks/lamp-variant.task.yaml');
     await workbench.waitForText('.codelens-decoration', 'Debug');
