@@ -46,7 +46,7 @@ export async function measureBatch(): Promise<readonly Measured[]> {
       concurrency: 32,
       key: signingKey(join(folder, 'key.pem')),
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked here')),
+      askPerson: () => Promise.reject(new Error('no person is asked here')),
       onFinished: ({ reward }) => {
         done += 1;
         right += reward === 1 ? 1 : 0;

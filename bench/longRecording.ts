@@ -62,7 +62,7 @@ async function rehearsed(count: number): Promise<readonly (readonly Line[])[]> {
       folder,
       key: signingKey(join(folder, 'key.pem')),
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked here')),
+      askPerson: () => Promise.reject(new Error('no person is asked here')),
     });
     return results.map(({ recording: path }) => {
       const sides = readSidecar(sidecarPath(path)).lines;

@@ -126,7 +126,7 @@ export async function openRetail(lanes: number) {
       concurrency: 64,
       key,
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked here')),
+      askPerson: () => Promise.reject(new Error('no person is asked here')),
     });
     const wrong = results.filter(({ reward }) => reward !== 1);
     if (wrong.length > 0) throw new Error(`${wrong.length} rollouts did not get reward 1: ${wrong[0]?.reason}`);

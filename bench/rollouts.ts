@@ -20,7 +20,7 @@ import { openRetail } from './retail.ts';
 const gold = { type: 'gold' } as const;
 const scripted = { type: 'scripted' } as const;
 const agenda = { type: 'agenda' } as const;
-const nobody = () => Promise.reject(new Error('nobody is asked here'));
+const nobody = () => Promise.reject(new Error('no person is asked here'));
 const domain = loadDomain('domains/order-desk');
 
 /** Whole rollouts a second, and CPU of all processes for each. */

@@ -18,7 +18,7 @@ import { cpuOfEnded, isOnce, type Measured, median, pssOf, rounds, tau2Interpret
 
 const domains = isOnce ? ['mock'] : ['retail', 'airline', 'telecom'];
 const scripted = { type: 'scripted' } as const;
-const nobody = () => Promise.reject(new Error('nobody is asked'));
+const nobody = () => Promise.reject(new Error('no person is asked'));
 
 type Played = { readonly tasks: number; readonly cpu: number; readonly peak: number; readonly reward: number };
 

@@ -61,7 +61,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
   if (!isThere)
     throw unimportable(
       'layout',
-      `${folder} is no checkout of ACEBench: expected data_all/ and model_inference/; found ${namesIn(folder)}. ${howToGet}`,
+      `${folder} is not a checkout of ACEBench: expected data_all/ and model_inference/; found ${namesIn(folder)}. ${howToGet}`,
     );
   return { folder, python: python ?? interpreterBeside(folder) };
 }

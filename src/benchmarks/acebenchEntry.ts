@@ -62,7 +62,7 @@ export function obstacleOf(
   if (!answer) return 'it has no ground truth';
   if (!ways[id]) return 'it has no milestones';
   const strange = classes.filter((name) => !known.includes(name) || !saved[name]);
-  return strange.length > 0 ? `it involves ${strange.join(', ')}, which is no class of the copy` : null;
+  return strange.length > 0 ? `it involves ${strange.join(', ')}, which is not a class of the copy` : null;
 }
 
 /** What of an entry counts for nothing. */
@@ -72,7 +72,7 @@ export function notCarriedIn(entry: AcebenchEntry, { ways }: AcebenchAbout): rea
   const { unreadable = [], script } = ways[id] ?? {};
   return [
     ...(path?.length ? ['path: ACEBench does not score it'] : []),
-    ...unused.map((name) => `initial_config of ${name}, which is no class of the entry`),
+    ...unused.map((name) => `initial_config of ${name}, which is not a class of the entry`),
     ...(unreadable.length > 0
       ? [
           'mile_stone: some are not written as Python prints calls, so no tool call equals them; the script makes the calls that were meant',

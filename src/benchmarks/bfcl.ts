@@ -54,7 +54,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
   if (!found)
     throw unimportable(
       'layout',
-      `${folder} is no copy of BFCL: expected berkeley-function-call-leaderboard/bfcl_eval of a checkout, or the folder of the package bfcl_eval with eval_checker/ and data/; found ${namesIn(folder)}. ${howToGet}`,
+      `${folder} is not a copy of BFCL: expected berkeley-function-call-leaderboard/bfcl_eval of a checkout, or the folder of the package bfcl_eval with eval_checker/ and data/; found ${namesIn(folder)}. ${howToGet}`,
     );
   const data = join(found, 'data');
   const names = readdirSync(data);

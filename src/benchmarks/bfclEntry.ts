@@ -76,7 +76,7 @@ export function notCarriedIn({
   return [
     ...(excluded?.length ? ["excluded_function: BFCL's own code does not look at it, so the function is offered"] : []),
     ...(entry.path?.length ? ['path: BFCL does not score it'] : []),
-    ...unused.map((name) => `initial_config of ${name}, which is no class of the entry`),
+    ...unused.map((name) => `initial_config of ${name}, which is not a class of the entry`),
   ];
 }
 

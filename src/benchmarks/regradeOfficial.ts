@@ -83,8 +83,8 @@ function waitingOf(
       return [];
     }
     if (trial !== null && taken.has(rolloutName(task, trial))) {
-      const twice = `trial ${trial} of ${task.id} stands in the file a second time`;
-      refused.push(`${name}: ${twice}; number the trials of merged files anew`);
+      const twice = `trial ${trial} of ${task.id} appears in the file twice`;
+      refused.push(`${name}: ${twice}; renumber the trials of merged files`);
       return [];
     }
     if (trial !== null) taken.add(rolloutName(task, trial));

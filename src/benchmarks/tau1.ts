@@ -63,7 +63,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
   if (!found)
     throw unimportable(
       'layout',
-      `${folder} is no copy of tau-bench: expected tau_bench/envs with ${knownDomains.join(' and ')}; found ${namesIn(folder)}. ${howToGet}`,
+      `${folder} is not a copy of tau-bench: expected tau_bench/envs with ${knownDomains.join(' and ')}; found ${namesIn(folder)}. ${howToGet}`,
     );
   return { package: found, python: python ?? interpreterBeside(found) };
 }

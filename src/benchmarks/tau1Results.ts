@@ -40,6 +40,6 @@ export function tau1RunsIn(read: unknown, file: string): readonly Tau1Run[] {
   if (found.success) return found.data;
   throw unimportable(
     'layout',
-    `${file} is no list of trajectories of tau-bench: expected task_id, reward, trial, info.task and traj in each; ${problemsOf(found.error, 'the whole')}`,
+    `${file} is not a list of trajectories of tau-bench: expected task_id, reward, trial, info.task and traj in each; ${problemsOf(found.error, 'the whole')}`,
   );
 }

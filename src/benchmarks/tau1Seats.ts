@@ -39,7 +39,7 @@ function obstacleOf({ traj, info }: Tau1Run): string | null {
   if (info.error !== undefined) return `its run in tau-bench failed: ${info.error}`;
   if (info.task === undefined) return 'it does not say which task it is of (info.task)';
   if (traj.some((message) => message.role === 'user' && message.content?.startsWith('API output: ')))
-    return 'its calls stand in its texts (strategy act or react); those of tool-calling and few-shot can be played again';
+    return 'its calls are in its texts (strategy act or react); only results of tool-calling and few-shot can be replayed';
   return null;
 }
 

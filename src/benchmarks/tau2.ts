@@ -81,7 +81,7 @@ function copyAt({ from, python }: ImportOptions): Copy {
   if (!found)
     throw unimportable(
       'layout',
-      `${folder} is no copy of tau2-bench: expected src/tau2 and data/tau2 of a checkout, or the folder of the package tau2 with domains/ and environment/; found ${namesIn(folder)}. ${howToGet}`,
+      `${folder} is not a copy of tau2-bench: expected src/tau2 and data/tau2 of a checkout, or the folder of the package tau2 with domains/ and environment/; found ${namesIn(folder)}. ${howToGet}`,
     );
   const datas = [join(found, 'data', 'tau2'), join(found, '..', '..', 'data', 'tau2')].map((each) => resolve(each));
   const data = datas.find((each) => existsSync(join(each, 'domains')));

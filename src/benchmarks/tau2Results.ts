@@ -88,6 +88,6 @@ function laidOut<T>(read: unknown, file: string, schema: z.ZodType<T>): T {
   if (found.success) return found.data;
   throw unimportable(
     'layout',
-    `${file} is no results file of tau2: expected info.environment_info.domain_name and simulations with task_id, termination_reason and messages; ${problemsOf(found.error, 'the whole')}`,
+    `${file} is not a results file of tau2: expected info.environment_info.domain_name and simulations with task_id, termination_reason and messages; ${problemsOf(found.error, 'the whole')}`,
   );
 }

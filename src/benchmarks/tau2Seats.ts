@@ -91,7 +91,7 @@ class Tau2Seats implements RecordedSeats {
     const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === statement);
     return found
       ? { holds: found.met, reason: found.justification ?? 'as recorded' }
-      : { holds: null, reason: 'the results file has no verdict of a judge on this, and no model is asked again' };
+      : { holds: null, reason: 'the results file has no verdict of a judge on this, and Rehearsal does not ask a model again' };
   }
 
   /** Calls whose result is another one now than the recorded. */

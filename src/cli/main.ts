@@ -88,7 +88,7 @@ function consentFor(error: unknown): Consent | null {
     const list = [...effects.map((each) => `  ${each}`), ...(sandbox ? [sandbox] : [])];
     if (edited)
       list.push(
-        `You are asked again when ${edited.files} changes. If you write it yourself, answer "edits": then you are not, whoever changes it.`,
+        `You are asked again when ${edited.files} changes. If you write it yourself, answer "edits": Rehearsal then stops asking, even if someone else changes the file.`,
       );
     return {
       question: `"${name}" (${visible(path)}) does this outside of the sandbox:\n${list.join('\n')}\nApprove it?`,
@@ -187,7 +187,7 @@ export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): stri
     return `${path}: can't be used (${refused}). Check that it is there and that you may use it${trace}`;
   if (syscall === 'write') return `the output can't be written (${refused})${trace}`;
   const advice = isAsked ? trace : '; run again with REHEARSAL_TRACE=1 for where';
-  return `this is a fault of Rehearsal: ${said}${advice}`;
+  return `this is an internal error of Rehearsal: ${said}${advice}`;
 }
 
 function overview(commands: readonly Command[]): string {

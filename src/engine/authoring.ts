@@ -175,7 +175,7 @@ export function syncIn(exports: Readonly<Record<string, unknown>>): Sync | null 
   const exported = exports['sync'];
   if (exported === undefined || isCodeTool(exported)) return null;
   if (typeof exported === 'function') return exported as Sync;
-  throw new Error('The export sync is no function. Write `export function sync({ db, userDb }) { ... }`.');
+  throw new Error('The export sync is not a function. Write `export function sync({ db, userDb }) { ... }`.');
 }
 
 /** The tools that a module of a domain exports, by name. */

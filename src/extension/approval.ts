@@ -21,7 +21,7 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
   const { visible } = await import('../engine/shell/approvals/effects.ts');
   const when = edited ? `this or ${edited.files} changes` : 'this changes';
   const own = edited
-    ? [`If you write ${edited.files} yourself, choose "${approveEdits}": then you are not, whoever changes it.`]
+    ? [`If you write ${edited.files} yourself, choose "${approveEdits}": Rehearsal then stops asking, even if someone else changes the file.`]
     : [];
   const detail = [...list, '', `${visible(path)}. You are asked again when ${when}.`, ...own].join('\n');
   const choices = edited ? [approve, approveEdits] : [approve];

@@ -144,7 +144,7 @@ export function answerOf(end: CommandEnd, what: string, good?: readonly number[]
 
 /** Why there is no answer: the words of the command, or where there may be more of them. */
 export function wordsOf({ message }: CommandEnd, what: string): string {
-  return message ?? `${what} ended without a word; the log may tell more.`;
+  return message ?? `${what} exited without output. See the log for details.`;
 }
 
 function isDone({ code }: CommandEnd, good: readonly number[] = [0, 1]): boolean {

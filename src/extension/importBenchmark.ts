@@ -22,7 +22,7 @@ export async function importBenchmark(context: Context): Promise<string | undefi
   if (!into) return undefined;
   const out = join(into, benchmark);
   if (existsSync(out)) {
-    void vscode.window.showErrorMessage(`${out} is there already. Choose another folder, or remove it first.`);
+    void vscode.window.showErrorMessage(`${out} already exists. Choose another folder, or remove it first.`);
     return undefined;
   }
   const report = await imported(context, benchmark, { from, out });
@@ -56,7 +56,7 @@ async function shown(context: Context, benchmark: Benchmark, report: ImportRepor
     ...(domains > 0 ? [counted(domains, 'whole domain')] : []),
     ...(tasks > 0 ? [counted(tasks, 'task')] : []),
   ];
-  const without = left.length === 0 ? '' : ` Not carried over: ${left.join(' and ')}; the log says why.`;
+  const without = left.length === 0 ? '' : ` Not carried over: ${left.join(' and ')}; see the log for the reasons.`;
   const message = `Imported ${made} into ${out}.${without}`;
   const chosen = await vscode.window.showInformationMessage(message, 'Open Folder', 'Show Log');
   if (chosen === 'Show Log') context.log.show();

@@ -28,7 +28,7 @@ export async function askForKey(
   if (declined.has(entry)) return false;
   const send = 'Send the Key';
   const belongs = home === null ? `${name} was not allowed for any address yet.` : `${name} belongs to ${home}.`;
-  const detail = `${belongs} Whoever runs ${origin} can use the key. The answer is remembered on this machine.`;
+  const detail = `${belongs} The operator of ${origin} can use the key. The answer is remembered on this machine.`;
   const chosen = await vscode.window.showWarningMessage(`Send ${name} to ${origin}?`, { modal: true, detail }, send);
   if (chosen !== send) {
     declined.add(entry);

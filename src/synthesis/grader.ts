@@ -90,6 +90,6 @@ function expectSamePolicy([started]: readonly RolloutEvent[], policy: Policy, re
   throw new Fault({
     who: 'environment',
     code: 'synth/policy-changed',
-    message: `${recording}: its domain has another policy now than when it was played. Put policy.md back, or synthesize anew`,
+    message: `${recording}: the policy of its domain changed since it was played. Restore policy.md, or synthesize again`,
   });
 }

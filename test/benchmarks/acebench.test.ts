@@ -38,7 +38,7 @@ describe('an import', () => {
       expect.stringMatching(/^multi_step_en: 6 tasks/),
       expect.stringMatching(/^multi_step_zh: 3 tasks /),
       'not carried over:',
-      '  multi_turn_en: initial_config of Baspi, which is no class of the entry (1 task)',
+      '  multi_turn_en: initial_config of Baspi, which is not a class of the entry (1 task)',
       expect.stringMatching(
         /^ {2}multi_turn_en: mile_stone: some are not written as Python prints calls, .* \(1 task\)$/,
       ),
@@ -266,7 +266,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'a wrong folder',
       () => ['--from', join(fixture, 'model_inference')],
-      /is no checkout of ACEBench: expected data_all\/ and model_inference\/; found .*multi_turn.*Get one/,
+      /is not a checkout of ACEBench: expected data_all\/ and model_inference\/; found .*multi_turn.*Get one/,
     ],
     [
       'no Python',
@@ -355,7 +355,7 @@ describe('an entry that can not be carried over is listed, and the others are im
     [
       'a class that it has not',
       [data, '"MessageApi"]', '"Bakery"]'],
-      'it involves Bakery, which is no class of the copy',
+      'it involves Bakery, which is not a class of the copy',
     ],
     ['no answer', [answers, '"agent_multi_turn_0"', '"agent_multi_turn_x"'], 'it has no ground truth'],
   ];

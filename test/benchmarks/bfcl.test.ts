@@ -34,7 +34,7 @@ describe('an import', () => {
       expect.stringMatching(/^long_context: 5 tasks /),
       'not carried over:',
       "  base: excluded_function: BFCL's own code does not look at it, so the function is offered (1 task)",
-      '  base: initial_config of WorkshopAPI, which is no class of the entry (1 task)',
+      '  base: initial_config of WorkshopAPI, which is not a class of the entry (1 task)',
       '',
     ]);
   });
@@ -278,7 +278,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'a wrong folder',
       () => ['--from', join(fixture, backends)],
-      /is no copy of BFCL: expected berkeley-function-call-leaderboard\/bfcl_eval .*; found .*radio\.py.*Get one/,
+      /is not a copy of BFCL: expected berkeley-function-call-leaderboard\/bfcl_eval .*; found .*radio\.py.*Get one/,
     ],
     [
       'a package that is not installed',

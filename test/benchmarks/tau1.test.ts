@@ -326,7 +326,7 @@ describe('a list of trajectories', () => {
     expect(code).toBe(1);
     expect(text).toContain('demands less: its gold actions are others in the file than in the imported task');
     expect(text).toContain('0: its run in tau-bench failed: out of money');
-    expect(text).toContain('0: its calls stand in its texts (strategy act or react)');
+    expect(text).toContain('0: its calls are in its texts (strategy act or react)');
     expect(text).toContain('0: the domain tau1-retail has no task that was imported from it');
     expect(text).toMatch(/2 agree, 0 differ, 0 raised\n$/);
   });
@@ -347,7 +347,7 @@ describe('a list of trajectories', () => {
     expect(own.err).toMatch(/is a results file of tau1, and .*order-desk was not imported$/m);
     for (const name of ['results.json', 'results.txt']) {
       const other = await rehearsal('regrade', '--official', fileOf([{ task_id: 'x' }], name), '--domain', bakery);
-      expect(other.err).toMatch(/is no list of trajectories of tau-bench: expected task_id, .* 0\.task_id: /);
+      expect(other.err).toMatch(/is not a list of trajectories of tau-bench: expected task_id, .* 0\.task_id: /);
     }
   });
 });
@@ -358,7 +358,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'a wrong folder',
       () => scratch(),
-      /is no copy of tau-bench: expected tau_bench\/envs with retail and airline; found nothing/,
+      /is not a copy of tau-bench: expected tau_bench\/envs with retail and airline; found nothing/,
     ],
     [
       'no domains',

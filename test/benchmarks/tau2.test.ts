@@ -308,7 +308,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'a wrong folder',
       () => from(join(fixture, 'data')),
-      /is no copy of tau2-bench: expected src\/tau2 and data\/tau2 .*; found tau2\. Get one/,
+      /is not a copy of tau2-bench: expected src\/tau2 and data\/tau2 .*; found tau2\. Get one/,
     ],
     [
       'a package that is not installed',

@@ -189,7 +189,7 @@ test('each simulation is a trial of its own, and run.json names those that were 
   ]);
   expect(refused).toEqual([
     'gone: the domain tau2-mock has no task that was imported from it',
-    'of another file: trial 0 of nothing stands in the file a second time; number the trials of merged files anew',
+    'of another file: trial 0 of nothing appears in the file twice; renumber the trials of merged files',
   ]);
   const file = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8'));
   expect([file.trials, file.tasks.toSorted(), file.agent]).toEqual([3, ['lend_one', 'nothing'], 'tau2']);
@@ -211,7 +211,7 @@ test('a folder has its simulations in the file, and in files of their own', asyn
   expect(rollouts.map(({ name }: { name: string }) => name)).toEqual(['inside', 'beside']);
   writeFileSync(beside, '{"id": 5}');
   const { error } = JSON.parse((await rehearsal(...args, join(scratch(), 'run'))).out);
-  expect(error.message).toMatch(/one\.json is no results file of tau2: .*; id: .*; task_id: /);
+  expect(error.message).toMatch(/one\.json is not a results file of tau2: .*; id: .*; task_id: /);
 });
 
 describe('what is no results file is said in one message', () => {
@@ -234,8 +234,12 @@ describe('what is no results file is said in one message', () => {
       'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n',
       /results\.json is a Git LFS pointer, not the file itself\. Run "git lfs pull"/,
     ],
-    ['another file', '{"a": 1}', /is no results file of tau2: expected info\.environment_info\.domain_name.*; info: /],
-    ['a text', '"a"', /is no results file of tau2: .*; the whole: /],
+    [
+      'another file',
+      '{"a": 1}',
+      /is not a results file of tau2: expected info\.environment_info\.domain_name.*; info: /,
+    ],
+    ['a text', '"a"', /is not a results file of tau2: .*; the whole: /],
   ])('%s', async (_, text, message) => {
     const file = join(scratch(), 'results.json');
     if (text !== null) writeFileSync(file, text);

@@ -88,7 +88,7 @@ describe('a file of the domain', () => {
     [
       'a key twice in the database',
       { 'database.json': '{\n  "chairs": { "A1": {}, "A1": {} }\n}\n' },
-      /\/database\.json:2:25 error database\/duplicate-key The key A1 stands here a second time/,
+      /\/database\.json:2:25 error database\/duplicate-key The key A1 appears here a second time/,
     ],
     [
       'a tool that its description shows to be wrong',
@@ -308,7 +308,7 @@ test('no Python at all', async () => {
   expect(JSON.parse(printed.out)).toMatchObject({
     error: {
       code: 'python/missing',
-      message: expect.stringMatching(/^python3 is no Python 3\.11 or newer\. Install one, or name it with --python/),
+      message: expect.stringMatching(/^python3 is not Python 3\.11 or newer\. Install it, or name it with --python/),
     },
   });
 });

@@ -25,7 +25,7 @@ describe('rehearsal check', () => {
     const before = readFileSync(join(folder, tasks), 'utf8');
     const { code, out } = await rehearsal('check', folder);
     expect(code).toBe(1);
-    expect(out).toContain('2 of them can be mended with --fix');
+    expect(out).toContain('2 of them can be fixed with --fix');
     expect(readFileSync(join(folder, tasks), 'utf8')).toBe(before);
   });
 
@@ -34,7 +34,7 @@ describe('rehearsal check', () => {
     const { code, out } = await rehearsal('check', folder, '--fix');
     expect({ code, last: out.trim().split('\n').at(-1) }).toEqual({
       code: 0,
-      last: 'lending-desk: 2 tasks, 1 persona, 3 rules, 3 tools; no findings, 2 mended',
+      last: 'lending-desk: 2 tasks, 1 persona, 3 rules, 3 tools; no findings, 2 fixed',
     });
     const text = readFileSync(join(folder, tasks), 'utf8');
     expect(text).toContain('tool: return_loan,');

@@ -151,7 +151,7 @@ describe('evaluations by the trainer', () => {
     appendFileSync(join(broken, 'trajectories', 'sampled', 'rollouts.jsonl'), '{"task": "lamp');
     const { runs } = await compared<RunsCompared>(gold, broken);
     expect(runs[1]?.problems).toEqual([
-      expect.stringMatching(/rollouts\.jsonl has a line that is no rollout/),
+      expect.stringMatching(/rollouts\.jsonl has a line that is not a rollout/),
       expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:\d+: is not JSON/),
     ]);
     const refused = async (config: string, message: string) => {
@@ -196,7 +196,7 @@ describe('recordings', () => {
     expect(out).toContain('they part at step 15 and 15');
     expect(out).toMatch(/orders\.W1138\.items\[0\]\.variant +"brass" +"white"/);
     const same = await rehearsal('compare', join(gold, task), join(gold, task));
-    expect(same.out).toContain('they are alike from the first word to the last');
+    expect(same.out).toContain('they are identical');
     expect(same.out).toContain('both ended with the same database');
   });
 
@@ -206,11 +206,13 @@ describe('recordings', () => {
     expect(other.database.problem).toContain('recorded on different databases');
     const lost = join(temporaryFolder('rehearsal-lost'), task);
     copyFileSync(join(gold, task), lost);
-    expect((await compared<RecordingsCompared>(lost, lost)).database.problem).toContain('Nobody knows the folder');
+    expect((await compared<RecordingsCompared>(lost, lost)).database.problem).toContain(
+      'The folder of their domain is unknown',
+    );
     const named = await rehearsal('compare', lost, lost, '--domain', 'domains/order-desk');
     expect(named.out).toContain('both ended with the same database');
     const strange = await rehearsal('compare', lost, lost, '--domain', 'domains/parcel-desk');
-    expect(strange.out).toContain('recorded on another database');
+    expect(strange.out).toContain('recorded on a different database');
   });
 
   test('one that was cut short is compared as far as it goes, and one that is none is refused', async () => {

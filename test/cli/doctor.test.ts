@@ -72,7 +72,7 @@ inFullSuite('says whether a sandbox confines domains, and what to do where none 
 
 it('a key that is not there is a warning with what to do', async () => {
   const { code, out } = await doctor([]);
-  expect(out).toMatch(/warning +OPENAI_API_KEY +absent\n +Set it where a model wants one/);
+  expect(out).toMatch(/warning +OPENAI_API_KEY +absent\n +Set it if your model needs one/);
   expect(code).toBe(0);
 });
 
@@ -183,7 +183,7 @@ inFullSuite('a path that takes too long is stopped', async () => {
 it.each([
   [['--live', 'somewhere'], /--live is a base URL/],
   [['--model', 'x'], /--model goes with --live/],
-  [['--live', 'http://127.0.0.1:9/v1', '--set', 'user.temperature=1'], /set agent\.NAME and not user\.NAME/],
+  [['--live', 'http://127.0.0.1:9/v1', '--set', 'user.temperature=1'], /set agent\.NAME instead of user\.NAME/],
   [['--live', 'http://127.0.0.1:9/v1', '--only', 'agents'], /--only is one of agent, user, judge/],
   [
     ['--live', 'http://127.0.0.1:9/v1', '--model', 'x', '--set', 'agent.headers.X-Team=${env:NO_TEAM}'],

@@ -113,7 +113,7 @@ describe('variants without a model', () => {
     expect(await draft('variants', folder, 'idle')).toMatchObject({
       code: 2,
       err: expect.stringMatching(
-        /names no row of the database that another one could stand for\. Draft its variants with a model/,
+        /names no row of the database that another row could replace\. Draft its variants with a model/,
       ),
     });
   });
@@ -299,7 +299,7 @@ describe('wrong input has one clear message', () => {
     expect((await rehearsal('replay', join(scratch, 'wrong-run', `${ids[0]}.0.traj.jsonl`), '--quiet')).code).toBe(0);
     expect(await rehearsal('eval', folder, '--tasks', ids[0] ?? '')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/a draft counts for nothing yet\. Accept it with: npx rehearsal draft accept/),
+      err: expect.stringMatching(/evaluations leave out drafts\. Accept it with: npx rehearsal draft accept/),
     });
   });
 });

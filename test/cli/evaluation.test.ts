@@ -159,7 +159,7 @@ test('a budget stops the run, and with another one it goes on without asking aga
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--turn-cap', '5', '--concurrency', '1'];
   const stopped = await evaluated(run, ...options, '--budget-tokens', '400', '--json');
   expect(stopped.code).toBe(2);
-  expect(stopped.err).toMatch(/the budget is spent \(420 tokens, .*rollouts are finished. Go on with --out/);
+  expect(stopped.err).toMatch(/the budget is spent \(420 tokens, .*rollouts are finished. Resume with --out/);
   const finished = tasksOf(stopped.out).length;
   expect(finished).toBeLessThan(4);
   const asked = model.requests.length;
@@ -218,7 +218,7 @@ inFullSuite('where infrastructure failed every rollout there is no reward, and n
   expect(code).toBe(2);
   expect(out).toMatch(/^0 scored of (\d+), \1 not scored, mean reward none$/m);
   expect(out).toMatch(/^ {2}reward +none +\d+$/m);
-  expect(out).toContain("reward can't be told");
+  expect(out).toContain('reward cannot be checked');
   expect(err).toMatch(/^(\d+)\/\1 mean reward none$/m);
   expect((await rehearsal('report', run, '--html', html)).code).toBe(0);
   const page = readFileSync(html, 'utf8');
@@ -437,7 +437,7 @@ inFullSuite('an old run under a new rule and new duties: new results beside the 
   expect(files(run)).toEqual(before);
   expect((await rehearsal('verify', regraded.folder)).out).toBe('12 recordings verified\n');
   const compared = await rehearsal('compare', run, regraded.folder);
-  expect(compared.out).toContain('12 of 12 pairs of rollouts are alike from the first word to the last');
+  expect(compared.out).toContain('12 of 12 pairs of rollouts are identical');
   expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: a difference is shown/);
   expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
 });

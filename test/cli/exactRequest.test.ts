@@ -73,7 +73,7 @@ inFullSuite(
     const seats = ['--agent', `openai:m@${agent.url}`, '--user', `openai:u@${user.url}`];
     const { out: told } = await rehearsal('run', desk, task, ...seats, '--out', out);
     const recording = join(out, `${task}.0.traj.jsonl`);
-    const refused = /^refused {3}empty \(it .*\): nothing was said\nuser {6}P46 on Tuesday, please\.$/m;
+    const refused = /^refused {3}empty \(it .*\): no text\nuser {6}P46 on Tuesday, please\.$/m;
     expect(told).toMatch(refused);
     expect((await rehearsal('replay', recording)).out).toMatch(refused);
     const [first = 0] = stepsOf(recording, 'userReplied');

@@ -41,7 +41,11 @@ test.each([
     'arms:\n  a: { grpo: { step: 1 } }\n',
     /:2:16 error experiment\/[a-z-]+ The key step is not known to grpo\..*steps/,
   ],
-  ['a seed of one arm', 'arms:\n  a: { sft: { seed: 1 } }\n', /The key seed stands once, for the whole experiment/],
+  [
+    'a seed of one arm',
+    'arms:\n  a: { sft: { seed: 1 } }\n',
+    /The key seed can appear only once, for the whole experiment/,
+  ],
   ['a name with a space', 'arms:\n  a b: {}\n', /:2:3 error .*the name of an arm has letters, digits/],
   [
     'a pair of an arm that is none',
@@ -49,7 +53,7 @@ test.each([
     /:2:15 error experiment\/[a-z-]+ There is no arm b\..*The arms are a\./,
   ],
   ['a seed that is no number', 'arms: { a: {} }\nseeds: [one]\n', /:2:9 error experiment\/[a-z-]+ .*one/],
-  ['a seed that stands there twice', 'arms: { a: {} }\nseeds: [1, 1]\n', /:2:8 error .*a seed stands there twice/],
+  ['a seed that stands there twice', 'arms: { a: {} }\nseeds: [1, 1]\n', /:2:8 error .*a seed appears twice/],
   ['an arm against itself', 'arms: { a: {} }\ncompare: [[a, a]]\n', /:2:11 error .*a pair of two arms is expected/],
   ['no pairs', 'arms: { a: {}, b: {} }\ncompare: [a, b]\n', /:2:11 error .*compare\[0\] is "a"/],
   ['no YAML', 'arms: [\n', /experiment\/syntax/],

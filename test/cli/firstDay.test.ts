@@ -36,7 +36,7 @@ test.each([
 test('check --fix says what it mended', async () => {
   const folder = changed('rules.yaml', '\n  gate: true', '\n  gaet: true');
   expect((await rehearsal('check', folder, '--static', '--fix')).out).toMatch(
-    /^mended .*rules\.yaml:\d+ rule\/unknown-key /m,
+    /^fixed .*rules\.yaml:\d+ rule\/unknown-key /m,
   );
 });
 

@@ -228,7 +228,7 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
     {
       what: 'a picture',
       text: jsonl({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url' }] }] }),
-      said: /:1: messages\.0: has parts that are no text/,
+      said: /:1: messages\.0: has parts that are not text/,
       kept: 1,
     },
     {

@@ -131,7 +131,7 @@ describe('from an MCP server', () => {
     });
     const folder = join(scratch, 'quiet');
     const made = await rehearsalApproved('new', folder, '--mcp', command);
-    expect(made.out).toContain('does not say of 3 tools whether they change anything');
+    expect(made.out).toContain('does not say whether 3 tools change anything');
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
     expect(text).toMatch(/# review: .* names sound so: list_notes/);
@@ -299,7 +299,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     ],
     ['no folder', ['--template', 'empty'], /name the folder of the new domain/],
     ['nothing to make it of', [fresh], /--template NAME, --mcp "COMMAND", --mcp-url URL/],
-    ['two things to make it of', [fresh, '--template', 'empty', '--mcp', 'x'], /one of: --template/],
+    ['two things to make it of', [fresh, '--template', 'empty', '--mcp', 'x'], /source for the domain: --template/],
     [
       'an unknown template',
       [fresh, '--template', 'shop'],
@@ -317,11 +317,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       /MCP server .*could not be started .*ENOENT/,
     ],
     ['a server that ends at once', [fresh, '--mcp', `${node} ${broken}`], /could not be started .*no license/],
-    [
-      'a server without tools',
-      [fresh, '--mcp', `${node} ${none}`],
-      /has no tools, so there is nothing to make a domain of/,
-    ],
+    ['a server without tools', [fresh, '--mcp', `${node} ${none}`], /has no tools, so no domain can be made from it/],
     [
       'a tool whose name would be more of domain.yaml',
       [fresh, '--mcp', `${node} ${hostile}`],

@@ -210,7 +210,7 @@ describe('bad input has one clear message, and nothing is written', () => {
     ['an empty file', ['desk', '--chats', 'empty.jsonl'], /no conversation to make a domain of: /],
     ['no folder', ['--chats', 'log.jsonl'], /name the folder of the new domain/],
     ['a folder that is not empty', ['.', '--chats', 'log.jsonl'], /is not empty/],
-    ['chats and spans', [...log, '--spans', 'log.jsonl'], /one of: --template/],
+    ['chats and spans', [...log, '--spans', 'log.jsonl'], /source for the domain: --template/],
     ['a simulator that is none', [...log, '--simulator', 'gold'], /--simulator is a model, .*, not "gold"/],
     ['a seed where nothing is masked', [...log, '--seed', 'x', '--keep-personal-data'], /choose one/],
   ])('%s', async (_, args, message) => {

@@ -78,14 +78,14 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
   });
 
-  const advice = 'so nobody can tell which run this is. Choose another --out, or put that file back as it was';
+  const advice = 'so it is unknown which run this is. Choose another --out, or put that file back as it was';
   const unreadable: readonly (readonly [string, Readonly<Record<string, string | null>>, string])[] = [
     ['a run.json that is no JSON', { 'run.json': '{\n  "seed" "1"\n}\n' }, `/run.json:2: is not JSON, ${advice}`],
     ['an empty run.json', { 'run.json': '' }, `/run.json:1: is not JSON, ${advice}`],
     [
       'a run.json of something else',
       { 'run.json': '{"seed": 1}\n' },
-      '/run.json:1: is not a description of a run (domain: Invalid input: expected string, received undefined), so nobody',
+      '/run.json:1: is not a description of a run (domain: Invalid input: expected string, received undefined), so it is unknown',
     ],
     [
       'a recording alone',
@@ -96,7 +96,7 @@ describe.each(sampled(commands, 3))('%s', (_name, argv) => {
     [
       'a ledger with a line that is none',
       { 'ledger.jsonl': 'garbage\n' },
-      '/ledger.jsonl:1: is no receipt, so nobody can tell which rollouts are finished. Choose another --out',
+      '/ledger.jsonl:1: is not a receipt, so it is unknown which rollouts are finished. Choose another --out',
     ],
   ];
   test.each(unreadable)('%s', async (_what, changes, message) => {
@@ -208,7 +208,7 @@ describe('verify', () => {
     const signed = openLedger(ledger, signingKey());
     signed.vouchFor({ hash: runFileHash(folder) ?? '' });
     for (const { run: _, ...receipt } of receipts) signed.receive({ ...receipt, sidecarChain: sidecar.head() });
-    const old = 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
+    const old = 'this run was made by a version that planned no rollouts, so missing rollouts cannot be detected\n';
     expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: `${old}1 recording verified\n` });
     expect(
       (
@@ -234,7 +234,7 @@ describe('verify', () => {
     openLedger(join(folder, 'ledger.jsonl'), signingKey()).vouchFor({ hash: runFileHash(folder) ?? '' });
     expect(await rehearsal('verify', folder)).toMatchObject({
       code: 1,
-      out: expect.stringContaining(`${folder}/run.json:1: is vouched for, and says of no run what it is\n`),
+      out: expect.stringContaining(`${folder}/run.json:1: has a valid receipt but does not describe a run\n`),
     });
   });
 

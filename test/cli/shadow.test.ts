@@ -93,7 +93,7 @@ test('each kind of proposal is told apart, and the first divergence named', asyn
   expect(found.agreement).toMatchObject({ share: 0.25, sameWords: 0, writes: { made: 1, alike: 0, others: 1 } });
   expect({ code: found.code, err: found.err }).toEqual({
     code: 1,
-    err: 'gate missed: the agent agrees in 25.0 % of the turns, 50.0 % were wanted\n',
+    err: 'gate missed: the agent agrees in 25.0 % of the turns, the gate requires 50.0 %\n',
   });
   expect(requests.map(({ messages }) => messages.length)).toEqual([2, 4, 6, 8]);
 });

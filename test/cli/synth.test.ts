@@ -76,7 +76,7 @@ describe('the gold seat over two domains', () => {
     };
     const args = [...domains, '--count', '8', '--concurrency', '2', '--out', folder];
     expect(await main(['synth', ...args], io)).toBe(2);
-    expect(err).toMatch(/cancelled: \d+ of 8 can be chosen so far\. Go on with --out .*cancelled/);
+    expect(err).toMatch(/cancelled: \d+ of 8 can be chosen so far\. Resume with --out .*cancelled/);
     const ledgers = () =>
       readdirSync(join(folder, 'runs')).map((run) => readFileSync(join(folder, 'runs', run, 'ledger.jsonl'), 'utf8'));
     const [before = ''] = ledgers();
@@ -187,7 +187,7 @@ inFullSuite('a teacher brings what it brings: one that only talks gives nothing 
 
 test.each<[readonly string[], RegExp]>([
   [[], /name the folders of one domain or more/],
-  [['domains/order-desk', 'domains/order-desk'], /two of the domains have the name order-desk/],
+  [['domains/order-desk', 'domains/order-desk'], /two of the domains are named order-desk/],
   [['domains/order-desk', '--count', '0'], /--count is a whole number above 0, not "0"/],
   [['domains/order-desk', '--near-misses', '2'], /--near-misses is a share from 0 to 1, not "2"/],
   [['domains/order-desk', '--under', 'nobody*'], /none of the domains has a persona nobody\*/],

@@ -56,7 +56,7 @@ describe('a key', () => {
     const path = home(fresh());
     mkdirSync(join(path, '..'));
     writeFileSync(path, text);
-    const message = /signing-key\.pem: is no Ed25519 private key in PEM\. Restore it, or move it away/;
+    const message = /signing-key\.pem: is not an Ed25519 private key in PEM\. Restore it, or move it away/;
     expectRefused(await rehearsal('verify', run), message);
     const out = fresh();
     expectRefused(await rehearsal('run', parcels, 'reschedule-P46', '--out', out), message);
@@ -68,7 +68,7 @@ describe('a key', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'signing-key.pem'), 'garbage\n');
     const { out } = await rehearsalWith({ ...process.env, REHEARSAL_HOME: folder }, 'doctor');
-    expect(out).toMatch(/^FAILED +signing key +\S+signing-key\.pem is no Ed25519 private key that can be read$/m);
+    expect(out).toMatch(/^FAILED +signing key +\S+signing-key\.pem is not a readable Ed25519 private key$/m);
   });
 
   test('a place that takes no signing key', async () => {
@@ -100,7 +100,7 @@ describe('a file of a domain that is a link to itself', () => {
       const { code, out, err } = await rehearsal('run', folder, 'lamp-variant', '--out', fresh());
       expect({ code, out }).toEqual({ code: 2, out: '' });
       expect(err).toContain(`/unreadable ${join(folder, name)} cannot be read: ELOOP`);
-      expect(err).toContain('It is a link that leads back to itself');
+      expect(err).toContain('It is a link that points to itself');
       expect(err).not.toMatch(/\n\s+at /);
       expect(await rehearsal('check', folder, '--static')).toMatchObject({ code: name === 'domain.yaml' ? 2 : 1 });
     },
@@ -139,7 +139,7 @@ test('a port that is taken', async () => {
   expectRefused(
     await rehearsal('dap', '--port', String(port)),
     new RegExp(
-      `port ${port} of 127\\.0\\.0\\.1 can't be had: another program listens there\\. Choose another one, or 0`,
+      `port ${port} of 127\\.0\\.0\\.1 is not available: another program listens there\\. Choose another port, or 0`,
     ),
   );
 });
@@ -214,7 +214,7 @@ describe('what nobody foresaw', () => {
   };
 
   test('is one line and exit code 2, with its place when asked for', async () => {
-    const line = 'rehearsal replay: this is a fault of Rehearsal: the pixels fell off';
+    const line = 'rehearsal replay: this is an internal error of Rehearsal: the pixels fell off';
     expect(await broken({})).toEqual({ code: 2, err: `${line}; run again with REHEARSAL_TRACE=1 for where\n` });
     const { code, err } = await broken({ REHEARSAL_TRACE: '1' });
     expect(code).toBe(2);

@@ -103,8 +103,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number up to 65535, not "99999"/ },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
-    message:
-      /"recorded" is no seat that can be chosen: .* "npx rehearsal replay RECORDING" and where the debugger opens one/,
+    message: /you cannot choose the seat "recorded": .* "npx rehearsal replay RECORDING" and in the debugger/,
   },
   { argv: ['verify', 'one', 'two'], message: /there is no place for "two" in: rehearsal verify RUN_FOLDER\|RECORDING/ },
   { argv: ['eval', parcels, 'reschedule-P46'], message: /there is no place for "reschedule-P46" in: rehearsal eval/ },
@@ -131,7 +130,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
   { argv: ['train', 'resume'], message: /say which run: npx rehearsal train resume RUN/ },
-  { argv: ['train', 'resume', join(scratch, 'none')], message: /\/none is no run: name its folder/ },
+  { argv: ['train', 'resume', join(scratch, 'none')], message: /\/none is not a run: name its folder/ },
   ...[
     { options: ['--steps', 'x'], message: /--steps is a whole number above 0, not "x"/ },
     { options: ['--steps', '0'], message: /--steps is a whole number above 0, not "0"/ },
@@ -142,7 +141,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   ].map(({ options, message }) => ({ argv: ['train', 'sft', parcels, ...options], message })),
   {
     argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'],
-    message: /no Python 3\.11 or newer/,
+    message: /not Python 3\.11 or newer/,
   },
   { argv: ['dap', '--port', 'x'], message: /--port is a number from 0 to 65535, not "x"/ },
   { argv: ['dap', '--port', '65536'], message: /--port is a number from 0 to 65535, not "65536"/ },

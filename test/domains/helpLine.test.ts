@@ -44,7 +44,7 @@ async function rehearse(
       concurrency: 8,
       key: signingKey(join(folder, 'key')),
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
+      askPerson: () => Promise.reject(new Error('no person is asked')),
     });
     return { folder, results };
   } finally {

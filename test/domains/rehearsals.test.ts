@@ -37,7 +37,7 @@ async function rehearse(
       concurrency: 16,
       key: signingKey(join(folder, 'key')),
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
+      askPerson: () => Promise.reject(new Error('no person is asked')),
       onEvents: (task, _trial, events) => {
         for (const { event } of events) {
           if (event.type === 'userReplied') hear?.(task, event.content);

@@ -33,7 +33,7 @@ test('a benchmark is imported from the palette, and a second time it is refused'
   await workbench.notification(/Imported .*telecom \(\d+ tasks\)/);
   await workbench.screenshot('benchmark-imported');
   await chooseFolders();
-  await workbench.notification(/tau2 is there already\. Choose another folder/);
+  await workbench.notification(/tau2 already exists\. Choose another folder/);
 });
 
 type Action = { readonly tool: string; readonly by?: 'user' };

@@ -57,7 +57,7 @@ test('a message is opened in an editor tab, and to save it makes a fork', async 
   await workbench.press('Control+A');
   await page.keyboard.insertText('/call change_item {"order_id": ');
   await workbench.press('Control+S');
-  await workbench.notification(/the arguments of change_item are no JSON object/);
+  await workbench.notification(/the arguments of change_item are not a JSON object/);
   expect((await workbench.notifications()).length).toBe(1);
   expect(await page.locator('.tab.active.dirty', { hasText: '8 agent.md' }).count(), 'the text is kept').toBe(1);
   expect(recordings.names()).toEqual([name(0)]);
@@ -182,7 +182,7 @@ test('two recordings of the tree stand side by side, and a replay of one asks no
   await debug.start();
   await debug.stoppedAt(rule);
   await workbench.runCommand('Rehearsal: Fork from Here');
-  await debug.waitForConsole('--- fork: nothing was edited, it goes on from step');
+  await debug.waitForConsole('--- fork: nothing was edited, it continues from step');
   const row = page.locator(`${forksPane} .monaco-list-row`, { hasText: 'fork 1' });
   await workbench.chooseInMenu(row.first(), 'Compare with…');
   await workbench.pick('lamp-variant.0');

@@ -54,7 +54,7 @@ test.each([
 test('with the key that is stored Test Connection says how the model does, and that it works', async () => {
   await storeKey(key);
   const one = await tested();
-  expect(one.said).toMatch(/^The endpoint answers, but the model does not do what it is asked\. turtle: /);
+  expect(one.said).toMatch(/^The endpoint answers, but the model does not follow its instructions\. turtle: /);
   expect(one.taken).toBeGreaterThan(0);
   turtles = false;
   const { said, taken } = await tested();

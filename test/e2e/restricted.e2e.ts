@@ -306,7 +306,7 @@ describe('the tools for the editor’s own agent', () => {
   ])('%s starts nothing and says so', async (tool, input) => {
     probe.forget();
     const { value, error } = await ended('probe.invokeTool', tool, input());
-    const sentence = 'this workspace is in Restricted Mode: nothing of a domain runs. Ask the person to trust it';
+    const sentence = 'this workspace is in Restricted Mode: domain code does not run. Ask the user to trust it';
     expect([value, error]).toEqual([null, expect.stringContaining(sentence)]);
     expect(error?.split('Restricted Mode')).toHaveLength(2);
     expect([started(), existsSync(mark)]).toEqual([[], false]);

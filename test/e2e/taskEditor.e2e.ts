@@ -72,7 +72,7 @@ test('edits change their own bytes and no other, and undo gives the file back', 
   await saved(original.replace('order_id: W1032, reason', 'order_id: W1033, reason'));
   await workbench.press('Control+Z');
   await saved(original);
-  await frame().getByLabel('Has to be said').fill('5 to 7 business days\nsoon');
+  await frame().getByLabel('Required texts').fill('5 to 7 business days\nsoon');
   const [first = '', second = '', third = ''] = original.split(/(?<=\n)(?=- id)/);
   await saved([first, second.replace('[5 to 7 business days]', '[5 to 7 business days, soon]'), third].join(''));
   await workbench.press('Control+Z');

@@ -99,7 +99,7 @@ inFullSuite('the same arguments as JSON and as a form, and a text that is not JS
   await json.fill('{"order_id": "W2", ');
   await view.page.getByText(/This is not JSON: /).waitFor();
   expect(await view.page.locator('vscode-button', { hasText: 'Call refund' }).getAttribute('disabled')).not.toBeNull();
-  await view.page.getByText('It is not called as long as this is no JSON.').waitFor();
+  await view.page.getByText('This is not JSON. Correct it to call the tool.').waitFor();
   expect((await newestQuestion(view)).arguments).toEqual({ order_id: 'W1', to: { kind: 'card', last4: '1234' } });
   await json.fill('{"order_id": "W2", "to": {"kind": "voucher"}}');
   await view.page.getByText(/This is not JSON: /).waitFor({ state: 'detached' });

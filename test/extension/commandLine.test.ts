@@ -49,7 +49,7 @@ test('what a command that runs with progress has answered is given', async () =>
 
 test.each([
   ['there is no such task', 'there is no such task | Show Log'],
-  ['', 'Rehearsal: looking ended without a word; the log may tell more. | Show Log'],
+  ['', 'Rehearsal: looking exited without output. See the log for details. | Show Log'],
 ])('what went wrong is said, with the log one press away: "%s"', async (words, said) => {
   expect(await runOrTell(context, 'Rehearsal: looking', ['2', words])).toBeUndefined();
   expect(editor.said).toEqual([said]);
@@ -66,7 +66,7 @@ test('an answer comes with the exit codes that are good for it', async () => {
   const end = await runQuietly(context, ['2', ''], { onLine: (line) => lines.push(line) });
   expect(lines).toEqual(['{"rest":[]}']);
   expect(answerOf(end, 'the check', [0, 2])).toEqual({ rest: [] });
-  expect(() => answerOf(end, 'the check')).toThrow('the check ended without a word; the log may tell more.');
+  expect(() => answerOf(end, 'the check')).toThrow('the check exited without output. See the log for details.');
 });
 
 test.each([

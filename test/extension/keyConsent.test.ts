@@ -71,7 +71,7 @@ test.each([
   ['no address', { OPENAI_API_KEY: 'sk-of-this-person' }, 'openai:m'],
   ['another address, where no key is stored', {}, 'openai:m@http://elsewhere.example/v1'],
   ['what is not an address', { OPENAI_API_KEY: 'sk-of-this-person' }, 'openai:m@file:///etc/passwd'],
-])('nobody is asked for %s', async (_what, environment, agent) => {
+])('no person is asked for %s', async (_what, environment, agent) => {
   await askForSeats(contextWith(environment as Record<string, string>), launch({ agent }));
   expect(editor.asked).toEqual([]);
 });

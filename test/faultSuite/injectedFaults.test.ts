@@ -119,7 +119,7 @@ async function playCases(
       concurrency: 48,
       key,
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
+      askPerson: () => Promise.reject(new Error('no person is asked')),
     });
     expect(verifyRun(run, key.publicKey).problems).toEqual([]);
     return { results, mcp };

@@ -125,7 +125,7 @@ export const forgeries: readonly (readonly [name: string, code: string])[] = [
     ),
   ],
   ['an event for the channel comes too early', say(`'e\\t1\\t0\\t{"n":9,"event":{"type":"userReplied"}}'`)],
-  ['the channel gets what is no message', say(`'nonsense'`)],
+  ['the channel gets what is not a message', say(`'nonsense'`)],
   ['the channel gets JSON of another shape', say(`'m\\t{"type":"described","tools":[{"name":1}],"sync":0}'`)],
   [
     'the channel gets a prototype',
@@ -140,15 +140,15 @@ export const forgeries: readonly (readonly [name: string, code: string])[] = [
     say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"agent"}}'`),
   ],
   [
-    'a judge is asked that nobody needs',
+    'a judge is asked without need',
     say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"judge"}}'`),
   ],
   [
-    'a tool outside is called that nobody called',
+    'a tool outside is called without a call',
     say(`'m\\t{"type":"question","question":99,"rollout":1,"about":{"type":"tool"}}'`),
   ],
   [
-    'a call says what it read, where nobody asked',
+    'a call says what it read without a request',
     say(`'m\\t{"type":"reads","rollout":1,"n":5,"reads":{"agent":true}}'`),
   ],
   ...messagesOfItself.map((message) => [`the lane repeats ${message}`, say(`'m\\t${message}'`)] as const),

@@ -120,10 +120,10 @@ const unfinished = (folder: string) => {
 };
 
 const files = 'Only regular files of limited size are read.';
-const data = 'It is data: nothing of it runs, and no object is changed.';
+const data = 'It is data: none of it runs or changes an object.';
 const terminal = 'Its text does not control the terminal.';
 const folders = 'It leads to no file outside the folder of the run.';
-const locks = 'A lock that nobody holds blocks no run.';
+const locks = 'An abandoned lock does not block a run.';
 
 export const recordingAttacks = [
   ...rows('Recording', files)(
@@ -372,7 +372,7 @@ export const recordingAttacks = [
         symlinkSync(join(folder, 'nowhere'), join(folder, '.lock'));
         lockRun(folder)();
         expect(existsSync(join(folder, 'nowhere'))).toBe(false);
-        return 'the run is locked anew';
+        return 'the run is locked again';
       },
     ],
     [
@@ -382,7 +382,7 @@ export const recordingAttacks = [
         const { host } = lockedBy(folder);
         writeFileSync(join(folder, '.lock'), JSON.stringify({ pid: 1, host, start: 'another' }));
         lockRun(folder)();
-        return 'the run is locked anew';
+        return 'the run is locked again';
       },
     ],
     [

@@ -273,7 +273,7 @@ export const serverAttacks = [
         }),
     ],
     [
-      'answers calls that nobody made',
+      'answers calls that were not made',
       () =>
         withServer('foreign answers', async (server) => {
           expect((await server.call('look', {})).content).toBe('ok');
@@ -336,7 +336,7 @@ export const serverAttacks = [
       },
     ],
     [
-      'is declared at an address that nobody allowed',
+      'is declared at an address that is not allowed',
       () => {
         let requests = 0;
         return withHttp(

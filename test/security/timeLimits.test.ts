@@ -17,7 +17,7 @@ const late = {
 
 const silent = {
   code: 'lane/silent',
-  message: expect.stringContaining('has kept its process from going on for'),
+  message: expect.stringContaining('blocked its process for'),
 };
 
 test.each([

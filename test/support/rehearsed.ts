@@ -54,7 +54,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const agent = agentAt(agents, index);
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);
-        const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
+        const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('no person is asked')));
         const before = typeof from === 'function' ? from(id) : from;
         const request = { task, from: before ?? start, seats: laneSeats(agent, user), outside, recording, reads };
         const live = supervisor.start(request, (events) => {

@@ -194,7 +194,7 @@ test('a trainer that is killed there goes on from its last checkpoint, and what 
   const { code, err } = await first.ended;
   expect(code).toBe(2);
   expect(err).toContain(
-    `training ended without a last word; go on from its last checkpoint with: npx rehearsal train resume`,
+    `training ended without a last word; resume from its last checkpoint with: npx rehearsal train resume`,
   );
   await untilTrained('the end of the engine of the trainer that was killed', () => engines().length === 0);
   // What the trainer had measured beyond its last checkpoint is measured again.

@@ -151,7 +151,7 @@ def stopped(head: Head, run: Path, following: subprocess.Popen[str]) -> str:
 
 
 def test_a_head_with_another_token_is_one_message(head: Head, tmp_path: Path) -> None:
-    assert "wants its token" in said(head.train(tmp_path / "run", RAY_AUTH_TOKEN="wrong" * 10))
+    assert "requires its token" in said(head.train(tmp_path / "run", RAY_AUTH_TOKEN="wrong" * 10))
 
 
 def test_too_few_gpus_and_wrong_options_are_said_before_training(head: Head, tmp_path: Path) -> None:

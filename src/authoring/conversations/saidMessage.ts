@@ -362,8 +362,8 @@ const callTypes = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'tool-
 const silentTypes = new Set(['redacted_thinking', 'source-url', 'source-document']);
 
 function unreadPart(type: string | undefined): string {
-  if (type === undefined) return 'has parts that are no text; they are left out';
-  return `has parts that are no text (a picture, a file): a part of type "${type}" is left out`;
+  if (type === undefined) return 'has parts that are not text; they are left out';
+  return `has parts that are not text (a picture, a file): a part of type "${type}" is left out`;
 }
 
 /** The words of a part; undefined for a part of another kind. */

@@ -44,7 +44,7 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
   // Of a real conversation no task is known, nor what its world was like; agents are never shown which task it is.
   if (started.imported && any)
     return { name: path, task: task?.id ?? null, under: task ?? any, events, placeOf: (n) => n, hasState: false };
-  if (!task) return `${path}:1: the domain has no task "${started.task.id}" any more`;
+  if (!task) return `${path}:1: the domain no longer has a task "${started.task.id}"`;
   return { name: path, task: task.id, under: task, events, placeOf: (n) => n, hasState: true };
 }
 

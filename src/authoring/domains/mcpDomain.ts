@@ -29,7 +29,7 @@ export function declared(name: string, server: GivenServer): McpServer | string 
   const parsed = domainFileSchema.safeParse({ name, mcpServers: { [name]: server } });
   if (parsed.success) return (parsed.data as DomainFile).mcpServers[name] as McpServer;
   const [issue] = parsed.error.issues;
-  return issue?.message ?? 'it is no server';
+  return issue?.message ?? 'it is not a server';
 }
 
 /** What a server is called where nobody says: the word of its command or address that tells it from others. */
@@ -151,7 +151,7 @@ function domainText({ name, now, serverName: server, server: given, tools, reade
     `  ${yamlScalar(server)}:`,
     indented(yaml(keys), '    ').trimEnd(),
     '    # How a fork gets back to an earlier state. `replay`: the recorded calls are made again on a fresh server; use it',
-    `    # where every rollout has a server and a folder of its own${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,
+    `    # where every rollout has its own server and folder${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,
     `    state: ${isRepeatable ? 'replay' : 'none'}`,
     ...(reader ? readerLines(reader) : []),
     ...(readers.length > 0 && !reader

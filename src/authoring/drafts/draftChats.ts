@@ -127,7 +127,7 @@ function filesOf(
   const place = (key: 'tasks' | 'personas') => {
     const found = inside(folder, file[key]);
     if (found !== null) return found;
-    const message = `the folder of ${key}, ${file[key]}, lies outside of the domain`;
+    const message = `the folder of ${key}, ${file[key]}, is outside of the domain`;
     throw new Fault({ who: 'environment', code: 'draft/outside', message });
   };
   const note = ['Drafted from real conversations: read each, correct it, and accept it.'];

@@ -93,7 +93,7 @@ function startOf(
   if (first?.type !== 'rolloutStarted')
     throw refused(
       path,
-      problems[0] ? `line ${problems[0].line} ${problems[0].message}` : 'is no recording: it holds no rollout',
+      problems[0] ? `line ${problems[0].line} ${problems[0].message}` : 'is not a recording: it holds no rollout',
     );
   if (first.domain.name !== loaded.domain.name)
     throw refused(
@@ -305,13 +305,13 @@ function notesOn(
           `Review: the domain has no task ${started.task.id}, so goal, persona and facts are made of the user's words.`,
         ]),
     ...(original && taskHash(original) !== started.task.hash
-      ? [`Review: the task ${original.id} was changed since; its user is as it stands now.`]
+      ? [`Review: the task ${original.id} was changed since; its user follows the current version.`]
       : []),
     ...(started.database === baseHashOf(loaded)
       ? []
       : ['Review: the database was changed since, so the start may be another one.']),
     ...(edited >= 0 && written >= 0 && written < edited
-      ? ['Review: a person edited the world midway; here the edit stands at the start.']
+      ? ['Review: a person edited the world midway; here the edit applies at the start.']
       : []),
     ...(rewarded?.type === 'rewarded' && rewarded.reward !== null && rewarded.reward < 1
       ? [

@@ -32,7 +32,7 @@ export function variantsOf(
   const named = rowsNamed(tables, values);
   const root = rootOf(named);
   if (!root)
-    return `the task ${task.id} names no row of the database that another one could stand for. Draft its variants with a model (--model)`;
+    return `the task ${task.id} names no row of the database that another row could replace. Draft its variants with a model (--model)`;
   const stale = task.communicate.find((text) => /\d/.test(text) && !isCarried(text, named, loaded));
   const taken = usedRows(loaded, task, tables);
   const ids: string[] = [];

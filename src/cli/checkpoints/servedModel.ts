@@ -98,7 +98,7 @@ function cannotServe(model: string, words: string): Fault {
   return new Fault({
     who: 'environment',
     code: 'model/not-served',
-    message: `the model ${model} can't be served: ${words || 'its gateway ended without a word'}`,
+    message: `the model ${model} can't be served: ${words || 'its gateway exited without output'}`,
   });
 }
 

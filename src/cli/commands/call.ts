@@ -14,7 +14,7 @@ export const call: Command = {
   summary: 'call one tool on a scratch database and show what it changes',
   help: `rehearsal call DOMAIN TOOL [options]
 
-Calls a tool once, on a fresh database that nobody keeps, and prints its result and what it changed, also in the state of
+Calls a tool once, on a temporary database, and prints its result and what it changed, also in the state of
 an MCP server that declares a reader. Arguments that do not fit the JSON Schema of the tool are refused, and the tool is
 not called. \`npx rehearsal tools\` lists what there is.
 

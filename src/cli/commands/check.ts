@@ -20,7 +20,7 @@ export const check: Command = {
 
 Reads every file of a domain and reports findings as file:line:column. docs/diagnostics.md explains each code.
 
-Starts nothing outside of the sandbox that nobody approved, and reports what it skipped.
+Starts nothing unapproved outside of the sandbox, and reports what it skipped.
 
   --static           run nothing of the domain: no tools, no MCP servers
   --audit            also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice
@@ -120,7 +120,7 @@ function printJson(io: Io, result: Found): void {
 function printText(io: Io, result: Found): void {
   const { loaded, diagnostics, fixed, audited, isUnapproved } = result;
   for (const { file, line, code, fix } of fixed)
-    io.out(`mended ${relative(io.cwd, file)}:${line} ${code} ${fix?.title ?? ''}`.trimEnd().concat('\n'));
+    io.out(`fixed ${relative(io.cwd, file)}:${line} ${code} ${fix?.title ?? ''}`.trimEnd().concat('\n'));
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
   for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
   const { domain } = loaded;
@@ -131,8 +131,8 @@ function printText(io: Io, result: Found): void {
   const drafts = draftsOf(loaded.parts).length;
   const notes = [
     ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
-    ...(fixed.length > 0 ? [`${fixed.length} mended`] : []),
-    ...(fixable > 0 ? [`${fixable} of them can be mended with --fix`] : []),
+    ...(fixed.length > 0 ? [`${fixed.length} fixed`] : []),
+    ...(fixable > 0 ? [`${fixable} of them can be fixed with --fix`] : []),
     ...(audited === null ? [`not audited: ${isUnapproved ? 'it is not approved' : 'correct the errors first'}`] : []),
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
   ];

@@ -12,7 +12,7 @@ import { shellWord } from '../terminal/shellWord.ts';
 
 export const coverage: Command = {
   name: 'coverage',
-  summary: 'say what real users ask for that no task of the domain tries',
+  summary: 'find requests of real users that no task of the domain covers',
   help: `rehearsal coverage chats RECORDINGS [options]
 
 Groups real conversations by what the user asked for first, and names the tasks that try the same. RECORDINGS are
@@ -29,7 +29,7 @@ Exit code 0: every intent is covered by a task. 1: one is not.
     const [what, ...named] = given.positionals;
     if (what !== 'chats')
       throw new UsageError(
-        `say of what: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
+        `name what to cover: npx rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
       );
     const recordings = conversationsNamed(named, io);
     const [first = ''] = recordings;

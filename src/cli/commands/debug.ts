@@ -34,7 +34,7 @@ all of them. As in the editor it stops where a rule of the policy is violated, a
   --agent SEAT       as in run (default: the task's, else the domain's)
   --user SEAT        as in run (default: the domain's for the basis; of a recording: the one that it had)
   --fork-agent SEAT  who takes the agent's seat in a fork (default: the same, or gold where a script or a recording ends)
-  --judge SEAT       as in run (default: nobody)
+  --judge SEAT       as in run (default: none)
   --seed TEXT        source of every random stream (default: 1)
   --trial N          which trial of the task, from 0 (default: 0)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)

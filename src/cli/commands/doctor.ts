@@ -45,7 +45,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
   run: async (given, io) => {
     if (given.positionals.length > 0)
       throw new UsageError(
-        `it looks at this machine and takes no folder, so "${given.positionals[0]}" says nothing to it`,
+        `it checks this machine and takes no folder: leave out "${given.positionals[0]}"`,
       );
     const { endpoint, model } = endpointIn(given);
     if (endpoint !== undefined && !URL.canParse(endpoint))
@@ -91,7 +91,7 @@ function settingsIn(given: Given): AskedSettings {
   const { agent = {}, ...others } = readSettings(given);
   const [other] = Object.keys(others);
   if (other === undefined) return agent;
-  throw new UsageError(`one model takes every path of --live, so set agent.NAME and not ${other}.NAME`);
+  throw new UsageError(`--live uses one model for every path: set agent.NAME instead of ${other}.NAME`);
 }
 
 async function liveTable({ seat, filled }: TriedModel, given: Given, io: Io, isJson: boolean) {

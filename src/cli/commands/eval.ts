@@ -252,7 +252,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
     for (const line of missed) io.out(`gate missed: ${line}\n`);
   }
   if (uncounted() > 0 && !isUncountable())
-    io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
+    io.err(`${uncounted()} answers did not report their tokens, so the budget does not count them\n`);
   // Where it stopped the run, the last line says so.
   if (stopped === null && isUncountable()) io.err(`${spentText(plan.meter)}\n`);
   const lost = [...record.rollouts.filter(({ failedBy }) => failedBy === 'infrastructure'), ...crashed];
@@ -266,7 +266,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   }
   if (stopped === null) return missed.length > 0 ? 1 : 0;
   const why = stopped === 'budget' ? spentText(plan.meter) : 'cancelled';
-  io.err(`${why}: ${done} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
+  io.err(`${why}: ${done} of ${planned} rollouts are finished. Resume with --out ${plan.folder}\n`);
   return 2;
 }
 
@@ -286,7 +286,7 @@ function chosenTasks(given: Given, domain: LoadedDomain, cwd: string): LoadedDom
     const isDraft = unknown.every((each) => drafts.includes(each));
     throw new UsageError(
       isDraft
-        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: npx rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
+        ? `${unknown.join(', ')}: evaluations leave out drafts. Accept it with: npx rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
         : [
             `there is no task ${unknown.join(', ')} in ${domain.folder}${suggestion(unknown[0] ?? '', idsOf(domain.tasks))}`,
             ...fitnessOf(domain).unread.map((error) => formatDiagnostic(error)),

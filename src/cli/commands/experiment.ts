@@ -12,14 +12,14 @@ import { UsageError } from '../terminal/io.ts';
 export const experiment: Command = {
   name: 'experiment',
   takes: 1,
-  summary: 'train and evaluate several arms over seeds, and say which is better with intervals',
+  summary: 'train and evaluate several arms over seeds, and report which is better with intervals',
   help: `rehearsal experiment FILE [options]
 
 Runs every arm of an experiment (*.experiment.yaml) once for each of its seeds: SFT, GRPO, both or neither, and then an
 evaluation on the test tasks. A stage that arms have in common is run once. Prints rewards with intervals, and for
 each pair under compare: how far the second is above the first, paired by task.
 
-The same command goes on where it was ended: what is finished stays, what is not goes on from its last checkpoint.
+Run the same command again to resume: what is finished stays, what is not continues from its last checkpoint.
 The folder gets result.json and result.txt, and the configuration of each stage. A stage is a run of train:
 without --out it lies in .rehearsal/training, beside the others of the dashboard.
 
@@ -66,7 +66,7 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
       io.err(`${at + 1} of ${plan.stages.length}: ${stage.name} (${stage.arms.join(', ')})\n`);
       await stages.run(stage, io);
       if (io.signal.aborted || stages.stateOf(stage) !== 'finished') {
-        io.err(`ended; the same command goes on\n`);
+        io.err(`ended; run the same command again to resume\n`);
         return 2;
       }
     }

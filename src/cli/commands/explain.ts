@@ -18,7 +18,7 @@ export const explain: Command = {
   name: 'explain',
   takes: 1,
   summary:
-    'say why a rollout, or each failed task of a run, got its reward: verdicts, evidence, the words of the policy',
+    'explain the reward of a rollout, or of each failed task of a run: verdicts, evidence, the words of the policy',
   help: `rehearsal explain RUN_FOLDER|RECORDING [--domain FOLDER]
 
 The chain of evidence behind a reward, as /why shows it in the debugger: the verdict of every verifier, the rules that
@@ -96,7 +96,7 @@ async function explanationOf(recording: string, loaded: LoadedDomain): Promise<E
     user: { type: 'agenda' },
     forkAgent: gold,
     readKey: () => undefined,
-    askPerson: () => Promise.reject(new Error('nobody is asked')),
+    askPerson: () => Promise.reject(new Error('no person is asked')),
     log: () => undefined,
   });
   try {

@@ -10,7 +10,7 @@ export const mcp: Command = {
   help: `rehearsal mcp DOMAIN [--task TASK]
 
 Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
-on a database of their own, which is gone afterwards: nothing is recorded, and the domain stays as it is. Tools that end
+on their own database, which is discarded afterwards: nothing is recorded, and the domain stays as it is. Tools that end
 a rollout (to hand over to a person) are left out. A cancelled call of an MCP server, a Python environment or a simulated
 tool ends at once. A TypeScript tool runs to its end, or to its time limit.
 

@@ -78,7 +78,7 @@ be made.
     const [from, ...others] = sources.filter((name) => given.values[name] !== undefined);
     if (from === undefined || others.length > 0)
       throw new UsageError(
-        'say what the domain is made of, one of: --template NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
+        'name a source for the domain: --template NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
       );
     const now = text(given, 'now');
     if (now !== undefined && !isDate(now))

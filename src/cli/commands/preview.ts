@@ -98,5 +98,5 @@ function repliesIn(file: string, name: string) {
 }
 
 function askNobody(): Promise<string> {
-  return Promise.reject(new UsageError('nobody is asked in a preview'));
+  return Promise.reject(new UsageError('no person is asked in a preview'));
 }

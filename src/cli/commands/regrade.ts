@@ -22,8 +22,8 @@ export const regrade: Command = {
   help: `rehearsal regrade RUN_FOLDER [options]
 rehearsal regrade --official RESULTS --domain FOLDER [options]
 
-Reaches the verdicts of a run again with the rules, verifiers and tasks that its domain has now. Nothing is said or
-called again. The results are a run of their own, which report, compare and verify take; the old run stays as it is.
+Computes the verdicts of a run again with the current rules, verifiers and tasks of its domain. Nothing is said or
+called again. The results are a new run, which report, compare and verify accept; the old run stays unchanged.
 
 With --official the results file of another tool (tau2's results.json, or its folder; the list that tau-bench's run.py
 writes) is scored with this engine: every call is made again, and the reward is compared with the one in the file.
@@ -122,7 +122,7 @@ function officialText(folder: string, rollouts: readonly Compared[], refused: re
 function freshFolder(io: Io, run: string, out: string | undefined): string {
   if (out !== undefined) {
     const folder = resolve(io.cwd, out);
-    if (existsSync(folder)) throw new UsageError(`${folder} is there already; a regraded run gets a folder of its own`);
+    if (existsSync(folder)) throw new UsageError(`${folder} already exists; name a new folder for the regraded run`);
     return folder;
   }
   for (let number = 1; ; number++) {

@@ -10,7 +10,7 @@ export const serveModelCommand: Command = {
   summary: 'serve a model or a checkpoint as an OpenAI-compatible endpoint on this machine',
   help: `rehearsal serve-model MODEL [options]
 
-Serves a model on loopback until Ctrl+C: an OpenAI-compatible endpoint with a token of its own, which any client can
+Serves a model on loopback until Ctrl+C: an OpenAI-compatible endpoint with its own token, which any client can
 use that sends tools. MODEL is smollm2, tiny, a checkpoint's folder (<run>/checkpoints/<name>), or a hub id. To play or
 debug with a checkpoint no server is needed: give "--agent checkpoint:FOLDER" to run and eval, or write it as "agent" of
 a debug configuration.

@@ -50,7 +50,7 @@ At each turn of the agent in recorded conversations, the seat is given the conve
 would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file of chats
 (*.jsonl, in any format that \`npx rehearsal import chats\` reads).
 
-  --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own (default: the domain's)
+  --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, a custom agent (default: the domain's)
   --reads            in recordings, execute reads that the agent calls first, on the recorded state
   --gate SHARE       exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1
   --concurrency N    turns at once (default: 8)
@@ -160,7 +160,7 @@ function conclude(io: Io, { agreement, problems, planned }: Compared, gate: numb
     return 2;
   }
   if (gate === null || share >= gate) return 0;
-  io.err(`gate missed: the agent agrees in ${percent(share)} of the turns, ${percent(gate)} were wanted\n`);
+  io.err(`gate missed: the agent agrees in ${percent(share)} of the turns, the gate requires ${percent(gate)}\n`);
   return 1;
 }
 

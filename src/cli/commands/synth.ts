@@ -10,7 +10,7 @@ const help = `rehearsal synth DOMAIN... | grade FOLDER | export FOLDER | preview
 
 Makes cold-start data: rollouts of the training tasks of the domains, successes and near-misses (one declared check
 failed, or one rule broken), balanced by domain, difficulty, persona and task, none the same as another up to names and
-numbers. With --out of an interrupted synthesis it goes on: no finished rollout is repeated. The folder gets the
+numbers. With --out of an interrupted synthesis it resumes: no finished rollout is repeated. The folder gets the
 recordings, selection.jsonl with each rollout and why it was chosen or left out, and balance.txt.
 
   grade              a model grades each chosen rollout by the rules of its policy; what it would not keep is left out

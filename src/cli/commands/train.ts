@@ -21,27 +21,27 @@ temperature 1 and greedy, and writes result.json.
 GRPO can learn from several domains at once, and is evaluated on their test tasks while it trains.
 
 RUN is a run's folder, or its name in .rehearsal/training. Stop ends it after its current optimizer step, with a
-checkpoint. Resume goes on from the last checkpoint, where the run was started, with the
+checkpoint. Resume continues from the last checkpoint, where the run was started, with the
 hyper-parameters that --set changes. Follow brings what it wrote elsewhere
 into its folder here until it is over. Fetch brings a checkpoint here.
 
-  --config FILE      a configuration (*.training.yaml): any key of --explain; options stand above it, and paths in it
+  --config FILE      a configuration (*.training.yaml): any key of --explain; options override it, and paths in it
                      are relative to it. Without DOMAIN its domain is taken, without sft|grpo|evaluate its kind
-  --explain          say what every key does (or the keys that stand in the place of DOMAIN), in which unit, with its
+  --explain          say what every key does (or the keys named in place of DOMAIN), in which unit, with its
                      default in each profile, what the paper says, and its name in TRL and verl; nothing starts
   --profile NAME     cpu, gpu (one GPU), paper (MUA-RL's recipe, on a cluster), or trial (seconds a step, to see that
                      all works): sets of defaults (default: trial for the model tiny, gpu where the target has a GPU,
                      else cpu)
   --plan             show the device, the profile and why, the expected memory, disk space and time, and what will be
                      downloaded; nothing starts and nothing is downloaded
-  --set KEY=VALUE    one key, as JSON; may stand several times
+  --set KEY=VALUE    one key, as JSON; can be repeated
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
   --steps N          optimizer steps, in place of the profile's steps or epochs
   --recordings PATH  SFT: a run's folder, a synthesis (what is accepted of it), or a recording, to learn from
   --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
                      evaluate: rollouts for each test task, at each temperature (default: 8)
   --weights LIST     GRPO on several domains: how often groups of each are drawn, such as 2,1 (default: equally)
-  --held-out FOLDER  GRPO: a domain that is evaluated and not trained on; may stand several times. The run warns where
+  --held-out FOLDER  GRPO: a domain that is evaluated and not trained on; can be repeated. The run warns where
                      it falls below the interval that it had before training
   --user SEAT        GRPO and evaluate: who plays the user: agenda or openai:MODEL[@BASE_URL] (default: the domain's for
                      training or for evaluation)

@@ -54,7 +54,7 @@ function completenessText({ run, planned, missing, left, finished, problems }: V
   if (run === null || planned === null)
     return problems.length > 0
       ? ''
-      : 'this run was made by a version that promised no rollouts: missing ones can not be told\n';
+      : 'this run was made by a version that planned no rollouts, so missing rollouts cannot be detected\n';
   if (missing.length === 0) return '';
   const rest = missing.length - namedMissing;
   const unfinished =

@@ -168,14 +168,14 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
 function endStates(one: Opened, other: Opened, named: string | undefined): RecordingsCompared['database'] {
   const without = (problem: string) => ({ differences: [], more: 0, problem });
   if (one.started.database !== other.started.database)
-    return without('The two were recorded on different databases, so their end states can’t be set side by side.');
+    return without('The two were recorded on different databases, so their end states cannot be compared.');
   const folder = named ?? domainBeside(one.path) ?? domainBeside(other.path);
-  if (folder === undefined) return without('Nobody knows the folder of their domain any more.');
+  if (folder === undefined) return without('The folder of their domain is unknown. On the command line, name it with --domain.');
   try {
     const domain = openDomainAt(folder);
     const setting = settingOf(domain);
     if (baseHash(setting.world) !== one.started.database)
-      return without(`They were recorded on another database than the one that ${folder} has now.`);
+      return without(`They were recorded on a different database from the current one of ${folder}.`);
     const [first, second] = [endOf(setting, one), endOf(setting, other)];
     if (typeof first === 'string') return without(first);
     if (typeof second === 'string') return without(second);

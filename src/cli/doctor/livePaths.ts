@@ -159,7 +159,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
   const agent = trial.agent === 'model' ? seat : trial.agent;
   const user = trial.user === 'model' ? seat : trial.user;
   const judge = trial.isJudged ? { judge: seat } : {};
-  const nobody = () => Promise.reject(new Error('nobody is asked'));
+  const nobody = () => Promise.reject(new Error('no person is asked'));
   const meter = metered(outsideOf(agent, user, readKey, nobody, judge.judge), seat);
   const start = { seed: 'doctor', trial: 0, basis: 'evaluate', agent, user, turnCap: 8, ...judge } as const;
   const from = performance.now();
@@ -291,7 +291,7 @@ function toolPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
     const what = `answered within the tool's schema: ${result.content.slice(0, 80)}`;
     return isRight
       ? { path, status: 'ok', what }
-      : { path, status: 'degraded', what: `${what}, which is not what it was told` };
+      : { path, status: 'degraded', what: `${what}, which differs from the hours in its instructions` };
   }
   const failure = failureOf(closed);
   if (failure !== null) return { path, status: 'failed', what: failure };

@@ -69,7 +69,7 @@ async function laneCondition(): Promise<Condition> {
       'Run only domains that you trust, or use Node 24, whose permission model keeps a domain in its folder.';
     return lacking('lanes', 'they start, but this runtime lets a domain read the whole disk', advice);
   } catch (error) {
-    const advice = 'Processes must be able to start here; the message says what stopped them.';
+    const advice = 'Allow processes to start here; the message says what prevented it.';
     return broken('lanes', messageOf(error), advice);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -95,9 +95,9 @@ async function loopbackCondition(): Promise<Condition> {
         found(typeof address === 'object' && address !== null ? address.port : 0);
       });
     });
-    return fine('loopback', `a free port can be had (127.0.0.1:${port})`);
+    return fine('loopback', `a free port is available (127.0.0.1:${port})`);
   } catch (error) {
-    const advice = 'Allow listening on 127.0.0.1; nothing of Rehearsal listens anywhere else.';
+    const advice = 'Allow listening on 127.0.0.1; Rehearsal listens nowhere else.';
     return broken('loopback', messageOf(error), advice);
   } finally {
     server.close();
@@ -133,12 +133,12 @@ function diskCondition(cwd: string): Condition {
 
 function signingKeyCondition({ environment }: Io): Condition {
   const path = signingKeyPath(environment);
-  const advice = 'Set REHEARSAL_HOME to a folder that no repository holds.';
+  const advice = 'Set REHEARSAL_HOME to a folder outside of any repository.';
   if (isInRepository(dirname(path))) return lacking('signing key', `${path} lies in a git repository`, advice);
   if (!existsSync(path)) return fine('signing key', `is made on first use (${path})`);
   if (!isSigningKey(path)) {
     const mend = 'Restore it, or move it away: the next run makes a new one.';
-    return broken('signing key', `${path} is no Ed25519 private key that can be read`, mend);
+    return broken('signing key', `${path} is not a readable Ed25519 private key`, mend);
   }
   const isPrivate = process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;
   if (isPrivate) return fine('signing key', path);
@@ -162,12 +162,12 @@ function keyConditions(environment: NodeJS.ProcessEnv): readonly Condition[] {
   const url = environment['OPENAI_BASE_URL'];
   const address = url === undefined ? '' : `, used at ${originOf(url)}`;
   if (key === 'present') return [fine('OPENAI_API_KEY', `${key}${address}`)];
-  const advice = 'Set it where a model wants one. The seats gold, agenda, scripted and human need none.';
+  const advice = 'Set it if your model needs one. The seats gold, agenda, scripted and human do not need it.';
   return [lacking('OPENAI_API_KEY', `${key}${address}`, advice)];
 }
 
 /** An address may carry a password. */
-const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'an address that is no URL');
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'an address that is not a URL');
 
 function pythonVersion(command: string): string | null {
   const script = 'import sys; print(".".join(map(str, sys.version_info[:3])))';

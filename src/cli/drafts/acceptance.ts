@@ -42,7 +42,7 @@ export async function acceptDrafts(given: Given, io: Io): Promise<ExitCode> {
     for (const { draft: each } of sound) io.out(`accepted ${each.kind} ${each.placed.value.id}\n`);
     io.out(gatedText(left.map(gatedRow), io.cwd));
     if (left.length > 0)
-      io.out(left.length === 1 ? 'it stays a draft until that is mended\n' : 'they stay drafts until that is mended\n');
+      io.out(left.length === 1 ? 'it stays a draft until you fix that\n' : 'they stay drafts until you fix that\n');
   }
   return left.length === 0 ? 0 : 1;
 }

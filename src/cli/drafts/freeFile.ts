@@ -20,6 +20,6 @@ export function freeFile(loaded: LoadedDomain, kind: Kind, wanted: string): stri
   const key = keys[kind];
   const place = loaded.domain.file[key];
   const target = inside(loaded.folder, place);
-  if (target === null) throw new UsageError(`the folder of ${key}, ${place}, lies outside of the domain`);
+  if (target === null) throw new UsageError(`the folder of ${key}, ${place}, is outside of the domain`);
   return join(target, `${freeName(loaded, kind, wanted)}.${kind}.yaml`);
 }

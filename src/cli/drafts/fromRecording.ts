@@ -11,7 +11,7 @@ import { requireFree } from './freeId.ts';
 import { isImported, putChatDrafts } from './fromChats.ts';
 import { putDrafts } from './putDrafts.ts';
 
-/** Drafts a task of what happened in a recording. */
+/** Drafts a task from a recording. */
 export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode> {
   const [named] = given.positionals;
   const path = requireRecording(named, io);

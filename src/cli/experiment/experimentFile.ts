@@ -91,7 +91,7 @@ function keyProblems(experiment: Experiment, places: Places): readonly Diagnosti
           code: 'experiment/unknown-key',
           severity: 'error',
           message: decided.includes(key)
-            ? `The key ${key} stands once, for the whole experiment.`
+            ? `The key ${key} can appear only once, for the whole experiment.`
             : `The key ${key} is not known to ${kind}.`,
           hint: decided.includes(key)
             ? `Write ${key === 'seed' ? 'seeds' : key} above the arms.`

@@ -22,7 +22,7 @@ export function readExperimentRecord(folder: string): ExperimentRecord | undefin
   return readKept(
     recordPath(folder),
     recordSchema,
-    'which experiment lies here and where it is trained: write both there again, such as {"file": "/home/ada/a.experiment.yaml", "target": "local"}, or name another folder with --out',
+    'which experiment this is and where it is trained: write both there again, such as {"file": "/home/ada/a.experiment.yaml", "target": "local"}, or name another folder with --out',
   );
 }
 

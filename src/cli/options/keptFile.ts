@@ -12,6 +12,6 @@ export function readKept<T>(path: string, schema: z.ZodType<T>, lost: string): T
   try {
     return schema.parse(JSON.parse(readBoundedText(path)));
   } catch {
-    throw new UsageError(`${path} was changed after Rehearsal wrote it, and does not say any more ${lost}`);
+    throw new UsageError(`${path} was changed after Rehearsal wrote it, and no longer says ${lost}`);
   }
 }

@@ -42,7 +42,7 @@ export const rolloutHelp = (
                      With human you type each turn as a line; /help lists the commands
   --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
                      for the basis)
-  --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
+  --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: none)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)

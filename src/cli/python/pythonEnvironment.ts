@@ -136,7 +136,7 @@ function noPython(command: Interpreter): Fault {
   return new Fault({
     who: 'environment',
     code: 'python/missing',
-    message: `${command.map(shellWord).join(' ')} is no Python 3.11 or newer. Install one, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
+    message: `${command.map(shellWord).join(' ')} is not Python 3.11 or newer. Install it, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
   });
 }
 

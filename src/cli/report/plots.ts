@@ -49,7 +49,7 @@ export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   const failed = rows.filter(({ value, trials }) => trials > 0 && value < 1).length;
   return {
     title: 'Reward by task',
-    description: `${failed} of ${rows.length} tasks failed in some trial. The hardest stand first; the second colour is what failed.`,
+    description: `${failed} of ${rows.length} tasks failed in some trial. The hardest tasks come first; the second colour shows failures.`,
     svg: drawn(rows.length, [
       ...axis(rows.length),
       ...rows.map(({ task, value, trials }, at) => {

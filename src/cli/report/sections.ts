@@ -219,7 +219,7 @@ function failures({ failedBy, rollouts }: RunMetrics): Section {
     id: 'failures',
     title: 'Who failed',
     columns: ['who', 'rollouts'],
-    rows: rollouts === 0 ? [] : [...counts.map(([who, count]) => [who, String(count)]), ['nobody', String(rest)]],
+    rows: rollouts === 0 ? [] : [...counts.map(([who, count]) => [who, String(count)]), ['none', String(rest)]],
   };
 }
 
@@ -261,7 +261,7 @@ function tasks(rollouts: readonly FinishedRollout[]): Section {
 export function failureText(rollout: FinishedRollout | undefined): string {
   if (!rollout) return '';
   const { trial, failedBy, failure, reason } = rollout;
-  return `trial ${trial}, ${failedBy ?? 'nobody'}: ${failure?.message ?? reason}`;
+  return `trial ${trial}, ${failedBy ?? 'none'}: ${failure?.message ?? reason}`;
 }
 
 /** A share from 0 to 1 as a text; `none` where there is nothing to share. */

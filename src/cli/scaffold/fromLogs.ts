@@ -100,13 +100,13 @@ function tellMade(
     ...(tools.length > 0
       ? [`${shown}/tools: which of them change something ("review"), and the rows that each sees and may change`]
       : [`${shown}/tools.ts: the log shows no tools; write what the agent can do`]),
-    `${shown}/database.json: the rows that the tools work on; a log does not tell them`,
+    `${shown}/database.json: the rows that the tools work on; a log does not contain them`,
   ];
   const lines = [
     ...formatLines(read, io),
     ...problemLines(notes, io),
     ...problemLines(problems, io),
-    ...misnamed.map((tool) => `${JSON.stringify(tool)} can be no name of a tool; it is left out`),
+    ...misnamed.map((tool) => `${JSON.stringify(tool)} is not a valid tool name; it is left out`),
     `made ${name} in ${shown} of ${counted(conversations.length, 'conversation')}: ${counted(tools.length, 'tool')}${seen > 0 ? `, ${seen} of them from calls alone` : ''}`,
     ...(policyOf === null ? [] : [`policy.md is the system message of ${counted(policyOf, 'conversation')}`]),
     maskedLine(masked, recogniser),

@@ -75,7 +75,7 @@ async function usableTools({ key, server, files, now }: ToMake, where: string, f
     throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
   });
   if (listed.length === 0)
-    throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
+    throw new UsageError(`the MCP server (${where}) has no tools, so no domain can be made from it`);
   const usable = listed.filter(({ tool }) => !isLeftOut(tool));
   const unusable = listed.filter(({ tool }) => isLeftOut(tool)).map(({ tool }) => leftOutText(tool));
   if (usable.length === 0)
@@ -143,7 +143,7 @@ async function readerOf(
     );
   } catch (error) {
     if (io.signal.aborted) throw new UsageError('cancelled: nothing was made');
-    io.err(`no tool was found that shows the state of the server: ${messageOf(error)}\n`);
+    io.err(`found no tool that shows the state of the server: ${messageOf(error)}\n`);
     return null;
   }
 }
@@ -207,13 +207,13 @@ function tellMade({ folder, name, files, tools, drafts, plays, isShared }: Made,
   io.out(`made ${name} in ${shown}: ${counted(tools.length, 'tool')}, ${counted(drafts.length, 'draft task')}\n`);
   if (unsure > 0)
     io.out(
-      `the server does not say of ${counted(unsure, 'tool')} whether they change anything: look for "review" in ${shown}/domain.yaml\n`,
+      `the server does not say whether ${counted(unsure, 'tool')} change anything: look for "review" in ${shown}/domain.yaml\n`,
     );
   if (isShared)
     io.out(
       `rollouts share the state of the server, so the drafts check calls only: see "sharedState" in ${shown}/domain.yaml\n`,
     );
-  if (!plays) io.out('the drafts were not played, so nothing is known about their calls\n');
+  if (!plays) io.out('the drafts were not played, so their calls are untested\n');
   io.out(gatedText(drafts.map(gatedRow), io.cwd));
   const first = drafts.find(({ passes }) => passes) ?? drafts[0];
   if (first)

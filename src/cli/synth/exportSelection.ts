@@ -22,7 +22,7 @@ export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
   const dialects = new Map(file.domains.map(({ name, folder: own }) => [name, openDomainAt(own).file.dialect]));
   const accepted = readSelection(folder).filter((row) => row.accepted);
   if (accepted.length === 0)
-    throw new UsageError(`${folder}: nothing of it is accepted, so there is nothing to export`);
+    throw new UsageError(`${folder}: no trajectory is accepted, so there is nothing to export`);
   const lines = accepted.flatMap((row) => {
     const line = chatLine(eventsOf(join(folder, row.recording)), row, dialects.get(row.domain) ?? usualDialect);
     const formed = line === null ? null : exportForms[format](line);

@@ -103,7 +103,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new UsageError(`two of the domains have the name ${twice}: give each a name of its own`);
+    throw new UsageError(`two of the domains are named ${twice}: give each a unique name`);
   const patterns = text(given, 'under')?.split(',') ?? [];
   const nobody = patterns.filter((pattern) => domains.every((domain) => personasOf(domain, [pattern]).length === 0));
   if (nobody.length > 0) throw new UsageError(`none of the domains has a persona ${nobody.join(', ')}`);
@@ -116,7 +116,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
     const preview = [options.agentFor({}), options.user].find((seat) => modelOf(seat)?.isPreview);
     if (preview)
       throw new UsageError(
-        `${seatName(preview)} is a preview, and no training learns from one: name openai:MODEL[@BASE_URL]`,
+        `${seatName(preview)} is a preview, and training never uses previews: name openai:MODEL[@BASE_URL]`,
       );
     const own = tasksInSplit(domain, 'train');
     const under = personasOf(domain, patterns);
@@ -195,6 +195,6 @@ function conclude(
     return 1;
   }
   const why = stopped === 'budget' ? spentText(meter) : 'cancelled';
-  io.err(`${why}: ${balance.chosen} of ${count} can be chosen so far. Go on with --out ${folder}\n`);
+  io.err(`${why}: ${balance.chosen} of ${count} can be chosen so far. Resume with --out ${folder}\n`);
   return 2;
 }

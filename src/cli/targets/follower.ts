@@ -89,7 +89,7 @@ async function keepFollowing(
       }
       failures += 1;
       const pauseMs = pauseAfter(failures, pausesMs);
-      tell('disconnected', `${messageOf(error)}; the run goes on there, next attempt in ${pauseMs / 1000} s`);
+      tell('disconnected', `${messageOf(error)}; the run continues there, next attempt in ${pauseMs / 1000} s`);
       await systemClock.sleep(pauseMs, io.signal).catch(() => undefined);
     }
   }

@@ -60,7 +60,7 @@ export function throwUnlessGpus(machine: string, gpus: Gpus, { config }: Launch)
   if (typeof gpus === 'string' || gpus.length === 0)
     throw environmentFault(
       'gpu/missing',
-      `the profile ${profile} wants a GPU, and ${machine} shows none (${typeof gpus === 'string' ? gpus : 'nvidia-smi lists none'}): choose --profile cpu, or a machine with an NVIDIA GPU and its driver`,
+      `the profile ${profile} needs a GPU, but ${machine} has none (${typeof gpus === 'string' ? gpus : 'nvidia-smi lists none'}): choose --profile cpu, or a machine with an NVIDIA GPU and its driver`,
     );
   const old = gpus.find(isOld);
   if (old)

@@ -96,6 +96,6 @@ export function inside(folder: string, path: string): string {
     .map((_, at) => join(folder, ...parts.slice(0, at + 1)))
     .find((each) => lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink());
   if (link !== undefined)
-    throw environmentFault('target/path', `${link} is a symbolic link, and nothing is written through it. Remove it`);
+    throw environmentFault('target/path', `${link} is a symbolic link. Rehearsal does not write through links. Remove it`);
   return join(folder, ...parts);
 }

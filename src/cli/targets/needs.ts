@@ -23,7 +23,7 @@ export function needsOf(printed: string): Needs {
     throw new Fault({
       who: 'environment',
       code: 'trainer/check',
-      message: "the trainer's check of the options ended without its result: install Rehearsal again",
+      message: "the trainer's check of the options exited without a result: reinstall Rehearsal",
     });
   return needsSchema.parse(JSON.parse(line));
 }

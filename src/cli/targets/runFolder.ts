@@ -30,7 +30,7 @@ export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
   const value = jsonOf(readBoundedText(path)) as Json | undefined;
   if (isObject(value)) return value;
-  throw new UsageError(`${path} is no JSON object: it was changed after Rehearsal wrote it`);
+  throw new UsageError(`${path} is not a JSON object: it was changed after Rehearsal wrote it`);
 }
 
 /** How a process ended: with an exit code, or by a signal. */
@@ -50,14 +50,14 @@ export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0,
     code: 'training/failed',
     message: hasWords
       ? `training ended with an error: ${lastLineOf(existsSync(log) ? readBoundedText(log) : '') || message}`
-      : `training ${endedBy(signal)}; go on from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: npx rehearsal train resume ${shellWord(run)}`,
+      : `training ${endedBy(signal)}; resume from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: npx rehearsal train resume ${shellWord(run)}`,
     file: log,
   });
 }
 
 function endedBy(signal: NodeJS.Signals | null): string {
   if (signal === null) return 'ended without a last word';
-  const why = signal === 'SIGKILL' ? ', as a system without memory left does it' : '';
+  const why = signal === 'SIGKILL' ? ', as happens when the system runs out of memory' : '';
   return `was ended from outside by ${signal}${why}`;
 }
 

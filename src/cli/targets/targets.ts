@@ -59,7 +59,7 @@ export function throwUnlessPlaceApproved(folder: string, place: Place, environme
   if (place.target !== local.target) throwUnlessApproved(effectsOfPlace(folder, place), environment);
 }
 
-/** Remembers a place that was typed or approved, so that nobody is asked about it again. */
+/** Remembers a place that was typed or approved, so that no person is asked about it again. */
 export function rememberPlace(folder: string, place: Place, environment: NodeJS.ProcessEnv): void {
   if (place.target !== local.target) rememberEffects(effectsOfPlace(folder, place), environment);
 }

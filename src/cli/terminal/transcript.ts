@@ -128,7 +128,7 @@ export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour
 export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): readonly TranscriptLine[] {
   return [
     ...flaws.map(({ code, message, content }) =>
-      line('refused', `${code} (${message}): ${content.trim() || 'nothing was said'}`),
+      line('refused', `${code} (${message}): ${content.trim() || 'no text'}`),
     ),
     ...(withheld === undefined
       ? []

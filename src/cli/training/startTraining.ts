@@ -135,13 +135,13 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
   if (/^rays?:/.test(target)) {
     if (config['python'] === undefined) return;
     throw new UsageError(
-      placed('python: a Ray cluster trains with its own Python: take it out, and put what is needed in its image'),
+      placed('python: a Ray cluster trains with its own Python: remove it, and install what you need in its image'),
     );
   }
   const key = trainingKeys(kind).find(({ name, isForRay }) => isForRay && name in config);
   if (key)
     throw new UsageError(
-      placed(`${key.name}: only a Ray cluster has this key: take it out, or train with --target ray://HOST:8265`),
+      placed(`${key.name}: only a Ray cluster has this key: remove it, or train with --target ray://HOST:8265`),
     );
 }
 
@@ -153,7 +153,7 @@ function runFolder(given: Given, io: Io, kind: TrainingKind, newFolder: NameFold
   const run = resolve(io.cwd, out);
   if (sizeOf(join(run, runFiles.metrics)) > 0 || partsPlayed(run).length > 0)
     throw new UsageError(
-      `--out ${out} holds a run already: go on with it (npx rehearsal train resume ${shellWord(run)}), or name a folder that is new`,
+      `--out ${out} already contains a run: resume it (npx rehearsal train resume ${shellWord(run)}), or name a new folder`,
     );
   return run;
 }

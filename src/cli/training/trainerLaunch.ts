@@ -60,7 +60,7 @@ export function outcome(run: string, json: boolean, environment: NodeJS.ProcessE
   if (json) return `${JSON.stringify({ run })}\n`;
   const { type, message } = lastWordOf(run);
   if (type === 'paused')
-    return `paused by an alarm: ${message}. Go on with: npx rehearsal train resume ${shellWord(run)}\n`;
+    return `paused by an alarm: ${message}. Resume with: npx rehearsal train resume ${shellWord(run)}\n`;
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;

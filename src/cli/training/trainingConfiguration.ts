@@ -42,7 +42,7 @@ export function trainingRequest(given: Given, io: Io, file: TrainingFile | null)
   const opened = weighted(said, text(given, 'weights')).map((each) => domainOf(each, io));
   const [one = { loaded: openDomain(io, undefined), said: {} }, ...more] = opened;
   if (more.length > 0 && kind !== 'grpo')
-    throw new UsageError(`${kind} has one domain, and ${opened.length} are named; GRPO takes several`);
+    throw new UsageError(`${kind} takes one domain, but you named ${opened.length}; GRPO takes several`);
   const heldOut = texts(given, 'held-out').map((folder) => ({ folder }));
   const left = (heldOut.length > 0 ? heldOut : sharesIn(file, 'held_out')).map((each) => domainOf(each, io));
   if (left.length > 0 && kind !== 'grpo') throw new UsageError('--held-out is for GRPO, which trains on other domains');
@@ -183,7 +183,7 @@ function dialectOf([{ loaded }, ...others]: TrainingRequest['domains'], model: J
   const other = others.map((each) => each.loaded.file.dialect).find((each) => each !== dialect);
   if (!trained && other && said === undefined)
     throw new UsageError(
-      `the domains speak different dialects (${dialect}, ${other}): choose one with --set dialect=${dialect}`,
+      `the domains use different dialects (${dialect}, ${other}): choose one with --set dialect=${dialect}`,
     );
   return trained ?? dialect;
 }

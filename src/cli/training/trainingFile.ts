@@ -41,7 +41,7 @@ export function readTrainingFile(path: string, cwd: string): TrainingFile {
   const keys = new Map(trainingKeys(kind).map((key) => [key.name, key]));
   for (const key of Object.keys(written))
     if (keys.get(key)?.isGiven)
-      throw new UsageError(`${at(key)}: ${key}: the command line fills this in; take it out of the file`);
+      throw new UsageError(`${at(key)}: ${key}: the command line sets this key; remove it from the file`);
   const values = wholePaths(kind, written, dirname(file));
   return {
     kind,

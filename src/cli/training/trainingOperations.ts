@@ -52,7 +52,7 @@ export async function runOperation(operation: (typeof operations)[number], given
         return 0;
       }
       await target.follow(run, io);
-      if (io.signal.aborted) say(`${run} goes on, and is not followed any more`, {});
+      if (io.signal.aborted) say(`${run} is still running. Rehearsal stopped following it`, {});
       else io.out(outcome(run, json, io.environment));
       return 0;
     case 'fetch': {
@@ -74,7 +74,7 @@ function runOf(given: Given, io: Io): string {
     requireOwnFiles(run);
     return run;
   }
-  throw new UsageError(`${name} is no run: name its folder, or its name in ${workFolders.training}`);
+  throw new UsageError(`${name} is not a run: name its folder, or its name in ${workFolders.training}`);
 }
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */
@@ -93,7 +93,7 @@ function resumedLaunch(
   const python = interpreterOf(typed ?? kept, place.target === 'local' ? cwd : undefined);
   const interpreters = { ...asked, python: typed === undefined ? python : undefined };
   throwUnlessInterpretersApproved(run, interpreters, environment);
-  if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
+  if (!kind) throw new UsageError(`${run} has not started training: start it again`);
   return {
     kind,
     run,

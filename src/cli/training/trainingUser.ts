@@ -25,10 +25,10 @@ export function trainingUser(
   if (typeof user === 'string') throw new UsageError(user);
   if (user.type === 'agenda') return 'agenda';
   if (user.type !== 'openai')
-    throw new UsageError(`${user.type} can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]`);
+    throw new UsageError(`${user.type} can't play the user of a training run: use agenda or openai:MODEL[@BASE_URL]`);
   if (user.isPreview)
     throw new UsageError(
-      `${seatName(user)} is a preview and can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]`,
+      `${seatName(user)} is a preview and can't play the user of a training run: use agenda or openai:MODEL[@BASE_URL]`,
     );
   return {
     base_url: user.baseUrl,

@@ -278,7 +278,7 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
     throwUnlessHeadersAllowed(model, process.env);
     return model;
   }
-  const why = typeof seat === 'string' ? seat : `"${given}" is no model`;
+  const why = typeof seat === 'string' ? seat : `"${given}" is not a model`;
   throw new Fault({
     who: 'environment',
     code: 'simulated/no-model',

@@ -59,7 +59,7 @@ export type EditorAnswer = {
 export function parseRequest(body: string): EditorRequest | string {
   const { data, error } = requestSchema.safeParse(jsonOf(body));
   if (!data) {
-    return `a chat completion is asked for with {"model": ..., "messages": [...]} (${issueText(error, 'the request')})`;
+    return `a chat completion request has the form {"model": ..., "messages": [...]} (${issueText(error, 'the request')})`;
   }
   const { model, messages, tools = [], stream: _, stream_options: _options, ...modelOptions } = data;
   return {

@@ -172,7 +172,7 @@ export async function pickEditorModel(): Promise<string | undefined> {
     return undefined;
   }
   const items = models.map(({ id, name, vendor }) => ({ label: name, description: `preview · ${vendor}`, id }));
-  const placeHolder = 'Which language model of VS Code? Its rollouts are previews, and no training learns from them';
+  const placeHolder = 'Which language model of VS Code? Its rollouts are previews, which training never uses';
   const picked = await vscode.window.showQuickPick(items, { placeHolder });
   return picked && `editor:${picked.id}`;
 }

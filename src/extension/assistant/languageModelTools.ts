@@ -82,7 +82,7 @@ function starting<Input>(words: (input: Input) => string, answer: Answer<Input>)
     }),
     invoke: invoked(async (input, token) => {
       if (!vscode.workspace.isTrusted)
-        throw new Error('this workspace is in Restricted Mode: nothing of a domain runs. Ask the person to trust it');
+        throw new Error('this workspace is in Restricted Mode: domain code does not run. Ask the user to trust it');
       return answer(input, token);
     }),
   };

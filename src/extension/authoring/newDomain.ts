@@ -128,7 +128,7 @@ async function askServer(context: Context, from: 'command' | 'url'): Promise<rea
 async function askToPlay(): Promise<readonly string[] | undefined> {
   const items = [
     { label: 'Play the drafts', detail: 'You see their calls and approve them first', args: [] },
-    { label: 'Do not play them', detail: 'The drafts are written, and no tool is called', args: ['--no-play'] },
+    { label: 'Do not play them', detail: 'The drafts are written without calling a tool', args: ['--no-play'] },
   ];
   const title = 'Each draft calls a tool that changes something. Play them now?';
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.args;
@@ -172,7 +172,7 @@ function problemOf(parent: string, name: string): string | undefined {
   const stat = statSync(join(parent, name), { throwIfNoEntry: false });
   if (!stat) return undefined;
   const isFree = stat.isDirectory() && readdirSync(join(parent, name)).length === 0;
-  return isFree ? undefined : `${name} is there already and not empty; nothing is overwritten.`;
+  return isFree ? undefined : `${name} exists and is not empty. Rehearsal overwrites nothing; choose another folder.`;
 }
 
 async function pickParent(): Promise<string | undefined> {
@@ -214,7 +214,7 @@ async function tellOfLogs(
   const next = 'Import Conversations…';
   const made = `Made ${name} of ${counted(conversations, 'conversation')}: ${counted(tools, 'tool')}.`;
   const unread =
-    problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read; the log says where.`;
+    problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read. See the log for details.`;
   const left =
     'Fill in what Problems lists and the rows of database.json, then import the conversations to draft tasks.';
   const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;

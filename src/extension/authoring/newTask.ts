@@ -56,7 +56,7 @@ export async function taskVariants(context: Context, target: unknown): Promise<s
   if (!chosen) return undefined;
   const count = await vscode.window.showInputBox({
     title: `Variants of ${chosen.task}`,
-    prompt: 'How many? What the audit finds something in is left out.',
+    prompt: 'How many? Drafts with audit findings are left out.',
     value: '5',
     validateInput: (text) =>
       /^(?:[1-9]\d?|100)$/.test(text.trim()) ? undefined : 'A number from 1 to 100 is expected.',
@@ -83,7 +83,7 @@ export async function generatePersona(context: Context, target: unknown): Promis
       : await vscode.window.showInputBox({
           title: 'Who is this persona?',
           placeHolder: 'for example: a carer who calls for somebody else and is unsure of the details',
-          prompt: 'In your words, or nothing for somebody whom the domain does not have yet',
+          prompt: 'In your words, or leave empty for a persona that the domain does not have yet',
           ignoreFocusOut: true,
         });
   if (words === undefined) return undefined;

@@ -46,7 +46,7 @@ async function tellOf(context: Context, report: Imported): Promise<void> {
   for (const { file, line, message } of problems) context.log.warn(`${file}:${line}: ${message}`);
   const values = Object.values(masked ?? {}).reduce((sum, count) => sum + count, 0);
   const unread =
-    problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read; the log says where.`;
+    problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read. See the log for details.`;
   const names = [...new Set(formats.map(({ format }) => format))].join(', ');
   const said = `Imported ${counted(recordings.length, 'conversation')}, read as ${names}; ${counted(values, 'personal value')} masked.${unread}`;
   const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;

@@ -36,7 +36,7 @@ async function pickBegun(begun: readonly Synthesis[]): Promise<Synthesis | null 
   const items = [
     { label: 'New synthesis', description: '', synthesis: null },
     ...begun.map((each) => ({
-      label: `Go on with ${each.id}`,
+      label: `Continue ${each.id}`,
       description: `${each.chosen} of ${each.count} from ${each.domains.map((folder) => basename(folder)).join(', ')}`,
       synthesis: each,
     })),

@@ -31,7 +31,7 @@ export async function previewTrainingText(context: Context, target: unknown): Pr
   if (!end) return undefined;
   const parsed = parseToWebview({ type: 'trainingText', name: basename(recording), ...end.answer });
   if (!parsed.ok || parsed.message.type !== 'trainingText') {
-    void tell(context, 'error', 'The trainer gave no text that can be shown; the log may tell more.');
+    void tell(context, 'error', 'The trainer returned no text. See the log for details.');
     return undefined;
   }
   const { message } = parsed;

@@ -41,7 +41,7 @@ export function toolPanelOf(name: string): VisualEditor<Scene> {
     contentOf: async (scene) => {
       const { known, tool } = found(scene);
       if (!tool) {
-        const message = known?.problem ?? `There is no tool ${name} in this domain any more.`;
+        const message = known?.problem ?? `This domain no longer has a tool ${name}.`;
         return { broken: { message, line: 0 }, items: [], index: 0, content: null };
       }
       const scenery = { tool, domain: scene.domain, base: null, simulated: null, undescribed: known?.problem ?? null };

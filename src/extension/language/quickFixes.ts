@@ -54,7 +54,7 @@ function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAct
     return action;
   };
   return [
-    ...(inFile.length > 0 ? [made('Fix everything that needs no thought in this file', fixAll, file)] : []),
+    ...(inFile.length > 0 ? [made('Apply all automatic fixes in this file', fixAll, file)] : []),
     ...(inFile.length > 1 ? [made(`Fix all ${inFile.length} of this file`, vscode.CodeActionKind.QuickFix, file)] : []),
     ...(fixable.length > inFile.length
       ? [made(`Fix all ${fixable.length} of the domain`, vscode.CodeActionKind.QuickFix, null)]

@@ -85,7 +85,7 @@ async function pickRuns(chosen: readonly string[]): Promise<readonly string[] | 
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: 'Compare runs',
-    placeHolder: 'Two runs or more; the first is what the others are compared with',
+    placeHolder: 'Two runs or more; the others are compared with the first',
     matchOnDescription: true,
   });
   return picked && fromOldest(picked.map(({ folder }) => folder));
@@ -114,7 +114,7 @@ export async function compareRecordings(
   const named = (Array.isArray(other) ? other : [target, other]).flatMap((each) => recordingOf(each) ?? []);
   const given = named.length > 0 ? named : [activeFile()].filter((file) => file?.endsWith('.traj.jsonl'));
   if (given.length > 2) {
-    void vscode.window.showInformationMessage('Select two recordings: no more can be set side by side.');
+    void vscode.window.showInformationMessage('Select exactly two recordings to compare.');
     return undefined;
   }
   const [first, second] = given.length === 1 && waiting && waiting !== given[0] ? [waiting, given[0]] : given;
@@ -150,7 +150,7 @@ export async function deleteRuns(target: unknown, selected: unknown): Promise<bo
   const [first] = folders;
   if (first === undefined) return false;
   const what = folders.length === 1 ? basename(first) : `${folders.length} runs`;
-  const detail = 'Its recordings go with it; nothing can verify, replay or compare them any more.';
+  const detail = 'This also deletes its recordings. You can no longer verify, replay or compare them.';
   const chosen = await vscode.window.showWarningMessage(
     `Move ${what} to the trash?`,
     { modal: true, detail },

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Diagnostic, Location } from '../../engine/shell/files/diagnostic.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 
-/** What tasks stand under in the Test Explorer. */
+/** How the Test Explorer groups tasks. */
 export type Grouping = 'split' | 'persona';
 
 /** A task as the Test Explorer shows it. */

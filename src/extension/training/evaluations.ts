@@ -35,7 +35,7 @@ async function pickEvaluations(target: unknown): Promise<readonly string[] | und
   const picked = await vscode.window.showQuickPick(items, {
     canPickMany: true,
     title: 'Compare checkpoints by task',
-    placeHolder: 'Two evaluations or more; the oldest is what the others are compared with',
+    placeHolder: 'Two evaluations or more; the others are compared with the oldest',
     matchOnDescription: true,
   });
   return picked?.map(({ folder }) => folder).toReversed();
@@ -44,7 +44,7 @@ async function pickEvaluations(target: unknown): Promise<readonly string[] | und
 async function tellTooFew(): Promise<void> {
   const evaluate = 'Evaluate a Checkpoint…';
   const text =
-    'There are fewer than two evaluations in this workspace. Evaluate a checkpoint, and the model that it began as.';
+    'There are fewer than two evaluations in this workspace. Evaluate a checkpoint and its base model.';
   if ((await vscode.window.showInformationMessage(text, evaluate)) === evaluate)
     await vscode.commands.executeCommand('rehearsal.training.evaluate');
 }

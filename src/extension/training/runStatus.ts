@@ -29,7 +29,7 @@ export async function statusAfter(event: RunEvent | null, hasPoints: boolean, fo
     if (await exists(join(folder, runFiles.target)))
       return {
         type: 'failed',
-        message: `This run is not followed any more. Follow it again with: npx rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
+        message: `Rehearsal no longer follows this run. Follow it again with: npx rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
       };
     return {
       type: 'failed',

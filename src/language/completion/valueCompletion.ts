@@ -56,7 +56,7 @@ function seatOffers(seat: keyof typeof seats): readonly Offer[] {
     ...seats[seat].map((label): Offer => ({ label, kind: 'value', detail: 'a seat without a model', rank: 1 })),
     written('openai:MODEL', `openai:\${1:MODEL}`, 'a model'),
     written('openai:MODEL@BASE_URL', `openai:\${1:MODEL}@\${2:http://127.0.0.1:8000/v1}`, 'a model at an endpoint'),
-    ...(seat === 'agent' ? [written('agent:FILE', `agent:\${1:my.agent.yaml}`, 'an agent of your own')] : []),
+    ...(seat === 'agent' ? [written('agent:FILE', `agent:\${1:my.agent.yaml}`, 'a custom agent')] : []),
   ];
 }
 

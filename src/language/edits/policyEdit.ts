@@ -64,7 +64,7 @@ export function markEdits(source: string, line: number, id: string): TextEdits {
   const edits = [{ offset: to, length: 0, text: ` {#${id}}` }];
   const after = withEdits(source, edits);
   if (parsePolicy(after).problems.length > before.problems.length || !ruleIds.pattern.test(id))
-    return { problem: `"${id}" is not an id for it: an id is ${ruleIds.words}, and no other rule has it` };
+    return { problem: `"${id}" is not an id for it: an id is ${ruleIds.words}, and must be unique` };
   return checked(before, after, () => true, line) ?? { edits };
 }
 

@@ -201,7 +201,7 @@ function meaningOf(document: Document.Parsed): Json {
 }
 
 const notYaml = ({ message }: Error): Refusal =>
-  new Refusal(`the file is not YAML as it stands: ${message.split('\n')[0]}`);
+  new Refusal(`the file is not valid YAML: ${message.split('\n')[0]}`);
 
 /** What two texts share at their ends stays. */
 function minimal(before: string, after: string): readonly TextEdit[] {

@@ -65,7 +65,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
       </div>
       {hasLegend && <Legend chart={chart} looks={looks} palette={palette} readout={readout} />}
       {isLog && curves.some(({ values }) => values.some((value) => value !== null && value <= 0)) && (
-        <p class="hint muted">What is not above 0 is not drawn on a logarithmic scale.</p>
+        <p class="hint muted">A logarithmic scale shows only values above 0.</p>
       )}
     </section>
   );

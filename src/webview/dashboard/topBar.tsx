@@ -101,7 +101,7 @@ function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | 
   const folder = `.rehearsal/training/${dashboard.run?.id}`;
   return (
     <p class="warning-box" role="status">
-      An alarm paused this run: {pause}. Resume Training goes on from its checkpoint as it is. To change a
+      An alarm paused this run: {pause}. Resume Training continues from its checkpoint unchanged. To change a
       hyper-parameter first, as the alarm advises: <code>npx rehearsal train resume {folder} --set KEY=VALUE</code>
     </p>
   );

@@ -164,7 +164,7 @@ function RunCharts({ dashboard, smoothing, isLog, zoom, onZoom, openStep, bridge
         Drag over a chart to zoom all of them.{plays && ' Select a point to list the rollouts behind it.'} With the
         keyboard: arrow keys and Enter, + and - zoom, 0 shows all.
         {[series, ...overlays.map((each) => each.series)].some((each) => counted(each).length < each.length) &&
-          ' Hollow points on a dotted line are superseded: the run went on from an earlier checkpoint.'}
+          ' Hollow points on a dotted line are superseded: the run continued from an earlier checkpoint.'}
       </p>
       <div class="charts">
         {others.map((chart) => (

@@ -127,7 +127,7 @@ export function TextInput(given: TextInputProps): JSX.Element {
   const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled } = given;
   const id = useId();
   const { draft, type, commit, onKeyDown, refused } = useDraft(value, onCommit);
-  const problem = refused === null ? given.problem : `Not in the file: ${refused}. Escape takes it back.`;
+  const problem = refused === null ? given.problem : `Not in the file: ${refused}. Press Escape to undo it.`;
   const props = { ...given, problem };
   const common = {
     id,

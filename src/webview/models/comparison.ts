@@ -103,7 +103,7 @@ const metricsShown: readonly MetricOf[] = [
 
 function failures(failedBy: ComparedMetrics['failedBy']): string {
   const some = Object.entries(failedBy).filter(([, count]) => count > 0);
-  return some.length === 0 ? 'nobody' : some.map(([who, count]) => `${who} ${count}`).join(', ');
+  return some.length === 0 ? 'none' : some.map(([who, count]) => `${who} ${count}`).join(', ');
 }
 
 /** The metrics of the runs: a row each, pass^k among them. Rows that say nothing of any run are left out. */
@@ -297,7 +297,7 @@ export function verdictText(comparison: RunsCompared, other: number): string {
   const pair = comparison.pairs[other - 1];
   if (!pair) return '';
   if (pair.verdict === 'nothing in common')
-    return `${letterOf(0)} and ${letterOf(other)} have no scored task in common, so nothing can be said of their difference.`;
+    return `${letterOf(0)} and ${letterOf(other)} have no scored task in common, so their difference is unknown.`;
   const { value, low, high } = pair.difference;
   const interval = pair.tasks.length > 1 ? ` (95 % ${signed(low)} to ${signed(high)})` : '';
   const tasks = `${pair.tasks.length} ${pair.tasks.length === 1 ? 'task' : 'tasks'}`;

@@ -45,7 +45,7 @@ export function partingText(
   const related = fork
     ? `Both come from ${fork.origin} and share its steps up to ${fork.event}${edited && ` (${edited})`}. `
     : '';
-  if (!divergence) return `${related}What was said and done is the same from the first word to the last.`;
+  if (!divergence) return `${related}The conversations and calls are identical.`;
   const [left, right] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
   const what = { user: 'the user speaks', agent: 'the agent acts', result: 'a tool answers', end: 'the rollout ends' };
   return `${related}They part where ${what[divergence.what]} otherwise: at ${left} of ${one} and ${right} of ${other}.`;
@@ -70,7 +70,7 @@ export function factsOf({ recordings }: RecordingsCompared): readonly Fact[] {
   return [
     fact('Reward', ({ measure }) => String(measure.reward ?? 'none')),
     fact('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
-    fact('Who failed', ({ measure }) => measure.failedBy ?? 'nobody'),
+    fact('Who failed', ({ measure }) => measure.failedBy ?? 'none'),
     fact('How it ended', ({ measure }) => endReasonText(measure.endReason)),
     fact('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
     fact('Seats', ({ started }) => `${started.agent} against ${started.user}`),

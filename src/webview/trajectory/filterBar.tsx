@@ -4,7 +4,7 @@ import { type Choices, type Filter, type FilterKey, noFilter } from '../models/f
 
 const names: Readonly<Record<FilterKey, { readonly label: string; readonly all: string }>> = {
   speaker: { label: 'Speaker', all: 'Everyone' },
-  who: { label: 'Who failed', all: 'Whoever failed' },
+  who: { label: 'Who failed', all: 'Anyone' },
   reason: { label: 'Reason', all: 'Any reason' },
   tool: { label: 'Tool', all: 'All tools' },
   rule: { label: 'Rule', all: 'All rules' },

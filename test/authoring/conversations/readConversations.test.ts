@@ -734,7 +734,7 @@ test('a message without content that can be read is reported, and never an empty
     'messages.1: is empty; it is left out',
     'messages.2: has no content that can be read (its fields are role); it is left out',
     'messages.3: has no content that can be read (its fields are role, answer); it is left out',
-    'messages.4: has parts that are no text (a picture, a file): a part of type "image_url" is left out',
+    'messages.4: has parts that are not text (a picture, a file): a part of type "image_url" is left out',
   ]);
 });
 

@@ -135,7 +135,7 @@ test('a person in the agent seat speaks and calls tools', async () => {
   await run.open({ task: 'lamp-variant', agent: 'human' });
   await run.client.request('configurationDone');
   await run.shows('your turn as the agent');
-  expect(await run.type('/call get_order W1138')).toMatch(/refused: the arguments of get_order are no JSON object/);
+  expect(await run.type('/call get_order W1138')).toMatch(/refused: the arguments of get_order are not a JSON object/);
   expect(await run.type('/call find_customer_by_email {"email": "hugo.okafor@example.com"}')).toBe('');
   await run.shows(/result {4}.*Hugo Okafor/);
 });

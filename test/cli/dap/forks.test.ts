@@ -71,7 +71,7 @@ test('/fork goes on live from the frame that is looked at, also of a finished re
   const fork = events(recording.replace('.traj', '.fork-1.traj'));
   expect(fork[0]).toMatchObject({
     seats: { agent: 'gold', user: 'agenda' },
-    parent: { event: (frame ?? 0) - 1, edit: `nothing was edited, it goes on from step ${(frame ?? 0) - 1}` },
+    parent: { event: (frame ?? 0) - 1, edit: `nothing was edited, it continues from step ${(frame ?? 0) - 1}` },
   });
   expect(readFileSync(recording, 'utf8')).toBe(before);
 });
@@ -143,7 +143,7 @@ test('a person who took the agent over says the next turn where the rollout stan
   const result = /result {4}.*Hugo Okafor/;
   while (!result.test(run.client.output)) await run.step('stepIn');
   while ((await run.value('Rollout', 'next')) !== 'the agent responds') await run.step('stepIn');
-  expect(await run.value('Next request', 'none')).toBe("human has the agent's seat, and no model is asked");
+  expect(await run.value('Next request', 'none')).toBe("human has the agent's seat and does not ask a model");
   await run.client.stop(() => run.type('/say Hello Hugo.'));
   expect(await run.top()).toMatch(/agent: Hello Hugo\.$/);
   expect(run.recordings()).toHaveLength(2);

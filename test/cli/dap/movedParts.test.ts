@@ -84,7 +84,7 @@ test('a breakpoint on a rule that was added is grey until a fork begins with it,
   await run.client.request('rehearsal/changes');
   expect(toldOf(run).at(-1)).toMatchObject({
     verified: false,
-    message: 'rule say-hello is not in the files of the domain any more',
+    message: 'rule say-hello is no longer in the files of the domain',
   });
 });
 

@@ -98,11 +98,9 @@ describe('to go to', () => {
     const [target] = await targets(run, tools, lineOf(tools, 'export const get_order'));
     await run.step('stepBack');
     await run.rewrite('Shall I do that?');
-    expect(await refusal(run, 'goto', { threadId: 1, targetId: target?.id })).toMatch(
-      /destination is not valid any more/,
-    );
-    expect(await refusal(run, 'goto', { threadId: 1 })).toMatch(/destination is not valid any more/);
-    expect(await refusal(run, 'stepIn', { threadId: 1, targetId: 99 })).toMatch(/destination is not valid any more/);
+    expect(await refusal(run, 'goto', { threadId: 1, targetId: target?.id })).toMatch(/destination is no longer valid/);
+    expect(await refusal(run, 'goto', { threadId: 1 })).toMatch(/destination is no longer valid/);
+    expect(await refusal(run, 'stepIn', { threadId: 1, targetId: 99 })).toMatch(/destination is no longer valid/);
   });
 });
 
@@ -272,10 +270,10 @@ describe('an expression is given another value', () => {
     expect(run.recordings()).toHaveLength(1);
   });
 
-  test('the database is edited where the rollout stands, a message wherever it is looked at', async () => {
+  test('the database can be edited only at the current step, a message wherever it is looked at', async () => {
     const run = session();
     await run.begin({ task: 'lamp-variant' }, { breakpoints: { [policy]: ruleLine() } });
-    expect(await assign(run, 'db.orders.W1138.status', 'shipped', 4)).toMatch(/is edited where the rollout stands/);
+    expect(await assign(run, 'db.orders.W1138.status', 'shipped', 4)).toMatch(/can be edited only at the current step/);
     expect(await assign(run, 'messages[0].content', 'Good day.', 4)).toBe('forked: continues from the edited message');
   });
 });

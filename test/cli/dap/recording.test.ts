@@ -60,7 +60,7 @@ test('a step that the recording does not have is its last one, which is said', a
   const run = session();
   const { stop } = await run.begin({ recording: await recording((lines) => lines.slice(0, 8)), step: 99 });
   expect(text(stop)).toBe('step 7 of the recording');
-  await run.shows('there is no step 99 to stand at: the last one is step 7');
+  await run.shows('there is no step 99: the last one is step 7');
 });
 
 test.each([
@@ -132,7 +132,7 @@ const obstacles: readonly {
   {
     name: 'that is no run',
     change: (folder) => rmSync(join(folder, 'run.json')),
-    message: /is no run: \S+run\.json is missing/,
+    message: /is not a run: \S+run\.json is missing/,
   },
   {
     name: 'of another signer',
@@ -176,7 +176,7 @@ test('a recording whose events can not follow each other is shown as far as they
   const run = session();
   const path = await recording((lines) => [...lines.slice(0, 3), ...lines.slice(4)]);
   await run.begin({ recording: path });
-  expect(run.client.output).toMatch(/:4: event 4 stands where event 3 belongs/);
+  expect(run.client.output).toMatch(/:4: event 4 is in the place of event 3/);
 });
 
 test('replay names the line of an event that can not follow', async () => {
@@ -212,7 +212,7 @@ test('property: a step back undoes a step, and a place has one state', async () 
     user: { type: 'agenda' },
     forkAgent: { type: 'gold' },
     readKey: () => undefined,
-    askPerson: () => Promise.reject(new Error('nobody is asked')),
+    askPerson: () => Promise.reject(new Error('no person is asked')),
     log: (line) => expect.unreachable(line),
   });
   debuggee.attach(await recording());

@@ -66,7 +66,7 @@ test('what can not be edited says so, and makes no fork', async () => {
     name: 'status',
     value: 'shipped',
   });
-  expect(late.body.error.format).toBe('the rollout has moved since status was shown: edit it as it stands now');
+  expect(late.body.error.format).toBe('the rollout has moved since status was shown: edit its current value');
   expect(run.recordings()).toHaveLength(1);
   await run.finish();
   expect(await run.set([...row, 'status'], 'shipped')).toBe(
@@ -84,7 +84,7 @@ test('what a client still shows of the stop before can be edited where it stands
   await run.client.stop(() => edit('Shall I do that?'));
   expect(run.recordings()).toHaveLength(2);
   const second = await edit('Shall I really do that?');
-  expect(second.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit it as it stands now');
+  expect(second.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit its current value');
   expect(run.recordings()).toHaveLength(2);
 });
 

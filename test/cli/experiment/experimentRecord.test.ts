@@ -31,6 +31,6 @@ test.each([
   const at = folder();
   writeFileSync(join(at, 'experiment.json'), text);
   expect(() => readExperimentRecord(at)).toThrow(
-    /experiment\.json was changed after Rehearsal wrote it, .*which experiment lies here.*"file".*--out/,
+    /experiment\.json was changed after Rehearsal wrote it, .*which experiment this is.*"file".*--out/,
   );
 });

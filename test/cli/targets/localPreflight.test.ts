@@ -27,13 +27,13 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       what: 'no driver',
       profile: 'gpu',
       nvidia: 'echo "NVIDIA-SMI has failed: no driver"; exit 9',
-      says: /: the profile gpu wants a GPU, and this machine shows none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
+      says: /: the profile gpu needs a GPU, but this machine has none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
     },
     {
       what: 'no GPU',
       profile: 'paper',
       nvidia: 'exit 0',
-      says: /: the profile paper wants a GPU, and this machine shows none \(nvidia-smi lists none\): choose/,
+      says: /: the profile paper needs a GPU, but this machine has none \(nvidia-smi lists none\): choose/,
     },
     {
       what: 'an old driver',
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     {
       what: 'a check without an answer',
       check: 'echo "a library greets"',
-      says: /: the trainer's check of the options ended without its result: install Rehearsal again\n$/,
+      says: /: the trainer's check of the options exited without a result: reinstall Rehearsal\n$/,
     },
   ];
 
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       (await rehearsal('train', 'sft', 'domains/parcel-desk', ...args)).err;
     for (const program of ['/bin/echo', '/bin/true'])
       expect(await said('--out', join(scratch, 'run'), '--python', program)).toMatch(
-        `${program} is no Python 3.11 or newer`,
+        `${program} is not Python 3.11 or newer`,
       );
     writeFileSync(join(scratch, 'file'), '');
     expect(await said('--out', join(scratch, 'file'))).toMatch(
@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
       mkdirSync(join(scratch, dirname(file)), { recursive: true });
       writeFileSync(join(scratch, file), '{}\n');
       expect(await said('--out', run)).toContain(
-        `holds a run already: go on with it (npx rehearsal train resume ${run})`,
+        `already contains a run: resume it (npx rehearsal train resume ${run})`,
       );
     }
   });

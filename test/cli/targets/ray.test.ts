@@ -90,7 +90,7 @@ test('a head that is not there', async () => {
 test('a head that wants another token', async () => {
   const jobs = await headWith({});
   const stranger = new RayJobs(`ray://${jobs.name}`, { RAY_AUTH_TOKEN: 'wrong' });
-  await expect(stranger.version()).rejects.toThrow(/wants its token: set RAY_AUTH_TOKEN/);
+  await expect(stranger.version()).rejects.toThrow(/requires its token: set RAY_AUTH_TOKEN/);
 });
 
 test.each([
@@ -159,7 +159,7 @@ test('a job that the cluster does not know any more is not waited for', async ()
   const run = folder();
   const jobs = await headWith({});
   keepJob(run, { job: 'gone', told: 0 });
-  const said = /does not know the job gone: the cluster was started anew since/;
+  const said = /does not know the job gone: the cluster was restarted/;
   await expect(rayTarget(`ray://${jobs.name}`, environment).follow(run, terminal)).rejects.toThrow(said);
   expect(readFileSync(join(run, 'connection.jsonl'), 'utf8')).toMatch(said);
 });
@@ -193,7 +193,7 @@ test('a file that does not say any more which job it was', async () => {
   const target = rayTarget('ray://127.0.0.1:9', environment);
   for (const ask of [target.stop, target.follow])
     await expect(ask(run, terminal)).rejects.toThrow(
-      /ray\.json was changed after Rehearsal wrote it, and does not say/,
+      /ray\.json was changed after Rehearsal wrote it, and no longer says/,
     );
 });
 
@@ -279,9 +279,9 @@ test.each([
   [undefined, '@checkpoint {"known": []}\n', /has no checkpoint on 127\.0\.0\.1:\d+; it has none yet/],
   ['checkpoint-9', '@checkpoint {"known": ["checkpoint-4"]}\n', /no checkpoint "checkpoint-9" .*; it has checkpoint-4/],
   ['final', '', /--checkpoint final: on a Ray cluster a checkpoint is called checkpoint-STEP/],
-  [undefined, 'Traceback\nno memory\n', /did not tell what checkpoints there are: no memory/],
+  [undefined, 'Traceback\nno memory\n', /did not list its checkpoints: no memory/],
   [undefined, '@checkpoint {"name": "checkpoint-4", "error": "no shard 3"}\n', /can't make a model of .*: no shard 3/],
-  [undefined, told({ w: 'weights' }), /w of checkpoint-4 came from .* in another form/],
+  [undefined, told({ w: 'weights' }), /w of checkpoint-4 was damaged on the way from/],
   [undefined, told({ '../../x': '' }) + piece('checkpoints/.checkpoint-4/../../x', 0, ''), /has no place in a run/],
 ])('of a checkpoint %s, where the job says %j', async (asked, log, message) => {
   const run = trained();

@@ -19,7 +19,7 @@ test.each([
   ['ssh://-l@gpu', /expected ssh:/],
   ['ssh://gpu:99999', /expected ssh:/],
   ['ssh://gpu/100%', /expected ssh:/],
-  ['ssh://ada:secret@gpu', /a password has no place in an address; ssh signs in with a key$/],
+  ['ssh://ada:secret@gpu', /an address must not contain a password; ssh signs in with a key$/],
 ])('%s is refused', (text, words) => {
   expect(() => readAddress(text)).toThrow(words);
 });

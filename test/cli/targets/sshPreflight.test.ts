@@ -100,16 +100,20 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       says: /the host key of .* is not known here, so nothing was sent\. Connect by hand once \(ssh -p \d+ .*\), compare/,
     },
     { what: 'no ssh', who: 'noSsh', says: /ssh can't be started \(.*ENOENT\): install an OpenSSH client/ },
-    { what: 'a wrong key', who: 'wrongKey', says: /takes none of your keys\. Give it your public key \(ssh-copy-id\)/ },
+    {
+      what: 'a wrong key',
+      who: 'wrongKey',
+      says: /accepts none of your keys\. Give it your public key \(ssh-copy-id\)/,
+    },
     {
       what: 'no Python',
       more: ['--python', '/nowhere/python3'],
-      says: /\/nowhere\/python3 on .* is no Python 3\.11 or newer: install one there, or name it with --python/,
+      says: /\/nowhere\/python3 on .* is not Python 3\.11 or newer: install it there, or name it with --python/,
     },
     {
       what: 'a folder of somebody else',
       target: (target) => target.replace(/(:\d+)\/.*/, '$1/proc/self/rehearsal'),
-      says: /\/proc\/self on .* can't be written: name a folder of your own/,
+      says: /\/proc\/self on .* can't be written: name a folder that you own/,
     },
     {
       what: 'a full disk',
@@ -120,7 +124,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       what: 'no GPU',
       more: ['--profile', 'paper'],
       nvidia: 'echo "NVIDIA-SMI has failed: no driver"; exit 9',
-      says: /the profile paper wants a GPU, and .* shows none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
+      says: /the profile paper needs a GPU, but .* has none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
     },
     {
       what: 'an old driver',
@@ -138,7 +142,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       what: 'a model that is not given out',
       who: 'withHub',
       more: ['--model', 'ada/gated', '--set', 'dialect=compact'],
-      says: /the Hugging Face hub does not give out "ada\/gated": ask for access on its page there, and set HF_TOKEN/,
+      says: /the Hugging Face hub denies access to "ada\/gated": request access on its page, and set HF_TOKEN/,
     },
     {
       what: 'a server of tools that is not installed',

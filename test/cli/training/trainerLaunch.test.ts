@@ -108,7 +108,7 @@ test('a run that an alarm paused is over, and says why and how it goes on', asyn
     false,
   );
   expect(await launched).toBe(0);
-  expect(printed()).toBe(`paused by an alarm: KL is 0.7. Go on with: npx rehearsal train resume ${run}\n`);
+  expect(printed()).toBe(`paused by an alarm: KL is 0.7. Resume with: npx rehearsal train resume ${run}\n`);
 });
 
 test.skipIf(process.platform === 'win32')(
@@ -126,7 +126,7 @@ test.skipIf(process.platform === 'win32')(
     const followed = vi.waitUntil(() => printedErrors().includes('training in '), patience);
     void followed.then(() => writeFileSync(join(run, 'go'), ''));
     await expect(launched).rejects.toThrow(
-      `training was ended from outside by SIGKILL, as a system without memory left does it; go on from checkpoint-2 with: npx rehearsal train resume ${run}`,
+      `training was ended from outside by SIGKILL, as happens when the system runs out of memory; resume from checkpoint-2 with: npx rehearsal train resume ${run}`,
     );
   },
 );

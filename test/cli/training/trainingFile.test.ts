@@ -40,7 +40,7 @@ test.each([
   ['an unknown kind', 'steps: 3\nkind: ppo\n', /:2: kind: expected one of sft, grpo, evaluate, found "ppo"$/],
   ['a list', '- kind: sft\n', /:1: expected keys and values, such as kind: grpo/],
   ['no YAML', 'kind: [sft\n', /training\/syntax/],
-  ['what the command line fills in', 'kind: sft\nrun: here\n', /:2: run: the command line fills this in/],
+  ['what the command line fills in', 'kind: sft\nrun: here\n', /:2: run: the command line sets this key/],
 ])('%s is refused with its line', (name, text, message) => {
   const path = written(`refused/${name}`, text);
   expect(() => readTrainingFile(path, '/')).toThrow(message);
@@ -231,11 +231,11 @@ esac
   });
 
   test.each([
-    [['sft', desk, desk], /sft has one domain, and 2 are named/],
+    [['sft', desk, desk], /sft takes one domain, but you named 2/],
     [['grpo', desk, '--weights', '1,2'], /--weights has 2 numbers for 1 domains/],
     [['grpo', desk, '--weights', '0'], /--weights is a list of numbers above 0/],
     [['evaluate', desk, '--held-out', desk], /--held-out is for GRPO/],
-    [['grpo', desk, '--set', 'nodes=2'], /nodes: only a Ray cluster has this key: take it out, or train with --target/],
+    [['grpo', desk, '--set', 'nodes=2'], /nodes: only a Ray cluster has this key: remove it, or train with --target/],
     [['grpo', desk, '--held-out', desk], /domain: two domains are called parcel-desk/],
     [['grpo', desk, '--set', 'run=foo'], /--set run is not possible: name the folder of the run with --out/],
     [['grpo', desk, '--set', 'domain=x'], /--set domain is not possible: name the folder of the domain, as in: /],

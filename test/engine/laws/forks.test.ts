@@ -89,7 +89,7 @@ describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
       user: { type: 'agenda' },
       forkAgent: { type: 'gold' },
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
+      askPerson: () => Promise.reject(new Error('no person is asked')),
       log: () => undefined,
     });
   }

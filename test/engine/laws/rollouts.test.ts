@@ -29,7 +29,7 @@ let folders = 0;
 const fresh = () => join(root, String(++folders));
 
 const user = { type: 'agenda' } as const;
-const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) };
+const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('no person is asked')) };
 
 describe.each(sampled(sampleDomains, 4))('in %s', (name) => {
   const domain = withMistakes(name);

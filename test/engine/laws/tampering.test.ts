@@ -44,7 +44,7 @@ async function run(folder: string, seed: string): Promise<void> {
   const domain = loadDomain(join(import.meta.dirname, '../../../domains/order-desk'));
   const supervisor = await openSupervisor(domain);
   const seats = { agent: { type: 'scripted' }, user: { type: 'agenda' }, forkAgent: { type: 'gold' } } as const;
-  const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) };
+  const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('no person is asked')) };
   try {
     const ids = ['lamp-variant', supervisor.domain.tasks[0]?.id];
     const tasks = supervisor.domain.tasks.filter(({ id }) => ids.includes(id));

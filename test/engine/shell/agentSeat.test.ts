@@ -458,7 +458,7 @@ const files: readonly { readonly text: string; readonly message: RegExp }[] = [
   { text: 'comand: node\n', message: /agent\/unknown-key .*Did you mean command\?|comand/ },
   {
     text: 'command: node\nmodel: gpt\n',
-    message: /:2:8 error agent\/model The model can't be lent: "gpt" is no model/,
+    message: /:2:8 error agent\/model The model can't be lent: "gpt" is not a model/,
   },
   { text: 'url: nowhere\n', message: /agent\/wrong-value url is "nowhere"/ },
   { text: 'command: "node\n', message: /agent\/syntax/ },

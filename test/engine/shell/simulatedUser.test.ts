@@ -237,7 +237,7 @@ test('what a broken simulator used counts for the budget', async () => {
       { type: 'gold' },
       seat(url),
       () => undefined,
-      () => Promise.reject(new Error('nobody is asked')),
+      () => Promise.reject(new Error('no person is asked')),
     ),
   );
   const { domain } = loadDomain(parcels);

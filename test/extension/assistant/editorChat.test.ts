@@ -101,7 +101,7 @@ test.each([
   '{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a"}]}]}',
   '{"model":"m","messages":[],"tools":[{}]}',
 ])('%j is not a request', (body) => {
-  expect(parseRequest(body)).toMatch(/a chat completion is asked for with/);
+  expect(parseRequest(body)).toMatch(/a chat completion request has the form/);
 });
 
 test('settings of the seat go to the model as its options', () => {

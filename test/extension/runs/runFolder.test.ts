@@ -62,7 +62,7 @@ test.each([
   expect(row.tooltip).toContain(problem);
 });
 
-test('a ledger with a torn line counts what stands in it', async () => {
+test('a ledger with a torn line counts the rest', async () => {
   const run = copied('run');
   appendFileSync(join(run, 'ledger.jsonl'), '{"receipt":');
   expect(await readRunSummary(run)).toMatchObject({ finished: 4, problem: null });

@@ -9,7 +9,7 @@ import { injectionOf, injections } from './plans.ts';
 const outcomes = {
   same: 'the reward is as without the fault',
   agent: "the agent's own failure: reward 0",
-  wrong: 'another reward, and no error',
+  wrong: 'another reward without an error',
   named: 'marked as failed; the cause names the fault',
   unnamed: 'marked as failed; the cause does not name it',
   lost: 'no record of the rollout',

@@ -68,7 +68,7 @@ test.each([
 
 test('a rule gets an id, a free and good one', () => {
   expect(after(source, markEdits(source, 9, 'last'))).toBe(source.replace('* No id', '* No id {#last}'));
-  expect(markEdits(source, 9, 'second')).toEqual({ problem: expect.stringContaining('no other rule has it') });
+  expect(markEdits(source, 9, 'second')).toEqual({ problem: expect.stringContaining('must be unique') });
   expect(markEdits(source, 9, 'not good')).toEqual({ problem: expect.stringContaining('is not an id') });
   expect(markEdits(source, 5, 'other')).toEqual({ problem: expect.stringContaining('begins no rule that has no id') });
 });

@@ -120,13 +120,13 @@ test.each([
   ['a: &x { b: 1 }\nc: *x\n', { type: 'remove', path: ['a'] }, /only a person can change/],
   ['a: &x { b: 1 }\nc: { <<: *x }\n', { type: 'remove', path: ['c', 'b'] }, /b comes from a merge key \(<<\)/],
   ['a: &x { b: 1 }\nc: { <<: *x }\n', { type: 'set', path: ['a'], value: 'y' }, /other values merge this one/],
-  ['a: [1\n', { type: 'set', path: ['a'], value: 2 }, /not YAML as it stands/],
+  ['a: [1\n', { type: 'set', path: ['a'], value: 2 }, /not valid YAML/],
   ['a: 1\n', { type: 'insert', path: ['a', 0], value: 1 }, /no place a\.0/],
   ['a: text\n', { type: 'set', path: ['a', 'b'], value: 1 }, /no place a\.b/],
   ['id: a\n---\nid: b\n', { type: 'set', path: ['id'], value: 'c' }, /more than one document/],
   ['- id: a\n- id: b\n---\n- id: c\n', { type: 'set', path: [0, 'id'], value: 'd' }, /more than one document/],
-  ['a: 1\nb: *x\n', { type: 'set', path: ['a'], value: 2 }, /not YAML as it stands: Unresolved alias/],
-  ['- a: 1\n- b: *x\n', { type: 'set', path: [1, 'c'], value: 2 }, /not YAML as it stands: Unresolved alias/],
+  ['a: 1\nb: *x\n', { type: 'set', path: ['a'], value: 2 }, /not valid YAML: Unresolved alias/],
+  ['- a: 1\n- b: *x\n', { type: 'set', path: [1, 'c'], value: 2 }, /not valid YAML: Unresolved alias/],
 ] as const)('%j refuses %j', (text, change, problem) => {
   expect(yamlEdits(text, change as YamlChange)).toEqual({ problem: expect.stringMatching(problem) });
 });

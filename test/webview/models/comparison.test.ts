@@ -74,7 +74,7 @@ test('metrics with the intervals that the engine computed; what says nothing of 
     'pass^1': ['1.000 (0.34 to 1.00)', '0.500 (0.09 to 0.91)'],
     'pass^2': ['1.000 (0.34 to 1.00)', 'too few trials'],
     Tokens: ['none', '1,234'],
-    'Who failed': ['nobody', 'agent 2'],
+    'Who failed': ['none', 'agent 2'],
   });
   expect(Object.keys(rows).slice(0, 3)).toEqual(['Reward', 'pass^1', 'pass^2']);
   expect(rows).not.toHaveProperty('Cost');

@@ -60,7 +60,7 @@ describe('where they part', () => {
       /^Both come from broke\.1\.traj\.jsonl and share its steps up to 6 \(B: the agent’s message was edited\)\. They part/,
     );
     expect(text({ fork: { ...fork, edits: [null, null] }, divergence: null })).toBe(
-      'Both come from broke.1.traj.jsonl and share its steps up to 6. What was said and done is the same from the first word to the last.',
+      'Both come from broke.1.traj.jsonl and share its steps up to 6. The conversations and calls are identical.',
     );
   });
 
@@ -75,7 +75,7 @@ test('the numbers of both', () => {
   expect(facts).toMatchObject({
     Reward: ['1', '0'],
     Why: ['the database held', 'the orders differ'],
-    'Who failed': ['nobody', 'agent'],
+    'Who failed': ['none', 'agent'],
     'Tool calls': ['get_order 2 (1 failed)', 'get_order 2 (1 failed)'],
     'Waited for': ['1.5 s', '1.5 s'],
     Tokens: ['1,234', '1,234'],

@@ -90,5 +90,5 @@ function readNode({ author, content, recipient }: JsonObject): ReadMessage {
   );
   const { said, lost } = readMessage({ role: role ?? null, content: text });
   if (pictures.length === 0) return { said, lost };
-  return { said, lost: ['has parts that are no text (a picture, a file); they are left out'] };
+  return { said, lost: ['has parts that are not text (a picture, a file); they are left out'] };
 }

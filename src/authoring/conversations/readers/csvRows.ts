@@ -54,7 +54,7 @@ function readTable({ path, values }: LogFile): Read {
     ...others.map((row): Conversation | ImportProblem => {
       if (textOf(row.value['messages']) !== undefined) return chatOf(path, row);
       if (row.value['prompt'] !== undefined && row.value['completion'] !== undefined) return pairOf(path, row);
-      return { file: path, line: row.line, message: 'the row has no role, and no question with an answer' };
+      return { file: path, line: row.line, message: 'the row has neither a role nor a question with an answer' };
     }),
   ];
   return readOf(

@@ -72,7 +72,7 @@ export function placeAgain(domain: LoadedDomain, target: Target, line: number): 
             : undefined;
   if (at) return place(domain, at.file, at.line);
   const name = 'name' in target ? target.name : 'id' in target ? target.id : '';
-  return { line, problem: `${target.type} ${name} is not in the files of the domain any more` };
+  return { line, problem: `${target.type} ${name} is no longer in the files of the domain` };
 }
 
 /** A part that the rollout does not know was added after it began. */

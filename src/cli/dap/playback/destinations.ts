@@ -34,7 +34,7 @@ export class Destinations {
   /** Throws a `UsageError` for a number that stands for nothing any more. */
   find(id: number): Destination {
     const found = this.#offered.get(id);
-    if (!found) throw new UsageError('this destination is not valid any more: request the destinations again');
+    if (!found) throw new UsageError('this destination is no longer valid: request the destinations again');
     return found;
   }
 

@@ -50,7 +50,7 @@ export class Forks {
   /** Goes on live from a step, with the seats that the configuration gives a fork. */
   here(at: Step | undefined): Promise<Then> {
     const step = stepIn(at);
-    const words = `nothing was edited, it goes on from step ${step}`;
+    const words = `nothing was edited, it continues from step ${step}`;
     const make = () => this.#debuggee.fork({ type: 'none', step, words }, this.#debuggee.ownSeats);
     return this.#playback.claim((playback) => playback.branch(make));
   }

@@ -192,7 +192,7 @@ export class Playback {
 
   #toStep(step: number): Then {
     const there = this.debuggee.steps[step];
-    if (!there) throw new UsageError(`there is no step ${step} any more`);
+    if (!there) throw new UsageError(`step ${step} no longer exists`);
     return () => {
       this.debuggee.moveTo(step);
       this.#watcher.onStep();

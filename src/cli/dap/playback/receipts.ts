@@ -28,7 +28,7 @@ export function receiptOfClosed(
 export function signFork(recording: string, receipt: Receipt): string | null {
   const folder = dirname(recording);
   const run = readRunFile(folder);
-  if (typeof run === 'string') return `${folder} is no run: ${run}`;
+  if (typeof run === 'string') return `${folder} is not a run: ${run}`;
   const key = signingKey();
   if (run.publicKey !== key.publicKey) return `the receipts of ${folder} are signed with another key than yours`;
   try {

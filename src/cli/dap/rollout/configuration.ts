@@ -9,7 +9,7 @@ const configurationSchema = z.object({
   domain: z.string().optional(),
   task: z.string().optional(),
   recording: z.string().optional(),
-  /** Step of the recording to stand at first. */
+  /** Step of the recording to open first. */
   step: z.int().min(0).default(0),
   agent: z.string().optional(),
   user: z.string().optional(),

@@ -213,7 +213,7 @@ export class Debuggee {
     if (differs) throw brokenAt(recording, 1, differs);
     if (first.event.policyHash !== domain.domain.policy.hash)
       this.#options.log(
-        'the policy has changed since this was recorded: rules may stand on other lines. /swap forks under the present one',
+        'the policy has changed since this was recorded, so rules may be on other lines. /swap forks with the current policy',
       );
     const { steps, problem: found } = this.#follow(lines);
     for (const { line, message } of found ? [...problems, found] : problems)
@@ -223,7 +223,7 @@ export class Debuggee {
     this.#recording = recording;
     this.#run = runIdIn(dirname(recording));
     const last = steps.length - 1;
-    if (step > last) this.#options.log(`there is no step ${step} to stand at: the last one is step ${last}`);
+    if (step > last) this.#options.log(`there is no step ${step}: the last one is step ${last}`);
     this.#cursor = Math.min(step, last);
   }
 

@@ -21,7 +21,7 @@ type GroundOptions = {
   readonly engine?: Engine;
 };
 
-const nobody: AskPerson = () => Promise.reject(new Error('a rollout that has ended asks nobody'));
+const nobody: AskPerson = () => Promise.reject(new Error('a rollout that has ended asks no seat'));
 
 /** The domain that rollouts are played on, as its files were when it was read; its code starts when it is needed. */
 export class DomainRuntime {
@@ -53,7 +53,7 @@ export class DomainRuntime {
     const none = `the domain in ${this.domain.folder} has no task "${id}"`;
     const message = isImported
       ? `${none}: a real conversation has no task. Draft a task from it to continue from here`
-      : `${none} any more, so the rollout cannot continue`;
+      : `${none}, so the rollout cannot continue. Restore the task in the domain`;
     throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 

@@ -99,7 +99,7 @@ break takes rule ID, tool NAME, turn N, row TABLE[/ID[/FIELD]] (where it is writ
 persona ID, role user|agent, verifier NAME, and these by their name: violation, toolError, invalidCall, loop, protocol,
 simulator, budget, reward0.
 edit takes message TEXT, argument NAME = VALUE (of the last call), row TABLE/ID/FIELD = VALUE, and EXPRESSION = VALUE.
-Each command may begin with /. In the turn of a person only such a line is a command: all other text is what is said.
+A command may begin with /. When you play a seat, only lines that begin with / are commands: other text is your message.
 `;
 
 const quiet = new Set(['/help', '/why', '/request']);

@@ -29,7 +29,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
   if (step.n + 1 < debuggee.steps.length) {
     const sent = sentRequests(debuggee.recording).filter((each) => each.step === step.n + 1);
     const name = step.state.started.seats[seat];
-    if (sent.length === 0) return [row('none', `the ${seat}'s turn was taken by ${name}, and no model was asked`)];
+    if (sent.length === 0) return [row('none', `${name} took the ${seat}'s turn without asking a model`)];
     return sent.flatMap(({ body, name: number }) => [
       row('was sent', `to ${name} for step ${number}`),
       ...bodyRows(JSON.parse(body) as Json, body),
@@ -50,7 +50,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
       const messages = JSON.parse(JSON.stringify(chatOf(view))) as Json;
       const told = shortened(messages);
       return [
-        row('to', `${seatName(spec)}, in ${whose}: it asks its model by itself, and is told`),
+        row('to', `${seatName(spec)}, in ${whose}: it asks its model itself and receives`),
         { name: 'messages', value: told, children: () => jsonChildren(messages) },
       ];
     }
@@ -59,7 +59,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
     case 'scripted':
     case 'agenda':
     case 'human':
-      return [row('none', `${spec.type} has ${whose}, and no model is asked`)];
+      return [row('none', `${spec.type} has ${whose} and does not ask a model`)];
     default:
       return spec satisfies never;
   }

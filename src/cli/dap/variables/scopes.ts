@@ -89,7 +89,7 @@ const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   userAwaited: 'the user speaks',
   agentAwaited: 'the agent responds',
   rulesAwaited: 'the rules are checked',
-  remarksAwaited: 'what was said is held against the rules',
+  remarksAwaited: 'the messages are checked against the rules',
   callAwaited: 'the tool is called',
   resultAwaited: 'the tool returns',
   endAwaited: 'the rollout ends',

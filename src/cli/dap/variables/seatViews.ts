@@ -36,7 +36,7 @@ export function userSees({ setting, task }: Debuggee, { state }: Step): readonly
     {
       name: 'instructions',
       value: String(instructions?.content ?? ''),
-      type: `as a model is told; here plays ${state.started.seats.user}`,
+      type: `as a model receives them; ${state.started.seats.user} plays here`,
       whole: markdown(String(instructions?.content ?? '')),
     },
     ...spoken(chat),

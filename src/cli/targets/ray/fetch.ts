@@ -46,7 +46,7 @@ export async function fetchFromRay(
     throw new UsageError(`--checkpoint ${asked}: on a Ray cluster a checkpoint is called checkpoint-STEP`);
   io.err(`${jobs.name} makes a model folder of the checkpoint\n`);
   const words = `${shellWord(folder)} ${Number(step)} ${mostInLog}`;
-  const unanswered = (why: string) => failed(`${jobs.name} did not tell what checkpoints there are: ${why}`);
+  const unanswered = (why: string) => failed(`${jobs.name} did not list its checkpoints: ${why}`);
   const question = { script: 'checkpoint.py', words, mark: '@checkpoint', unanswered } as const;
   const { answer, lines } = await askCluster(jobs, question, io.signal);
   const found = foundSchema.parse(answer);
@@ -79,7 +79,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
   for (const [path, [, digest]] of sizes) {
     const file = join(coming, path);
     if (!existsSync(file) || (await digestOf(file)) !== digest)
-      throw failed(`${path} of ${found.name} came from ${cluster} in another form than it has there: fetch again`);
+      throw failed(`${path} of ${found.name} was damaged on the way from ${cluster}: fetch again`);
   }
   if (found.adapter) nameBase(run, coming);
   rmSync(place, { recursive: true, force: true });

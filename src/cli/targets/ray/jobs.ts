@@ -97,7 +97,7 @@ export class RayJobs {
     if (job) return job;
     throw environmentFault(
       'ray/no-job',
-      `${this.name} does not know the job ${id}: the cluster was started anew since, or this is the address of another one. What came until then lies in the run's folder; resume goes on from the last checkpoint in the cluster's storage`,
+      `${this.name} does not know the job ${id}: the cluster was restarted, or this is the address of another cluster. The run's folder has everything received so far; resume continues from the last checkpoint in the cluster's storage`,
     );
   }
 
@@ -143,7 +143,7 @@ export class RayJobs {
 
   #read(answer: Answer, path: string): unknown {
     const value = jsonOf(this.#told(answer, path));
-    if (value === undefined) throw this.#failed(`answers ${path} with what is no JSON`);
+    if (value === undefined) throw this.#failed(`answers ${path} with text that is not JSON`);
     return value;
   }
 
@@ -172,7 +172,7 @@ export class RayJobs {
     if (status === 401 || status === 403)
       throw environmentFault(
         'ray/token',
-        `${this.name} wants its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
+        `${this.name} requires its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
       );
     throw this.#failed(`answers ${status} to ${path}: ${redactedPart(words.trim().split('\n').at(-1) ?? '', 0, 300)}`);
   }

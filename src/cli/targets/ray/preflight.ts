@@ -32,7 +32,7 @@ export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: Abort
     );
   const words = [...new Set(namedKeys(launch.config))].join(' ');
   const unanswered = (why: string) =>
-    environmentFault('ray/look', `a first small job on ${jobs.name} did not tell what the cluster has: ${why}`);
+    environmentFault('ray/look', `a first small job on ${jobs.name} did not report what the cluster has: ${why}`);
   const { answer } = await askCluster(jobs, { script: 'look.py', words, mark: '@looked', unanswered }, signal);
   const looked = lookedSchema.parse(answer);
   throwUnlessUsable(jobs.name, looked);
@@ -56,7 +56,7 @@ export function throwUnlessUsable(name: string, { python, packages, missing }: L
   if (packages['verl'] !== wanted)
     throw environmentFault(
       'ray/verl',
-      `${name} has verl ${packages['verl']}, and this version of Rehearsal speaks to verl ${wanted}: install verl==${wanted} on every machine of the cluster`,
+      `${name} has verl ${packages['verl']}, but this version of Rehearsal needs verl ${wanted}: install verl==${wanted} on every machine of the cluster`,
     );
   if (missing.length > 0)
     throw environmentFault(

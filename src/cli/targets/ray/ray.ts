@@ -41,7 +41,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
   const jobs = new RayJobs(name, environment);
   return {
     name: jobs.name,
-    ending: 'at once, and goes on from its last checkpoint when it is resumed',
+    ending: 'at once, and continues from its last checkpoint when you resume it',
     preflight: async (asked, io) => {
       const launch = withClusterProfile(asked);
       if (launch.kind === 'evaluate')

@@ -14,7 +14,7 @@ const expected = 'expected ssh://user@host:port/folder, where user, port and fol
 /** Reads the address of a target. Throws a `UsageError` that says what is wrong with it. */
 export function readAddress(text: string): SshAddress {
   const { hostname, port, username, password, path, search, hash } = parsed(text);
-  if (password) throw new UsageError(`--target: a password has no place in an address; ssh signs in with a key`);
+  if (password) throw new UsageError(`--target: an address must not contain a password; ssh signs in with a key`);
   // What begins with a dash would be an option of ssh.
   const isPlain = (name: string) => /^[\w[][\w.:\]-]*$/.test(name);
   if (!isPlain(hostname) || (username && !isPlain(username)) || search || hash)

@@ -61,7 +61,7 @@ export async function farPython(address: SshAddress, given: Interpreter | undefi
   const what = words ?? 'python3';
   throw environmentFault(
     'python/missing',
-    `${what} on ${address.host} is no Python 3.11 or newer: install one there, or name it with --python (in the editor: "python" of the target in the settings)`,
+    `${what} on ${address.host} is not Python 3.11 or newer: install it there, or name it with --python (in the editor: "python" of the target in the settings)`,
   );
 }
 
@@ -91,7 +91,7 @@ export async function lookAt(
   if (!machine.isWritable)
     throw environmentFault(
       'target/folder',
-      `${machine.at} on ${host} can't be written: name a folder of your own in the target's address, such as ssh://${host}/~/rehearsal`,
+      `${machine.at} on ${host} can't be written: name a folder that you own in the target's address, such as ssh://${host}/~/rehearsal`,
     );
   throwUnlessRoomFor(bytes + (launch.disk ?? 0), machine.free, `in ${machine.at} on ${host}`, roomElsewhere);
   if (!machine.hasEnvironment && !launch.python)
@@ -129,7 +129,7 @@ function modelFault(model: string, refusal: 'unknown' | 'closed'): Fault {
   if (refusal === 'closed')
     return environmentFault(
       'model/closed',
-      `the Hugging Face hub does not give out "${model}": ask for access on its page there, and set HF_TOKEN`,
+      `the Hugging Face hub denies access to "${model}": request access on its page, and set HF_TOKEN`,
     );
   return environmentFault(
     'model/unknown',

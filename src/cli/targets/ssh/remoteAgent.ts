@@ -115,7 +115,7 @@ function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string)
 }
 
 function cantStart(error: Error): Fault {
-  const message = `ssh can't be started (${error.message}): install an OpenSSH client, and see that it is on the PATH`;
+  const message = `ssh can't be started (${error.message}): install an OpenSSH client and add it to the PATH`;
   return environmentFault('ssh/missing', message);
 }
 
@@ -126,7 +126,7 @@ function farFault({ host }: SshAddress, words: string): Fault {
       'target/system',
       `${host} runs Windows: a target over SSH is a machine with Linux or macOS`,
     );
-  const last = lastLineOf(words) || 'it ended without a word';
+  const last = lastLineOf(words) || 'it exited without output';
   return environmentFault('target/failed', `on ${host}: ${last}`);
 }
 

@@ -14,7 +14,7 @@ const readings: readonly Reading[] = [
     words: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     code: 'ssh/host-key-changed',
     message: ({ host }) =>
-      `the host key of ${host} is another one than the one that is known: somebody may stand in between. Ask who runs it; if it was set up again, take the old key away with ssh-keygen -R and connect by hand once`,
+      `the host key of ${host} has changed: someone may be intercepting the connection. Ask its administrator; if the machine was set up again, remove the old key with ssh-keygen -R and connect by hand once`,
   },
   {
     words: /Host key verification failed|host key is known for/i,
@@ -26,7 +26,7 @@ const readings: readonly Reading[] = [
     words: /Permission denied|Too many authentication failures|No supported authentication methods/i,
     code: 'ssh/key-refused',
     message: (address) =>
-      `${address.host} takes none of your keys. Give it your public key (ssh-copy-id), or load the right one (ssh-add), until ${sshCommand(address)} asks for no password`,
+      `${address.host} accepts none of your keys. Give it your public key (ssh-copy-id), or load the right one (ssh-add), until ${sshCommand(address)} asks for no password`,
   },
   {
     words: /Could not resolve hostname|Name or service not known|nodename nor servname/i,
@@ -48,7 +48,7 @@ const readings: readonly Reading[] = [
  */
 export function sshFault(address: SshAddress, words: string): Fault {
   const reading = readings.find((each) => each.words.test(words));
-  const last = words.trim().split('\n').at(-1)?.trim() || 'it ended without a word';
+  const last = words.trim().split('\n').at(-1)?.trim() || 'it exited without output';
   const message = reading
     ? `${reading.message(address)} (ssh says: ${last})`
     : `the connection to ${address.host} failed: ${last}`;

@@ -51,7 +51,7 @@ export const lexiconSchema = z.strictObject({
   refusals: z
     .array(z.string().min(1))
     .default([])
-    .describe('Sentences by which an agent of this domain refuses; {anything} stands for a few words.'),
+    .describe('Sentences by which an agent of this domain refuses; {anything} matches a few words.'),
   handOffs: z
     .array(z.string().min(1))
     .default([])

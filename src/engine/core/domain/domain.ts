@@ -260,7 +260,7 @@ export const domainFileSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('Messages after the first at which a rollout is over and scored as it stands; results count as one.'),
+    .describe('Messages after the first at which a rollout ends and is scored; results count as one.'),
   closing: z
     .string()
     .optional()
@@ -307,7 +307,7 @@ export const domainFileSchema = z.strictObject({
   personas: z.string().default('personas').describe('Folder of the simulated users, *.persona.yaml.'),
   tasks: z.string().default('tasks').describe('Folder of the tasks, *.task.yaml.'),
   database: z.string().default('database.json').describe('The rows that every rollout starts from.'),
-  userDatabase: z.string().optional().describe("The user's side of the world, where the user has tools of its own."),
+  userDatabase: z.string().optional().describe("The user's side of the world, where the user has its own tools."),
   mcpServers: z
     .record(z.string(), mcpServerSchema)
     .default({})

@@ -57,7 +57,7 @@ export function describeSettings(settings: ModelSettings): JsonObject {
 
 /** The settings of each seat, of the judge, and of the model that answers for simulated tools. */
 export const seatSettingsSchema = z.strictObject({
-  agent: modelSettingsSchema.optional().describe("The model in the agent's seat, or lent to an agent of your own."),
+  agent: modelSettingsSchema.optional().describe("The model in the agent's seat, or lent to a custom agent."),
   user: modelSettingsSchema.optional().describe("The model in the user's seat."),
   judge: modelSettingsSchema.optional().describe('The model that judges.'),
   tools: modelSettingsSchema.optional().describe('The model that answers for simulated tools.'),

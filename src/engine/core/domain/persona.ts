@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 const replies = {
-  from: z.int().min(1).max(100).default(1).describe('The first reply at which it may happen. The opening is no reply.'),
+  from: z.int().min(1).max(100).default(1).describe('The first reply at which it may happen. The opening is not a reply.'),
   to: z.int().min(1).max(100).default(3).describe('The last reply that may be drawn for it.'),
 };
 
@@ -20,7 +20,7 @@ const occasional = (what: string) =>
 export const draftMark = z
   .boolean()
   .optional()
-  .describe('`true`: a draft. It is read and checked, and no run, split or coverage counts it until it is accepted.');
+  .describe('`true`: a draft. It is read and checked, but excluded from runs, splits and coverage until you accept it.');
 
 const attackSchema = z.strictObject({
   aim: z

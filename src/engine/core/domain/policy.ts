@@ -204,7 +204,7 @@ function acceptedMark(found: readonly Found[], reading: Reading): string | null 
 
 function refuseMarks(found: readonly Found[], reading: Reading): null {
   for (const mark of found) {
-    const message = `{#${mark.id}} stands in a paragraph, so it marks no rule and the agent reads it.`;
+    const message = `{#${mark.id}} is in a paragraph, so it marks no rule and the agent reads it.`;
     report(reading, 'policy/misplaced-mark', mark, message, 'Make the paragraph a list item or a heading.');
   }
   return null;

@@ -6,7 +6,7 @@ const tools = z
 const condition = z.string().min(1).max(2000);
 const phrases = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-  .describe('A phrase, or several of which one is enough; `...` stands for up to six words.');
+  .describe('A phrase, or several of which one is enough; `...` matches up to six words.');
 
 /** What every check has. */
 const common = {
@@ -61,7 +61,7 @@ export const ruleSchema = z.discriminatedUnion('check', [
   }),
   z.strictObject({
     ...common,
-    check: z.literal('mustSay').describe('Something is said, before or after a call.'),
+    check: z.literal('mustSay').describe('The agent says something before or after a call.'),
     says: phrases,
     before: tools.optional(),
     after: tools.optional(),
@@ -90,7 +90,7 @@ export const ruleVerdictSchema = z.object({
   gate: z.boolean().describe('Whether a violation makes the reward 0.'),
   verdict: z
     .enum(['held', 'violated', 'unknown'])
-    .describe('`unknown`: it could not be told, for the reason that is given.'),
+    .describe('`unknown`: it could not be determined, for the given reason.'),
   reason: z.string().describe('A sentence for people.'),
   evidence: z.array(z.int()).describe('Numbers of the events that decide it.'),
 });

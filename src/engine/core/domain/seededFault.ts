@@ -44,7 +44,7 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
       error: 'a changed schema has arguments: or result: with a name that changes',
     }),
   z.strictObject({
-    type: z.literal('undocumentedResult').describe('Something is returned that nobody expects.'),
+    type: z.literal('undocumentedResult').describe('The result is undocumented.'),
     ...when,
     result: z.json().describe('What the call returns in place of its result.'),
   }),

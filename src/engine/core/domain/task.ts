@@ -64,9 +64,9 @@ export const assertionSchema = z.strictObject({
     .max(2000)
     .optional()
     .describe('In place of a path: an expression that must hold, for example count(state.orders, it.paid) == 2.'),
-  equals: z.json().optional().describe('The value that stands there.'),
+  equals: z.json().optional().describe('The value there.'),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
-  exists: z.boolean().optional().describe('Whether something stands there.'),
+  exists: z.boolean().optional().describe('Whether there is a value.'),
   sameAs: z
     .literal('gold')
     .optional()
@@ -193,7 +193,7 @@ export const taskSchema = z.strictObject({
   actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
   communicate: z
-    .array(z.string().regex(/\S/, 'a text that is to be said has words'))
+    .array(z.string().regex(/\S/, 'a required text has words'))
     .default([])
     .describe('Texts the agent must have said to the user.'),
   communicateBy: z
@@ -212,7 +212,7 @@ export const taskSchema = z.strictObject({
   receipts: z
     .array(receiptSchema)
     .optional()
-    .describe('Calls that must have succeeded, or must not have: for tools whose state nobody can read.'),
+    .describe('Calls that must have succeeded, or must not have: for tools whose state is not readable.'),
   endState: endStateSchema
     .optional()
     .describe('For the verifier `endState`: what objects of the environment hold at the end.'),

@@ -18,7 +18,7 @@ export const callLimitsSchema = z.strictObject({
   idempotencyKey: z
     .string()
     .optional()
-    .describe('The argument that carries a key for each call; the engine fills it, and no model is shown it.'),
+    .describe('The argument that carries a key for each call; the engine fills it, and models never see it.'),
   cache: z.boolean().optional().describe('Equal reads of one rollout are made once, until something is written.'),
   retries: z
     .int()

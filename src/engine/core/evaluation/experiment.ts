@@ -28,7 +28,7 @@ export const experimentFileSchema = z.strictObject({
   seeds: z
     .array(z.int())
     .min(1)
-    .refine((seeds) => new Set(seeds).size === seeds.length, 'a seed stands there twice')
+    .refine((seeds) => new Set(seeds).size === seeds.length, 'a seed appears twice')
     .default([1])
     .describe('Every arm is run once for each of these seeds.'),
   ...stageKeys,

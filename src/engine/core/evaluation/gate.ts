@@ -33,7 +33,7 @@ export function parseGate(text: string, trials: number): readonly Threshold[] | 
   for (const part of text.split(',').map((each) => each.trim())) {
     const [, metric = 'reward', operator = '>=', bound = ''] =
       /^(?:([a-z]+(?:-[a-z]+)?|pass\^\d+)\s*(>=|<=|>|<)\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? [];
-    if (bound === '') return `"${part}" is no threshold; write for example reward>=0.8 or pass^4>=0.5`;
+    if (bound === '') return `"${part}" is not a threshold; write for example reward>=0.8 or pass^4>=0.5`;
     const k = /^pass\^(\d+)$/.exec(metric)?.[1];
     if (k === undefined && !Object.hasOwn(readers, metric))
       return `there is no metric "${metric}"; there are ${gateMetrics.join(', ')}`;

@@ -81,7 +81,7 @@ function messageOf(measure: Measure, verdicts: readonly Verdict[], events: reado
       ({ held, diagnostic, verifier, detail }) => !held && !diagnostic && !reason.includes(`${verifier}: ${detail}`),
     )
     .map(
-      ({ verifier, detail, unknown }) => `${verifier} ${unknown ? 'could not be told' : 'does not hold'}: ${detail}`,
+      ({ verifier, detail, unknown }) => `${verifier} ${unknown ? 'is unknown' : 'does not hold'}: ${detail}`,
     );
   const broken = violationsIn(events)
     .filter(({ rule, step }) => !reason.includes(`rule ${rule} was violated at step ${step}`))

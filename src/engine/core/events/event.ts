@@ -20,8 +20,8 @@ const patchSchema = z.object({
     .enum(['add', 'replace', 'remove'])
     .describe('As in JSON Patch (RFC 6902): `add` also inserts at an index of a list, and moves the rest on.'),
   path: pathSchema,
-  value: z.json().optional().describe('What stands there from then on; absent where it was removed.'),
-  old: z.json().optional().describe('What stood there before; absent where it was added.'),
+  value: z.json().optional().describe('The new value; absent where it was removed.'),
+  old: z.json().optional().describe('The previous value; absent where it was added.'),
 });
 
 const writtenSchema = z.object({
@@ -49,17 +49,17 @@ export type EndReason = (typeof endReasons)[number];
 const deviationSchema = z.object({
   side: sideSchema,
   path: pathSchema,
-  expected: z.json().optional().describe('What should stand there; absent where nothing should.'),
-  actual: z.json().optional().describe('What stands there; absent where nothing does.'),
+  expected: z.json().optional().describe('The expected value; absent where there should be none.'),
+  actual: z.json().optional().describe('The actual value; absent where there is none.'),
 });
 export type Deviation = z.infer<typeof deviationSchema>;
 
 export const verdictSchema = z.object({
   verifier: z.string().describe('Its name in the bases of the task; `custom:NAME` for one of verifiers.ts.'),
-  held: z.boolean().describe('False where it is violated, and where it could not be told.'),
+  held: z.boolean().describe('False where it is violated or unknown.'),
   detail: z.string().describe('A sentence for people: what was found.'),
   evidence: z.array(z.int()).describe('Numbers `n` of the events that show it.'),
-  unknown: z.literal(true).optional().describe('It could not be told: the reward is then not known either.'),
+  unknown: z.literal(true).optional().describe('The verdict is unknown, and so is the reward.'),
   diagnostic: z
     .literal(true)
     .optional()
@@ -133,7 +133,7 @@ const sentBackSchema = providerFieldsSchema
 const offeredSchema = z.array(
   z.object({
     name: z.string().describe('By this name it is called.'),
-    description: z.string().describe('What the seat is told that it does.'),
+    description: z.string().describe('The description of the tool that the seat receives.'),
     parameters: z.record(z.string(), z.json()).describe('JSON Schema of its arguments, as the seat is sent it.'),
   }),
 );
@@ -148,7 +148,7 @@ export const rolloutStartedSchema = z
     domain: z
       .object({
         name: z.string().describe('`name` of domain.yaml.'),
-        hash: z.string().describe('SHA-256 over its files but for tasks and drafts, in 64 hex digits.'),
+        hash: z.string().describe('SHA-256 over its files except tasks and drafts, in 64 hex digits.'),
       })
       .describe('The domain that was played, as its files were then.'),
     policyHash: z.string().describe('SHA-256 of the text of the policy alone, as a JSON string, in 64 hex digits.'),
@@ -174,7 +174,7 @@ export const rolloutStartedSchema = z
       .object({
         agent: z.string().describe('Such as `gold`, `openai:MODEL`, `agent:NAME` or `human`.'),
         user: z.string().describe('Such as `agenda`, `openai:MODEL` or `human`.'),
-        judge: z.string().optional().describe('Such as `openai:MODEL`; absent where nobody judges.'),
+        judge: z.string().optional().describe('Such as `openai:MODEL`; absent without a judge.'),
       })
       .describe('Who takes each seat.'),
     system: z.string().describe("The agent's system prompt, as sent."),
@@ -202,7 +202,7 @@ export const rolloutStartedSchema = z
     messageCap: z
       .int()
       .optional()
-      .describe('Messages at which it is over and scored as it stands; absent where nothing limits them.'),
+      .describe('Number of messages at which it ends and is scored; absent without a limit.'),
     closing: z.string().optional().describe('Words that end the conversation; absent where there are none.'),
     userTools: offeredSchema.optional().describe("The tools that the user's seat is shown; absent where it has none."),
     database: z
@@ -215,7 +215,7 @@ export const rolloutStartedSchema = z
         from: z.enum(['chats', 'spans']).describe('What it was read from.'),
         file: z.string().describe('Name of the file of the log, without its folder.'),
         line: z.int().describe('The line on which it begins there, from 1.'),
-        masked: z.boolean().describe('Whether personal data was looked for, and stand-ins stand for what was found.'),
+        masked: z.boolean().describe('Whether personal data was searched for and replaced with stand-ins.'),
         recogniser: z
           .string()
           .optional()
@@ -256,7 +256,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       stop: z
         .enum(['done', 'transferred', 'gaveUp', 'outOfScope'])
         .nullable()
-        .describe('Why the user ends the conversation with this message, or null when it goes on.'),
+        .describe('Why the user ends the conversation with this message, or null when it continues.'),
       toolCalls: z
         .array(toolCallSchema)
         .min(1)
@@ -274,7 +274,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   z
     .object({
       type: z.literal('agentReplied'),
-      content: z.string().nullable().describe('What the agent says; beside calls it is kept and shown to nobody.'),
+      content: z.string().nullable().describe('What the agent says; next to calls it is recorded but not shown to the user.'),
       reasoning: reasoningSchema,
       toolCalls: z.array(toolCallSchema).describe('The calls that it makes; none where it speaks.'),
       messageId: z.string().optional().describe('What the endpoint calls this message.'),
@@ -290,7 +290,7 @@ export const eventSchema = z.discriminatedUnion('type', [
         .string()
         .nullable()
         .describe('The call that comes next; null after an utterance of the agent, and at the end.'),
-      verdicts: z.array(ruleVerdictSchema).describe('What each check came to.'),
+      verdicts: z.array(ruleVerdictSchema).describe('The result of each check.'),
     })
     .describe('The checks of the policy were made.'),
   z
@@ -313,7 +313,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       type: z.literal('sourceSaved'),
       callId: callIdSchema,
       source: z.string().describe('Name of the source whose tool was called.'),
-      snapshot: z.json().describe('Its state after the write, in a form of its own.'),
+      snapshot: z.json().describe("Its state after the write, in the source's own form."),
     })
     .describe(
       'The state of a tool source outside the lane after a write, as its snapshot: a fork gives it back to the source.',
@@ -350,7 +350,7 @@ export const eventSchema = z.discriminatedUnion('type', [
     .describe('A call has its result.'),
   z
     .object({ type: z.literal('worldEdited'), writes: writesSchema })
-    .describe('A person changed the world in the debugger; stands only in forks.'),
+    .describe('A person changed the world in the debugger; only in forks.'),
   z
     .object({
       type: z.literal('rolloutEnded'),
@@ -362,7 +362,7 @@ export const eventSchema = z.discriminatedUnion('type', [
     .object({
       type: z.literal('sourceRead'),
       source: z.string().describe('Name of the source, and the call by which it was read, where it was one.'),
-      state: z.json().describe('What was read, in a form of its own.'),
+      state: z.json().describe("The state that was read, in the source's own form."),
     })
     .describe('State of a tool source outside the lane, read at the end for the assertions.'),
   z
@@ -377,7 +377,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   z
     .object({
       type: z.literal('verdictReached'),
-      verdict: verdictSchema.describe('What the verifier says of the world at the end.'),
+      verdict: verdictSchema.describe('The verdict of the verifier on the world at the end.'),
     })
     .describe('A verifier gave its verdict.'),
   z

@@ -19,7 +19,7 @@ export const toolCallSchema = z.object({
   name: z.string().describe('Name of the tool that is called.'),
   arguments: z
     .union([z.record(z.string(), z.json()), z.string()])
-    .describe('The arguments; the text as it came where that is no JSON object.'),
+    .describe('The arguments; the received text where it is not a JSON object.'),
   floats: z.array(z.string()).optional().describe('JSON Pointers of whole numbers in the arguments that are floats.'),
   integers: z
     .array(z.string())

@@ -254,7 +254,7 @@ class Reader {
 
   #unexpected(wanted: string): Misread {
     const { kind, text, at } = this.#token;
-    return new Misread(`${kind === 'end' ? 'the end' : `"${text}"`} stands where ${wanted} is expected`, at);
+    return new Misread(`${kind === 'end' ? 'the end' : `"${text}"`} is where ${wanted} is expected`, at);
   }
 }
 

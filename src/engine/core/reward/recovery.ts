@@ -36,7 +36,7 @@ function afterFailure(same: readonly MadeCall[], calls: readonly MadeCall[], sta
   if (succeeded) return item('held', `${last.tool} failed and then succeeded`);
   const wentOn = state.messages.some(({ role, step }) => role === 'agent' && step > last.step);
   const isOver = state.ended !== null && isProperEnd(state.ended.reason);
-  if (wentOn && isOver) return item('held', `${last.tool} failed and the agent went on another way`);
+  if (wentOn && isOver) return item('held', `${last.tool} failed and the agent found another way`);
   return item('violated', `${last.tool} failed and the agent did not get over it`);
 }
 

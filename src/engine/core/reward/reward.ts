@@ -48,7 +48,7 @@ function rewardFrom(verdicts: readonly Verdict[], credit: Credit): Reward {
   }
   return {
     value: 1,
-    reason: `${verdicts.map(({ verifier }) => verifier).join(' and ')} held, and no gated rule was violated`,
+    reason: `${verdicts.map(({ verifier }) => verifier).join(' and ')} held without a violation of a gated rule`,
   };
 }
 
@@ -80,7 +80,7 @@ function describe(reason: EndReason): string {
     case 'toolErrorCap':
       return 'it reached the cap on tool errors';
     case 'agentFailed':
-      return 'the agent could not go on';
+      return 'the agent could not continue';
     default:
       return reason;
   }

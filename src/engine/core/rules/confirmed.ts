@@ -53,7 +53,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   const open = rule.names.filter(isExpression).map((text) => ({ text, ...seen.valueOf(text, moment) }));
   const failed = open.find((each) => 'problem' in each);
   if (failed && 'problem' in failed)
-    return [unknown(`what has to be named can't be told: ${failed.text}: ${failed.problem}`)];
+    return [unknown(`it is unknown what has to be named: ${failed.text}: ${failed.problem}`)];
   const named = [
     ...valuesIn(rule.names, call, seen),
     ...open.flatMap((each) => ('value' in each ? expressed(each.text, each.value, call, seen, moment) : [])),
@@ -68,7 +68,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   }
   if (missing.length > 0) {
     const names = [...new Set(missing.map(({ name }) => name))].join(', ');
-    return [violated(`the proposal did not name ${names} as it stands in the call`, [last.step])];
+    return [violated(`the proposal did not name ${names} with the value in the call`, [last.step])];
   }
   const undecided = named.find((each) => isOpen(text, each));
   if (undecided !== undefined) return [violated(`the proposal left open which ${undecided.name} it is`, evidence)];

@@ -12,7 +12,7 @@ export function handOff(rule: RuleOf<'handOff'>, moment: Moment, seen: Seen): re
 function atCall({ onlyWhen }: RuleOf<'handOff'>, moment: Moment, { holds }: Seen): readonly Finding[] {
   if (onlyWhen === undefined) return [];
   const verdict = holds(onlyWhen, moment);
-  if (typeof verdict === 'object') return [unknown(`whether to hand over can't be told: ${verdict.problem}`)];
+  if (typeof verdict === 'object') return [unknown(`it is unknown whether to hand over: ${verdict.problem}`)];
   return [
     verdict
       ? held('the conversation was handed over where it may be')
@@ -28,7 +28,7 @@ function atEnd(
 ): readonly Finding[] {
   if (always === undefined) return [];
   const verdict = holds(always, moment);
-  if (typeof verdict === 'object') return [unknown(`whether to hand over can't be told: ${verdict.problem}`)];
+  if (typeof verdict === 'object') return [unknown(`it is unknown whether to hand over: ${verdict.problem}`)];
   if (!verdict) return [];
   const handed = calls().find(({ tool, failed }) => !failed && handing.includes(tool));
   return [

@@ -13,7 +13,7 @@ export function mustSay(rule: RuleOf<'mustSay'>, moment: Moment, seen: Seen): re
   if (moment.type !== 'end') return [];
   if (rule.after !== undefined) return afterCalls(rule, rule.after, seen);
   const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
-  if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+  if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
   if (!applies) return [];
   const said = saidSince(rule, seen, -1);
   return [said ?? violated(`the agent never said ${wording(rule)}`)];
@@ -27,7 +27,7 @@ function beforeCall(
 ): readonly Finding[] {
   if (moment.type !== 'call' || !binds(tools, moment.call.name, seen.domain.tools)) return [];
   const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
-  if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+  if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
   if (!applies) return [];
   return [
     saidSince(rule, seen, -1) ?? violated(`${moment.call.name} was called before the agent said ${wording(rule)}`),
@@ -42,7 +42,7 @@ function afterCalls(
   const calls = seen.calls().filter(({ tool, failed }) => !failed && binds(tools, tool, seen.domain.tools));
   return calls.flatMap((call): readonly Finding[] => {
     const applies = rule.when === undefined ? true : seen.holds(rule.when, call);
-    if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+    if (typeof applies === 'object') return [unknown(`it is unknown whether this had to be said: ${applies.problem}`)];
     if (!applies) return [];
     return [
       saidSince(rule, seen, call.step) ??

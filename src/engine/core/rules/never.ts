@@ -13,7 +13,7 @@ export function never(rule: RuleOf<'never'>, moment: Moment, seen: Seen): readon
   const matched = rule.tools === undefined ? utteranceMatched(rule, moment) : callMatched(rule.tools, moment, seen);
   if (matched === null) return [];
   const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
-  if (typeof applies === 'object') return [unknown(`whether ${matched} is allowed can't be told: ${applies.problem}`)];
+  if (typeof applies === 'object') return [unknown(`it is unknown whether ${matched} is allowed: ${applies.problem}`)];
   if (!applies) return [];
   return [violated(`${matched}${rule.when === undefined ? '' : `, where ${rule.when}`}`, evidenceOf(moment))];
 }
@@ -33,7 +33,7 @@ function utteranceMatched({ says }: RuleOf<'never'>, moment: Moment): string | n
 
 function atEnd(rule: RuleOf<'never'>, { state }: Seen): readonly Finding[] {
   const isBroken = state.ruleVerdicts.some(({ rule: id, verdict }) => id === rule.rule && verdict !== 'held');
-  return isBroken ? [] : [held('nothing of it was said or done')];
+  return isBroken ? [] : [held('the agent said and did none of it')];
 }
 
 const evidenceOf = (moment: Moment) => (moment.type === 'utterance' ? [moment.step] : []);

@@ -7,7 +7,7 @@ export function onlyIf(rule: RuleOf<'onlyIf'>, moment: Moment, { domain, holds }
   if (moment.type !== 'call' || !binds(rule.tools, moment.call.name, domain.tools)) return [];
   const { name } = moment.call;
   const verdict = holds(rule.condition, moment);
-  if (typeof verdict === 'object') return [unknown(`whether ${name} may be called can't be told: ${verdict.problem}`)];
+  if (typeof verdict === 'object') return [unknown(`it is unknown whether ${name} may be called: ${verdict.problem}`)];
   return [
     verdict
       ? held(`${name} was called where it may be: ${rule.condition}`)

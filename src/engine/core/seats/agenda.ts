@@ -174,7 +174,7 @@ function moveOf(view: SeatView, progress: Progress, cue: Cue): Move {
     case 'evades':
       return { type: 'evade' };
     case 'getsUpset':
-      throw new Error('being upset comes beside a move and is none');
+      throw new Error('being upset accompanies a move and is not a move');
     default:
       throw new Error(`unknown behaviour ${String(cue.behaviour satisfies never)}`);
   }

@@ -24,7 +24,7 @@ export function earlyStop(view: UserView, { stop }: UserReply): string | null {
   const isHandedOver =
     heard.some(({ handsOff }) => handsOff) ||
     /\b(?:transfer\w*|human|colleague|specialist|supervisor|team|person)\b/i.test(said.join(' '));
-  if (stop === 'transferred') return isHandedOver ? null : 'it leaves as if handed over, and nobody handed it over';
+  if (stop === 'transferred') return isHandedOver ? null : 'it leaves as if handed over, but was not handed over';
   if (isHandedOver || heard.some(({ refuses }) => refuses)) return null;
   if (isUnsaid(view)) return 'it leaves before it has said that it changed its mind';
   const [attack] = standingOf(view).attacksLeft;

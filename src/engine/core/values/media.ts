@@ -9,14 +9,14 @@ export const mediaSchema = z.object({
   data: z.string().describe('Its bytes, in base64.'),
   uri: z.string().optional().describe('The address that an MCP server gives a file.'),
   line: z.int().optional().describe('The line of the result that is in its place, from 0.'),
-  annotations: annotationsSchema.describe('What an MCP server says of it.'),
+  annotations: annotationsSchema.describe('How an MCP server describes it.'),
 });
 export type Media = z.infer<typeof mediaSchema>;
 
 /** Where a text of a result begins. */
 export const textPartSchema = z.object({
   line: z.int().describe('The first line of the text, from 0.'),
-  annotations: annotationsSchema.describe('What an MCP server says of it.'),
+  annotations: annotationsSchema.describe('How an MCP server describes it.'),
 });
 export type TextPart = z.infer<typeof textPartSchema>;
 

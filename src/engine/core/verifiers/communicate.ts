@@ -15,7 +15,7 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
     held: missing.length === 0,
     detail:
       missing.length === 0
-        ? 'everything that had to be said was said'
+        ? 'the agent said every required text'
         : `the agent never said ${missing.map((text) => `"${text}"`).join(', ')}`,
     evidence: said.slice(-1).map(({ step }) => step),
     met: texts.length - missing.length,

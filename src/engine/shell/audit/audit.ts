@@ -113,7 +113,7 @@ async function playAll(
       width,
       async ({ placed, basis }) => {
         idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) });
-        tell(`nobody in the agent's seat, ${placed.value.id}`);
+        tell(`empty agent's seat, ${placed.value.id}`);
       },
       signal,
     );

@@ -189,7 +189,7 @@ export function noteNeverEvaluated(parts: Parts, replayed: readonly Replayed[], 
     const own = verdicts.filter((each) => each.rule === rule && each.check === check);
     const [open] = own;
     if (!gate || check === 'judge' || own.some(({ verdict }) => verdict !== 'unknown') || !(open || isWhole)) continue;
-    const reason = open?.reason ?? 'no gold actions come to what it is about';
+    const reason = open?.reason ?? 'no gold actions reach what it checks';
     const message = `The gated rule ${rule} was not evaluated in any gold rollout: ${reason}.`;
     const hint = open
       ? 'Correct its condition.'
@@ -205,7 +205,7 @@ export function noteUntried(parts: Parts, replayed: readonly Replayed[], known: 
     const checks = parts.rules.filter(({ value }) => value.rule === id);
     if (checks.length === 0 || checks.some(({ value }) => value.check === 'judge' || value.gate)) continue;
     if (decided.some(({ rule }) => rule === id) || known.has(id)) continue;
-    noteUncovered(parts, id, 'its checks had nothing to say of any gold rollout', note);
+    noteUncovered(parts, id, 'its checks had nothing to check in any gold rollout', note);
   }
 }
 

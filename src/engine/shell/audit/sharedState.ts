@@ -42,7 +42,7 @@ export function noteSharedServers({ parts }: LoadedDomain, servers: readonly Sha
       'error',
       'domain/shared-state',
       `Rollouts share the state of the server ${name}: what ${tool} of the task ${task} wrote was seen in another session.`,
-      `Give each rollout a state of its own, for example under \${instanceFolder}. If the server has only one, add sharedState: true to mcpServers.${name}, and bring it to its start by setUp.${name}.calls of each task.`,
+      `Give each rollout its own state, for example under \${instanceFolder}. If the server has only one, add sharedState: true to mcpServers.${name}, and reset it with setUp.${name}.calls of each task.`,
     );
 }
 

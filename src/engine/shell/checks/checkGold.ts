@@ -236,7 +236,7 @@ function checkUntold(context: Context, action: GoldAction, index: number, earlie
       at,
       'warning',
       'task/untold-argument',
-      `${action.tool} needs ${name} ${value}, but the user does not know it and no earlier call can have told it.`,
+      `${action.tool} needs ${name} ${value}, but the user does not know it and no earlier call returns it.`,
       didYouMean(
         value,
         /\d/.test(value) ? [] : [...facts.map((fact) => String(fact.value)), ...wordsIn(context.world.agent)],

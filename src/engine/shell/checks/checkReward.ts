@@ -74,7 +74,7 @@ function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
       keyOf(placed, key),
       'warning',
       'task/unused-demand',
-      `${key} counts for nothing: it is in neither evaluate nor train.`,
+      `${key} has no effect: it is in neither evaluate nor train.`,
       `Add ${demand} to evaluate:.`,
       fixOf(`Add ${demand} to evaluate`, isWritten ?? placed.places.insert(placed.path, added)),
     );

@@ -153,7 +153,7 @@ function checkDemand(placed: Placed<Rule>, note: Note): void {
     (value.check === 'never' && value.tools !== undefined && value.says !== undefined);
   if (isTwice) {
     const [one, other] = value.check === 'never' ? ['tools', 'says'] : ['before', 'after'];
-    const message = `${one} and ${other} stand in one check.`;
+    const message = `${one} and ${other} are in one check.`;
     note(placeOf(placed, 'check'), 'error', 'rule/two-checks', message, 'Write two checks of the same rule.');
   }
 }
@@ -165,7 +165,7 @@ function noteUnknownRule(rule: string, at: Location, ids: readonly string[], not
       'error',
       'rule/unknown-rule',
       'The policy does not say this.',
-      'Quote words that stand in one list item, heading or paragraph of the policy, or write the id of a rule.',
+      'Quote words from one list item, heading or paragraph of the policy, or write the id of a rule.',
     );
     return;
   }

@@ -11,7 +11,7 @@ import type { Bases, Note } from '../source/note.ts';
 export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: boolean, note: Note): void {
   const { now, state } = placed.value;
   if (now !== undefined && !isDate(now)) {
-    const message = `now is "${now}", which is no date and time.`;
+    const message = `now is "${now}", which is not a date and time.`;
     note(placeOf(placed, 'now'), 'error', 'task/wrong-date', message, 'Write it as 2026-01-05T09:00:00Z.');
   }
   checkDates(placed, note);
@@ -47,7 +47,7 @@ function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: No
   const { side = 'agent', path = [] } = placed.value.state[index] ?? {};
   const parent = valueAt(bases[side], path.slice(0, -1));
   if (typeof parent === 'object' && parent !== null) return;
-  const message = `${path.slice(0, -1).join('.')} is ${JSON.stringify(parent)} in the ${side} database, so nothing can stand in it.`;
+  const message = `${path.slice(0, -1).join('.')} is ${JSON.stringify(parent)} in the ${side} database, so it has no fields.`;
   const at = placeOf(placed, 'state', index, 'path', path.length - 1);
   note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
 }
@@ -63,7 +63,7 @@ function checkDates(placed: Placed<Task>, note: Note): void {
   const check = (value: unknown, ...path: readonly PropertyKey[]) => {
     for (const leaf of leavesOf(value)) {
       if (!/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(leaf) || isDate(leaf)) continue;
-      const message = `${leaf} is written as a date, and there is no such day.`;
+      const message = `${leaf} is written as a date, but there is no such day.`;
       note(placeOf(placed, ...path), 'warning', 'task/wrong-date', message, 'Correct the date.');
     }
   };

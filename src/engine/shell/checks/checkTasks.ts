@@ -104,7 +104,7 @@ function* checkContents(tasks: readonly Placed<Task>[], note: Note): Generator<v
 
 function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
   const { persona: id, under, user } = placed.value;
-  const persona = personaNamed(placed, 'persona', id, parts, 'this task has nobody to play its user', note);
+  const persona = personaNamed(placed, 'persona', id, parts, 'this task has no persona to play its user', note);
   if (!persona) return;
   if (under !== undefined) personaNamed(placed, 'under', under, parts, 'it can be laid over no other', note);
   for (const [behaviour, key] of [
@@ -175,8 +175,8 @@ function checkFacts(placed: Placed<Task>, note: Note): void {
       placeOf(placed, 'user', 'unknown', index),
       'error',
       'task/fact-known-and-unknown',
-      `The user knows ${fact} and is sure not to know it.`,
-      'Take it out of user.known or user.unknown.',
+      `${fact} is in both user.known and user.unknown.`,
+      'Remove it from one of them.',
     );
   }
   for (const fact of Object.keys(change?.known ?? {})) {
@@ -227,7 +227,7 @@ function checkScriptedCalls(
       const owner = known.tools.get(call.tool)?.owner ?? seat;
       if (owner === seat) continue;
       const message = `${call.tool} belongs to the ${owner}, but this is the script of the ${seat}.`;
-      const hint = 'Let its owner call it: the other seat is told that there is no such tool.';
+      const hint = 'Let its owner call it: for the other seat the tool does not exist.';
       note(placeOf(placed, ...path, index, nth, 'tool'), 'warning', 'task/wrong-seat', message, hint);
     }
   }

@@ -145,7 +145,7 @@ function checkPolicyNames(parts: Parts, bases: Bases, known: KnownTools, note: N
         if (meant === undefined && !isCalled) continue;
         const hint = meant === undefined ? `The tools are ${[...known.names].join(', ')}.` : `Did you mean ${meant}?`;
         const fix = meant === undefined ? undefined : replacing(at, name, meant);
-        note(at, 'warning', 'policy/unknown-tool', `The policy names ${name}, which is no tool.`, hint, fix);
+        note(at, 'warning', 'policy/unknown-tool', `The policy names ${name}, which is not a tool.`, hint, fix);
       }
     }
   }

@@ -27,7 +27,7 @@ export function checkGoal(placed: Placed<Task>, known: KnownTools, note: Note): 
     at,
     'warning',
     'task/endless-goal',
-    'What the user wants is refused, and the goal does not say when to leave it at that: a model in this seat goes on, or makes up another goal.',
+    'What the user wants is refused, and the goal does not say when to stop: a model in this seat continues, or makes up another goal.',
     'Say in the goal what the user does when it is refused.',
     fixOf('Let the user accept a refusal', appended(at, user.goal, leave)),
   );
@@ -61,7 +61,7 @@ function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note:
       at,
       'warning',
       `${kind}/stops-early`,
-      `The user is told to stop on confirming ("${sentence.slice(0, 80)}"), before the agent has done what was agreed.`,
+      `The instructions tell the user to stop on confirming ("${sentence.slice(0, 80)}"), before the agent has done what was agreed.`,
       'Let it stop when the agent says that it is done.',
       fixOf('Let the user stop when it is done', replaced(at, text, sentence)),
     );

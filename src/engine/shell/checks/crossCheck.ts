@@ -100,7 +100,7 @@ function checkDomainFile(parts: Parts, types: DomainTypes, known: KnownTools, no
       placeOf(file, 'now'),
       'error',
       'domain/wrong-date',
-      `now is "${file.value.now}", which is no date and time.`,
+      `now is "${file.value.now}", which is not a date and time.`,
       'Write it as 2026-01-05T09:00:00Z.',
     );
   }
@@ -133,7 +133,7 @@ function checkLexiconFacts({ file, tasks }: Parts, known: KnownTools, note: Note
     const meant = names.has(name) ? undefined : nearest(name, names);
     if (meant === undefined) continue;
     const at = file.places.key(['lexicon', 'facts', name]);
-    const message = `No task has a fact ${name}, and no tool an argument of that name.`;
+    const message = `No task has a fact ${name}, nor does any tool have an argument of that name.`;
     note(at, 'warning', 'domain/unknown-field', message, `Did you mean ${meant}?`, respelt(at, name, names));
   }
 }
@@ -193,7 +193,7 @@ function checkFields(
     if (next === undefined) {
       const names = [...object.fields.keys(), ...(object.others?.() ?? [])];
       const at = within(whole, text, from + 1, field.length);
-      const message = `No tool returns a field ${field}, as far as the data and the code of the tools tell, so this sentence is never said.`;
+      const message = `No tool returns a field ${field}, according to the data and the code of the tools, so this sentence is never used.`;
       const fix = at === whole ? undefined : respelt(at, field, names);
       note(
         whole,

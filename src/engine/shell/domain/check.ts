@@ -56,7 +56,7 @@ function notApproved({ parts }: LoadedDomain, { effects, hash }: Approval): Diag
     ...startOf(parts.file.file),
     code: 'domain/not-approved',
     severity: 'warning',
-    message: `Nobody approved what this domain does outside of the sandbox, so it was not started: ${effects.join('; ')}.`,
+    message: `What this domain does outside of the sandbox is not approved, so it was not started: ${effects.join('; ')}.`,
     hint: `Add --approve ${hash}, or choose "Rehearsal: Approve Domain…" in the editor.`,
   };
 }

@@ -30,7 +30,7 @@ export function personaPacks(): readonly PersonaPack[] {
  */
 export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { readonly file: string } | string {
   const personas = inside(folder, domain.file.personas);
-  if (personas === null) return `the folder of personas, ${domain.file.personas}, lies outside of the domain`;
+  if (personas === null) return `the folder of personas, ${domain.file.personas}, is outside of the domain`;
   const file = join(personas, `${pack.name}${suffix}`);
   if (existsSync(file)) return `${file} is there already`;
   const taken = pack.personas.find(({ id }) => domain.personas.some((own) => own.id === id));

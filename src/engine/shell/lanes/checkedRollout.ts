@@ -262,7 +262,7 @@ export class CheckedRollout {
 
   #simulated({ name, arguments: given }: AskedCall, answer: SimulatedAnswer): ReturnType<typeof simulatedOutcome> {
     const { tool } = this.#called() ?? {};
-    if (!tool) throw new ForgedMessage(`it went on before ${name} was answered`);
+    if (!tool) throw new ForgedMessage(`it continued before ${name} was answered`);
     return simulatedOutcome(tool, given, this.#standing.world, answer);
   }
 
@@ -380,7 +380,7 @@ export class CheckedRollout {
         return event;
       }
       default:
-        throw new ForgedMessage(`${event.type} is no part of a call`);
+        throw new ForgedMessage(`${event.type} is not part of a call`);
     }
   }
 
@@ -465,7 +465,7 @@ export class CheckedRollout {
   #take(type: Question['type']): Answer {
     const answer = this.#answer;
     this.#answer = null;
-    if (answer?.about.type !== type) throw new ForgedMessage(`there was no answer of the ${type} to go on with`);
+    if (answer?.about.type !== type) throw new ForgedMessage(`there was no answer of the ${type} to continue with`);
     return answer.value;
   }
 

@@ -175,7 +175,7 @@ function isToolError(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return `the tool threw ${String(error)}, which is no error`;
+  if (!(error instanceof Error)) return `the tool threw ${String(error)}, which is not an Error`;
   return (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED'
     ? `access denied: ${deniedAdvice}`
     : error.message;

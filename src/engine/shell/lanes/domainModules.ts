@@ -175,7 +175,7 @@ function endOf(source: string): { readonly line: number; readonly column: number
 const replacements: Readonly<Record<string, string>> = {
   enum: 'Use a union of string literals, or an object with `as const`',
   'parameter property': 'Declare the field and assign it in the constructor',
-  'namespace declaration': 'Use a file of its own',
+  'namespace declaration': 'Use a separate file',
   'import equals declaration': 'Use an import of the form `import * as name from`',
   'export assignment': 'Use `export`',
 };

@@ -58,7 +58,7 @@ export function withRows(
   for (const { path, value } of rows) {
     const target = path.slice(0, -1).reduce<Json | undefined>(memberAt, open.view);
     if (typeof target !== 'object' || target === null)
-      throw new TypeError(`${path.slice(0, -1).join('.')} is no table`);
+      throw new TypeError(`${path.slice(0, -1).join('.')} is not a table`);
     const key = path.at(-1) ?? '';
     if (value === undefined) delete (target as Record<string, Json>)[key];
     else (target as Record<string, Json>)[key] = value;

@@ -20,7 +20,7 @@ export function bindRules(policy: ParsedPolicy, rules: readonly Placed<Rule>[]) 
         .map(({ line }) => line)
         .toSorted((a, b) => a - b)
         .join(', ');
-      const message = `The quote stands in more than one rule of the policy (lines ${lines}); line ${block.line} is taken.`;
+      const message = `The quote is in more than one rule of the policy (lines ${lines}); line ${block.line} is used.`;
       diagnostics.push({
         ...placeOf(placed, 'rule'),
         code: 'rule/ambiguous-quote',

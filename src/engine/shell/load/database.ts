@@ -25,7 +25,7 @@ function duplicateKeys(source: Source): readonly Diagnostic[] {
     onObjectProperty: (key, offset, length) => {
       const keys = open.at(-1);
       if (keys?.has(key)) {
-        const message = `The key ${key} stands here a second time, so the first value is lost.`;
+        const message = `The key ${key} appears here a second time, so the first value is lost.`;
         found.push({
           ...locate(source, offset, length),
           code: 'database/duplicate-key',
@@ -75,7 +75,7 @@ function parse(source: Source): DatabaseFile {
     return fail(
       locate(source, forbidden, 11),
       'forbidden-key',
-      'The key __proto__ cannot stand in a database.',
+      'A database cannot have the key __proto__.',
       'Rename it.',
     );
   const numbers = /\d{16}|[eE]\+?\d{3}/.test(source.text) ? unkeptNumbers(source) : [];

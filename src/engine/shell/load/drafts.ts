@@ -62,7 +62,7 @@ function named({ kind, placed }: Draft): Diagnostic {
     severity: 'info',
     message: `The ${kind} ${id} is a draft: no run, split or coverage counts it.`,
     about: id,
-    hint: 'Edit it, then accept it: what the audit finds in it is said first.',
+    hint: "Edit it, then accept it: Rehearsal shows the audit's findings first.",
   };
 }
 

@@ -56,7 +56,7 @@ function refusalFault(refused: RefusedRequest, seat: ModelSeat, who: Asked, isFi
     return infrastructure(
       'model/key',
       seat.keyName === null
-        ? `${seat.baseUrl} wants a key (${answered}), and no key is sent to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
+        ? `${seat.baseUrl} wants a key (${answered}). Rehearsal sends no key to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
         : `${seat.baseUrl} refused the key in ${seat.keyName} (${answered}). Set another one`,
     );
   if (isQuota(status, `${code} ${message}`))

@@ -35,7 +35,7 @@ export function parseSeat(
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   if (text === 'recorded')
-    return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "npx rehearsal replay RECORDING" and where the debugger opens one`;
+    return `you cannot choose the seat "recorded": a recording plays its own seats, in "npx rehearsal replay RECORDING" and in the debugger`;
   if (seat === 'agent' && text.startsWith('agent:')) {
     const read = readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
     if (typeof read !== 'string') throwUnlessApproved(effectsOfAgent(read));
@@ -53,7 +53,7 @@ export function parseSeat(
 
 /** A file may come with a domain, so what it names gets a key only as a domain's own text would. */
 export function parseLentModel(text: string, environment: NodeJS.ProcessEnv): ModelSeat | string {
-  return parseModel(text, 'domain', environment) ?? `"${text}" is no model: expected openai:MODEL[@BASE_URL]`;
+  return parseModel(text, 'domain', environment) ?? `"${text}" is not a model: expected openai:MODEL[@BASE_URL]`;
 }
 
 /** A language model of the editor, which only a person can choose and only commands that it starts can ask. */

@@ -16,7 +16,7 @@ export function parseTurn(text: string): Turn | string {
   if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
   const given = callArguments(rest);
   if (typeof given.arguments !== 'string') return { content: null, call: { name, ...given } };
-  return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
+  return `the arguments of ${name} are not a JSON object: write for example /call ${name} {"order_id": "W1004"}`;
 }
 
 /**

@@ -105,7 +105,7 @@ function readSigningKey(path: string): SigningKey {
   if (!privateKey)
     throw keyFault(
       path,
-      'is no Ed25519 private key in PEM. Restore it, or move it away: the next run makes a new one, and what the old one signed verifies with --key only',
+      'is not an Ed25519 private key in PEM. Restore it, or move it away: the next run creates a new key, and runs that the old key signed verify only with --key',
     );
   return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
 }
@@ -224,7 +224,7 @@ export type LedgerReading = {
  */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = publicKeyIn(trustedKey);
-  if (!key) throw keyFault(path, `"${trustedKey}" is no public key to check it with`);
+  if (!key) throw keyFault(path, `"${trustedKey}" is not a public key`);
   const read: LedgerLine[] = [];
   let receipts: { readonly receipt: Receipt; readonly at: number }[] = [];
   const problems: { line: number; message: string }[] = [];
@@ -234,7 +234,7 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
     const at = index + 1;
     const line = parseLedgerLine(raw);
     if (!line) {
-      problems.push({ line: at, message: 'is no receipt' });
+      problems.push({ line: at, message: 'is not a receipt' });
       continue;
     }
     const [content, name] = [contentOf(line), nameOf(line)];

@@ -117,7 +117,7 @@ export function parseRecording(path: string, text: string): ReadRecording {
     path,
     ...readChain(text, parseLine, {
       misplaced: ({ n }, next) =>
-        `event ${n} stands where event ${next} belongs: events were dropped, added or swapped`,
+        `event ${n} is in the place of event ${next}: events were dropped, added or swapped`,
       changed: ({ n, event }) => `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
     }),
   };
@@ -138,7 +138,7 @@ export function readSidecar(path: string): ReadSidecar {
   const text = fromDisk(path, () => readBoundedText(path));
   const { lines, problems } = readChain(text, parseSidecarLine, {
     misplaced: ({ n }, next) =>
-      `the line of event ${n} stands where that of event ${next} belongs: lines were dropped, added or swapped`,
+      `the line of event ${n} is in the place of event ${next}: lines were dropped, added or swapped`,
     changed: ({ n }) => `the line of event ${n} was changed after it was written: its chain does not fit`,
   });
   return { lines: lines.map(({ chain: _, ...line }) => line), chains: lines.map(({ chain }) => chain), problems };
@@ -157,7 +157,7 @@ export function sideNotes(recording: string): (n: number) => SidecarLine | undef
 function parseSidecarLine(raw: string): z.infer<typeof sidecarLineSchema> | string {
   // The requests in it are shown as they were sent.
   const { success, data } = sidecarLineSchema.safeParse(losesDigits(raw) ? rawJson(raw) : jsonOf(raw));
-  return success ? data : 'is no line of a sidecar';
+  return success ? data : 'is not a line of a sidecar';
 }
 
 type Chained = { readonly n: number; readonly chain: string };

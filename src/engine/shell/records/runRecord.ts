@@ -105,14 +105,14 @@ export function runToGoOn(
     const rest = names.find((name) => name === 'ledger.jsonl' || isRecording(name));
     if (!isThere && rest === undefined) return null;
     const beside = isThere ? '' : ` although ${rest} is there`;
-    throw refusal('run/unreadable', `${before}${beside}, so nobody can tell which run this is. ${restore}`);
+    throw refusal('run/unreadable', `${before}${beside}, so it is unknown which run this is. ${restore}`);
   }
   const ledger = join(folder, 'ledger.jsonl');
   const line = strangeLine(ledger);
   if (line !== null)
     throw refusal(
       'run/unreadable',
-      `${ledger}:${line}: is no receipt, so nobody can tell which rollouts are finished. ${restore}`,
+      `${ledger}:${line}: is not a receipt, so it is unknown which rollouts are finished. ${restore}`,
     );
   const differences = differencesFrom(before, folder, next, tasks);
   if (differences.length > 0)
@@ -166,7 +166,7 @@ export function settingsThatDiffer(one: RunSettings, other: RunSettings): readon
   const differences = (Object.keys(labels) as (keyof typeof labels)[])
     .filter((name) => one[name] !== other[name])
     .map(
-      (name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'nobody', other[name] ?? 'nobody'] }),
+      (name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'none', other[name] ?? 'none'] }),
     );
   return [...differences, ...modelSettingsThatDiffer(one, other)];
 }

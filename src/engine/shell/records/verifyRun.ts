@@ -209,7 +209,7 @@ function verifyRunFile(folder: string, vouched: string | null): readonly RunProb
   const found = fromDisk(file, () => runFileHash(folder));
   if (found !== null && found === vouched)
     return typeof readRunFile(folder) === 'string'
-      ? [{ file, line: 1, message: 'is vouched for, and says of no run what it is' }]
+      ? [{ file, line: 1, message: 'has a valid receipt but does not describe a run' }]
       : [];
   const message =
     found === null
@@ -308,7 +308,7 @@ function endProblems({ path, lines }: ReadRecording, receipt: Receipt, vouchedBy
         message: `ends after event ${last.n}, before the end that ${vouchedBy} vouches for: events were cut off`,
       },
     ];
-  const message = `was written anew: its chain holds, and is not the one that ${vouchedBy} vouches for`;
+  const message = `was rewritten: its chain is intact but is not the one that ${vouchedBy} vouches for`;
   return [...claims, { file: path, line: lines.length, message }];
 }
 
@@ -426,7 +426,7 @@ function sidecarEndProblem(
       line,
       message: `has ${count} lines for ${events} events: lines were cut off before the end that ${vouchedBy} vouches for`,
     };
-  return { file, line, message: `was written anew: its chain holds, and is not the one that ${vouchedBy} vouches for` };
+  return { file, line, message: `was rewritten: its chain is intact but is not the one that ${vouchedBy} vouches for` };
 }
 
 function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProblem[] {
@@ -444,7 +444,7 @@ function encodingProblems(file: string): readonly RunProblem[] {
     from = end + 1;
     line += 1;
   }
-  return [{ file, line, message: 'is no UTF-8 text: bytes were changed' }];
+  return [{ file, line, message: 'is not UTF-8 text: bytes were changed' }];
 }
 
 function recordingOf(sidecar: string): string {

@@ -203,7 +203,7 @@ export function refusalOf(call: ToolCall, tool: Tool | undefined, by: Side, stat
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
   const { subject, question } = asked;
   const answer = await ports.judge?.(asked);
-  return [{ type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'nobody judges here' }) }];
+  return [{ type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'there is no judge' }) }];
 }
 
 function verify(rollout: Rollout, state: RolloutState): Performed {

@@ -13,7 +13,7 @@ export function syncWrites(
   { world, started, phase }: RolloutState,
 ): Promise<Writes> | Writes {
   const { sync } = ports;
-  if (!sync) throw new Error(`nobody runs the sync of ${setting.domain.name} here`);
+  if (!sync) throw new Error(`no handler runs the sync of ${setting.domain.name} here`);
   const { now } = started;
   const isSettled = (writes: Writes) => writes.length === 0 || (phase.type === 'syncAwaited' && phase.call !== null);
   const again = (writes: Writes) => sync({ world: withWrites(world, writes), now });

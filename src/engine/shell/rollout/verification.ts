@@ -127,7 +127,7 @@ async function customResults(
 ): Promise<readonly CustomResult[]> {
   const results: CustomResult[] = [];
   for (const name of task.verifiers ?? []) {
-    if (!verifyBy) throw new Error(`nobody runs the verifier ${name} here`);
+    if (!verifyBy) throw new Error(`no handler runs the verifier ${name} here`);
     results.push(await verifyBy(name, evidence));
   }
   return results;

@@ -62,7 +62,7 @@ export function readEvaluation(folder: string, config: Config, part: EvaluationP
   const tools = existsSync(join(domain, 'domain.yaml')) ? toolKinds(loadDomain(domain).domain.tools) : [];
   const problems: string[] = [];
   const lines = evaluationLines(folder, part);
-  if (lines.includes(undefined)) problems.push(`${evaluationFile(folder, part)} has a line that is no rollout`);
+  if (lines.includes(undefined)) problems.push(`${evaluationFile(folder, part)} has a line that is not a rollout`);
   const read = lines.flatMap((line) => {
     const recorded = line && recordingOf(trajectories, line);
     if (typeof recorded === 'string') problems.push(recorded);

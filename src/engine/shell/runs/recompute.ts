@@ -197,10 +197,32 @@ function differing(recorded: RolloutEvent | undefined, recomputed: RolloutEvent 
   return `${recorded.type}${what}: ${showPath(patch.path)} is recorded as ${before}, recomputed as ${after}`;
 }
 
+/** Texts of recorded events as earlier versions wrote them, with the texts of today. */
+const earlierTexts: readonly (readonly [RegExp, string])[] = [
+  [/only a judge can tell, and this rollout has none/g, noJudge],
+  [/ held, and no gated rule was violated/g, ' held without a violation of a gated rule'],
+  [/the agent could not go on/g, 'the agent could not continue'],
+  [/everything that had to be said was said/g, 'the agent said every required text'],
+  [/nothing of it was said or done/g, 'the agent said and did none of it'],
+  [/ failed and the agent went on another way/g, ' failed and the agent found another way'],
+  [
+    /nothing was changed but what the task wants, and no gate broken/g,
+    'the only changes are those of the task, and every gate held',
+  ],
+  [
+    /no rule of the safety layer and no judge says what was given away/g,
+    'neither a rule of the safety layer nor a judge checks what was disclosed',
+  ],
+  [/as it stands in the call/g, 'with the value in the call'],
+  [/what has to be named can't be told: /g, 'it is unknown what has to be named: '],
+  [/whether it had to be said can't be told: /g, 'it is unknown whether this had to be said: '],
+  [/whether ([\w, ]+) can't be told: /g, 'it is unknown whether $1: '],
+];
+
 /** Returns a recorded event with the texts that earlier versions wrote otherwise as they are written now. */
 function inPresentWords(event: string): string {
-  return event
-    .replaceAll('only a judge can tell, and this rollout has none', noJudge)
+  return earlierTexts
+    .reduce((text, [earlier, now]) => text.replaceAll(earlier, now), event)
     .replaceAll(/the rollout ended by (\w+)/g, (text, reason) => (isEndReason(reason) ? endReasonText(reason) : text));
 }
 
@@ -213,5 +235,5 @@ function shown(value: Json | undefined): string {
 }
 
 function askNobody(): Promise<never> {
-  return Promise.reject(new Error('a rollout that has ended asks nobody'));
+  return Promise.reject(new Error('a rollout that has ended asks no seat'));
 }

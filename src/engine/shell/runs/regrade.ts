@@ -147,5 +147,5 @@ function runFileFor(supervisor: Supervisor, { file, folder }: RunRecord, { key }
 }
 
 function nobody(): Promise<never> {
-  return Promise.reject(new Error('a rollout that has ended asks nobody'));
+  return Promise.reject(new Error('a rollout that has ended asks no seat'));
 }

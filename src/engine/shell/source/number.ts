@@ -3,7 +3,7 @@
  * @param isText whether a text of its digits is in its place
  */
 export function unkept(written: string, value: number, isText = false): string {
-  if (!Number.isFinite(value)) return `The number ${written} is larger than any that can be kept.`;
+  if (!Number.isFinite(value)) return `The number ${written} is larger than the largest number that JSON readers support.`;
   if (isText) return `The number ${written} is so large that Rehearsal reads it as a text.`;
   const kept = String(BigInt(value));
   return kept === written

@@ -27,7 +27,7 @@ const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonl
     schema: z.union([simulatedToolSchema, z.array(simulatedToolSchema).min(1)]),
   },
   experiment: { title: 'Experiment (*.experiment.yaml)', schema: experimentFileSchema },
-  agent: { title: "Agent of one's own (*.agent.yaml)", schema: agentFileSchema },
+  agent: { title: 'Custom agent (*.agent.yaml)', schema: agentFileSchema },
   rules: {
     title: 'Machine checks of the policy (rules.yaml)',
     schema: z.union([z.array(ruleSchema), rulesFileSchema]),

@@ -135,7 +135,7 @@ export function unreadable(at: Location, kind: FileKind, file: string, error: un
   const reason = messageOf(error);
   const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
   const isLoop = (error as NodeJS.ErrnoException).code === 'ELOOP';
-  const advice = isLoop ? 'It is a link that leads back to itself: put what it stands for in its place.' : null;
+  const advice = isLoop ? 'It is a link that points to itself: replace it with the file that it should name.' : null;
   const hint = advice ?? (isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.');
   return { ...at, code: `${kind}/unreadable`, severity: 'error', message, hint };
 }

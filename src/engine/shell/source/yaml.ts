@@ -117,7 +117,7 @@ const unusable = (file: string, places: Places, problem: Diagnostic): YamlFile =
 
 function tooDeep(file: string, kind: FileKind): Diagnostic {
   const message = `A value in this file is nested deeper than ${deepest} levels.`;
-  const hint = 'Write it flat, and check that no alias (*name) stands inside its own anchor (&name).';
+  const hint = 'Write it flat, and check that no alias (*name) is inside its own anchor (&name).';
   return { ...startOf(file), code: `${kind}/too-deep`, severity: 'error', message, hint };
 }
 

@@ -45,7 +45,7 @@ function hintFor({ code, message }: YAMLError): string {
 function doubledKey(text: string, { code, pos: [from, to] }: YAMLError): Fault | null {
   if (code !== 'DUPLICATE_KEY') return null;
   const key = /^\s*["']?([^"':\n]*)/.exec(text.slice(from))?.[1]?.trim() ?? '';
-  return { from, to, message: `The key ${key} stands here a second time.`, hint: 'Keep one of the two.' };
+  return { from, to, message: `The key ${key} appears here a second time.`, hint: 'Keep one of the two.' };
 }
 
 function tabIndent(text: string, at: number): Fault | null {
@@ -112,8 +112,8 @@ function otherIndent(text: string, { message, pos: [at] }: YAMLError): Fault | n
   return {
     from,
     to: from + indent.length + 1,
-    message: `This is not YAML: the line is indented by ${spaces(indent.length)}, and no key that it can belong to is.`,
-    hint: `Indent it like the key that it stands beside. Above, keys are indented by ${levels.join(', ')}.`,
+    message: `This is not YAML: the line is indented by ${spaces(indent.length)}, but no key that it can belong to is.`,
+    hint: `Indent it like the keys next to it. Above, keys are indented by ${levels.join(', ')}.`,
   };
 }
 

@@ -213,7 +213,7 @@ export class BridgeProcess {
         this.#fail?.(this.#noPython(`it says ${redactedPart(line, 0, 80)}`));
         return;
       }
-      const what = 'wrote to the file of the bridge itself, so its answers can not be told from other text';
+      const what = 'wrote to the output of the bridge itself, so its answers cannot be distinguished from other text';
       this.#fail?.(this.#fault('python/rubbish', `${what}: ${redactedPart(line, 0, 80)}`, this.#place));
       return;
     }

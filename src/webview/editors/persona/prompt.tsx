@@ -20,8 +20,8 @@ export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Eleme
       <section aria-labelledby="prompt">
         <h2 id="prompt">Prompt and preview</h2>
         <p class="muted">
-          There is no task to play yet. Write one in the tasks folder of the domain; the prompt that this persona
-          produces then stands here.
+          There is no task to play yet. Write one in the tasks folder of the domain. The prompt of this persona
+          then appears here.
         </p>
       </section>
     );

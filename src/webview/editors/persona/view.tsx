@@ -55,7 +55,7 @@ function Character({ persona: { id, description, style, patience }, edit }: Part
         label="Description"
         value={description}
         isLong
-        hint="Who this person is, in a sentence or two. Told to a model that plays the user."
+        hint="Who this person is, in a sentence or two. A model that plays the user receives this text."
         onCommit={(value) => edit.set(['description'], value)}
       />
       <Choice

@@ -22,7 +22,7 @@ export function Actions({ content, edit }: { readonly content: TaskContent; read
       </p>
       {undescribed !== null && <p class="muted">{undescribed}</p>}
       {actions.length === 0 && (
-        <p class="muted">None: nothing is to be changed. Something else then has to count as done.</p>
+        <p class="muted">None: the task changes nothing. Choose another verifier below.</p>
       )}
       {actions.map((action, index) => (
         <Action key={`${index} ${action.tool}`} action={action} index={index} content={content} edit={edit} />

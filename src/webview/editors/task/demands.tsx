@@ -10,7 +10,7 @@ import { JsonInput } from '../jsonInput.tsx';
 const verifiers: readonly (readonly [VerifierName, string])[] = [
   ['database', 'The database is as after the gold actions.'],
   ['assertions', 'The assertions above hold.'],
-  ['communicate', 'What has to be said was said.'],
+  ['communicate', 'The agent said the required texts.'],
   ['receipts', 'Calls that must have succeeded did, and others did not.'],
   ['judge', 'A judge, a model, finds statements true.'],
   ['custom', 'Verifiers of verifiers.ts hold.'],
@@ -26,7 +26,7 @@ export function Demands({ task, edit }: { readonly task: Task; readonly edit: Ed
     <section aria-labelledby="demands">
       <h2 id="demands">What counts as done</h2>
       <LinesInput
-        label="Has to be said"
+        label="Required texts"
         value={task.communicate}
         hint="Texts that the agent must have said to the user, one a line."
         onCommit={commit}

@@ -112,7 +112,7 @@ function Property({ schema, path, edit }: Props): JSX.Element {
         <LinesInput
           label="Allowed values"
           value={values ?? []}
-          hint="One a line; without any, every text is allowed."
+          hint="One per line. Leave empty to allow every text."
           onCommit={setValues}
         />
       )}

@@ -128,7 +128,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
       )}
       {!isJson && (
         <p class="field-problem" role="alert">
-          It is not called as long as this is no JSON.
+          This is not JSON. Correct it to call the tool.
         </p>
       )}
       <RunOutcome ran={ran} type="called" ask={ask}>

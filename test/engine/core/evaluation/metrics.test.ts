@@ -175,8 +175,8 @@ test.each([
 });
 
 test.each([
-  ['reward=>1', '"reward=>1" is no threshold'],
-  ['', '"" is no threshold'],
+  ['reward=>1', '"reward=>1" is not a threshold'],
+  ['', '"" is not a threshold'],
   ['luck>=1', 'there is no metric "luck"'],
   ['pass^4>=1', 'pass^4 needs at least 4 trials of each task; this run has 2'],
 ])('the gate %s is refused', (text, message) => expect(parseGate(text, 2)).toContain(message));

@@ -129,8 +129,8 @@ describe('an expression', () => {
   it.each([
     ['a = 1', '= compares nothing: write ==', 2],
     ['a ==', 'the expression ends too early', 4],
-    ['(a', 'the end stands where ")" is expected', 2],
-    ['a b', '"b" stands where the end, or an operator such as and, or, ==, in is expected', 2],
+    ['(a', 'the end is where ")" is expected', 2],
+    ['a b', '"b" is where the end, or an operator such as and, or, ==, in is expected', 2],
     ['"a', 'a quote is not closed', 0],
     ['a ; b', '";" does not belong here', 2],
     ['eval("1")', 'there is no function eval; there are ', 0],

@@ -164,7 +164,7 @@ const cases: readonly Case[] = [
     'a goal that is refused and never ends',
     added(tasks, question('You want to renew L2, which is reserved.', '  communicate: [reserved]\n')),
     `${tasks}:25 task/endless-goal`,
-    'does not say when to leave it at that',
+    'does not say when to stop',
     'You want to renew L2, which is reserved. If the agent refuses, accept that and end the conversation.',
   ],
   [
@@ -188,7 +188,7 @@ const cases: readonly Case[] = [
     'a policy that names a tool which is not there',
     changed('policy.md', 'with find_loan', 'with look_up_loan'),
     'policy.md:3 policy/unknown-tool',
-    'which is no tool',
+    'which is not a tool',
   ],
   [
     'E10',

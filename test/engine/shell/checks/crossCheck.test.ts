@@ -74,7 +74,7 @@ describe('without running any code', () => {
       'a state in a text',
       task(`${good}state: [{ path: [orders, W1, status, by], value: me }]\n`),
       ['tasks/first.task.yaml:9:38 error task/unknown-path'],
-      'orders.W1.status is "pending" in the agent database, so nothing can stand in it.',
+      'orders.W1.status is "pending" in the agent database, so it has no fields.',
     ],
     [
       'a new table on the side of a user without database',
@@ -104,7 +104,7 @@ describe('without running any code', () => {
       'a fact known and unknown',
       task(good.replace('{ order: W1 }\n', '{ order: W1 }\n  unknown: [order]\n')),
       ['tasks/first.task.yaml:6:13 error task/fact-known-and-unknown'],
-      'knows order and is sure not to know it',
+      'order is in both user.known and user.unknown',
     ],
     [
       'a change of an unknown fact',
@@ -145,13 +145,13 @@ describe('without running any code', () => {
       'a bad time',
       task(`${good}now: tomorrow\n`),
       ['tasks/first.task.yaml:9:6 error task/wrong-date'],
-      'no date and time',
+      'not a date and time',
     ],
     [
       'a time that can be read in two ways',
       task(`${good}now: 03/04/2026 10:00\n`),
       ['tasks/first.task.yaml:9:6 error task/wrong-date'],
-      'no date and time',
+      'not a date and time',
     ],
     [
       'a time zone that is not one',
@@ -163,7 +163,7 @@ describe('without running any code', () => {
       'a bad time of the domain',
       { 'domain.yaml': 'name: desk\nnow: soon\n' },
       ['domain.yaml:2:6 error domain/wrong-date'],
-      'no date and time',
+      'not a date and time',
     ],
     [
       'state at a place that is not there',

@@ -33,7 +33,7 @@ describe('check', () => {
   it('finds a key that stands twice in a database', async () => {
     const { lines } = await checked({ 'database.json': '{"orders": {"W1": {},\n  "W1": {}}}' });
     expect(lines).toEqual([
-      'database.json:2:3 error database/duplicate-key The key W1 stands here a second time, so the first value is lost. Keep one of the two.',
+      'database.json:2:3 error database/duplicate-key The key W1 appears here a second time, so the first value is lost. Keep one of the two.',
     ]);
   });
 

@@ -209,7 +209,7 @@ describe('a file that is wrong gives one finding', () => {
       'a key twice',
       task('id: a\nid: b\n'),
       'tasks/first.task.yaml:2:1 error task/duplicate-key',
-      /The key id stands here a second time/,
+      /The key id appears here a second time/,
     ],
     ['two documents', task('id: a\n---\nid: b\n'), 'tasks/first.task.yaml:2:1 error task/syntax', /one document/],
     ['an unknown alias', task('id: *nobody\n'), 'tasks/first.task.yaml:1:5 error task/syntax', /alias/i],

@@ -33,9 +33,9 @@ export const domainCode: readonly FaultRow[] = [
   code('calls process.exit', 'process.exit(3) in the tool', '() => process.exit(3)', unscored),
   code('aborts', 'process.abort() in the tool', '() => process.abort()', unscored),
   code(
-    'leaves a rejection to nobody',
-    'a rejected promise that nobody waits for',
-    "() => new Promise(() => { void Promise.reject(new Error('nobody waits for this')); })",
+    'leaves a rejection unhandled',
+    'a rejected promise without a handler',
+    "() => new Promise(() => { void Promise.reject(new Error('this is unhandled')); })",
     unscored,
   ),
   code(

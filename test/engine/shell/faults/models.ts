@@ -116,7 +116,7 @@ export const models: readonly FaultRow[] = [
     unscored,
     (response) => sendJson(response, 200, { ...completion({}), choices: [] }),
   ),
-  row('an empty message', 'the endpoint answers with no text and no call, always', /^ended: /, scored, (response) =>
+  row('an empty message', 'the endpoint answers without text or call, always', /^ended: /, scored, (response) =>
     says(response, { content: '' }),
   ),
   row(
@@ -138,7 +138,7 @@ export const models: readonly FaultRow[] = [
     nth === 1 ? sendJson(response, 200, calling('fly', '{}')) : done(response),
   ),
   row(
-    'arguments that are no JSON',
+    'arguments that are not JSON',
     'the model calls look with half an object, once',
     /^error /,
     scored,

@@ -112,7 +112,7 @@ export const servers: readonly FaultRow[] = [
     'the process of the one rollout lists another schema than the one that was asked first',
     'changed',
   ),
-  start('an MCP server that prints rubbish at its start', 'a program that is no MCP server', () => ({
+  start('an MCP server that prints rubbish at its start', 'a program that is not an MCP server', () => ({
     'domain.yaml': stdio('rubbish', undefined, 3000),
   })),
   start('an MCP server that never starts to answer', 'a program that says nothing; the time-out is 0.5 s', () => ({

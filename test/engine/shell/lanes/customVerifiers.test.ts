@@ -27,7 +27,7 @@ export const tidy = verifier({ description: 'Tidy.', verify: ${verify} });
     const database = hashOf(openDatabase(supervisor.loaded.world.agent));
     const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
     const from = startOf(supervisor.domain, database, of, { seed: '1', trial: 0, basis: 'evaluate', ...seats });
-    const nobody = () => Promise.reject(new Error('nobody is asked'));
+    const nobody = () => Promise.reject(new Error('no person is asked'));
     const { closed } = supervisor.start({
       task: of,
       from,

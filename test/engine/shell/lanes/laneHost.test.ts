@@ -6,7 +6,7 @@ import { startOf } from '../../../../src/engine/shell/start.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
 
 const seats = [{ type: 'gold' }, { type: 'agenda' }] as const;
-const nobody = () => Promise.reject(new Error('nobody is asked here'));
+const nobody = () => Promise.reject(new Error('no person is asked here'));
 
 test('a lane reads messages between rollouts, however many wait: the last of them can be cancelled', async () => {
   const domain = loadDomain('domains/parcel-desk');

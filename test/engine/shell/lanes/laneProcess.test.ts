@@ -274,7 +274,7 @@ describe('a lane that dies names the rollout, the tool and its line, and keeps w
       `export const later = tool({ description: 'x', effect: 'read', input, run: () => new Promise(() => {\n  setTimeout(() => { throw new Error('too late'); }, 1); }) });`,
       'later',
       {},
-      { code: 'lane/exited', message: 'the tool later threw where nobody could catch it: too late', line: 6 },
+      { code: 'lane/exited', message: 'the tool later threw an error that nothing catches: too late', line: 6 },
     ],
     [
       'an abort',

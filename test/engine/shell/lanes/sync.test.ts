@@ -65,7 +65,7 @@ async function played(sync: string, reach = false) {
     const seats = { agent: { type: 'scripted' }, user: { type: 'scripted' } } as const;
     const database = baseHash(settingOf(domain).world);
     const from = startOf(supervisor.domain, database, of, { seed: '1', trial: 0, basis: 'evaluate', ...seats });
-    const nobody = () => Promise.reject(new Error('nobody is asked'));
+    const nobody = () => Promise.reject(new Error('no person is asked'));
     const { closed } = supervisor.start({
       task: of,
       from,
@@ -124,5 +124,5 @@ it.each([
 });
 
 it('an export named sync that is no function says so', async () => {
-  await expect(played('const sync = 7;')).rejects.toThrow(/The export sync is no function/);
+  await expect(played('const sync = 7;')).rejects.toThrow(/The export sync is not a function/);
 });

@@ -37,7 +37,7 @@ it.each([
     'a model that is none',
     'command: node\nmodel: smollm2\n',
     'mine.agent.yaml:2:8 error agent/model',
-    '"smollm2" is no model',
+    '"smollm2" is not a model',
   ],
 ])('an agent file with %s is found at its line, as the seat says it', (_, text, line, says) => {
   const loaded = load(withAgent(text));

@@ -409,7 +409,7 @@ export const families: readonly Family[] = [
       },
       {
         behaviour: 'a cut answer',
-        sends: '`length`; a refusal is a field of its own',
+        sends: '`length`; a refusal is a separate field',
         body: message({ content: null, refusal: 'I cannot help with that.' }),
         reply: { content: 'I cannot help with that.', brokenEnd: 'refusal' },
       },

@@ -73,7 +73,7 @@ it('tools in Python of either side see what sync wrote', async () => {
       concurrency: 1,
       key: signingKey(`${out}/key`),
       readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is asked')),
+      askPerson: () => Promise.reject(new Error('no person is asked')),
     });
     expect(result).toMatchObject({ reward: 1, toolCalls: 2 });
     const events = readRecording(result?.recording ?? '').lines.map(({ event }) => event);

@@ -17,7 +17,7 @@ test('a recording whose texts an earlier version wrote does not differ, and one 
     await runBatch(supervisor, {
       ...{ folder, tasks, trials: 1, seed: '1', basis: 'evaluate', concurrency: 1 },
       ...{ key: signingKey(join(folder, 'key.pem')), agent: { type: 'gold' }, user: { type: 'agenda' } },
-      ...{ readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) },
+      ...{ readKey: () => undefined, askPerson: () => Promise.reject(new Error('no person is asked')) },
     });
     const now = JSON.stringify(
       readRecording(join(folder, 'lamp-variant.0.traj.jsonl')).lines.map(({ event }) => event),
