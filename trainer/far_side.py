@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    # There it stands above, in the same program.
+    # There it is above, in the same program.
     from rehearsal_trainer.child_process import without_keys
     from rehearsal_trainer.trainer_process import running_process
 
@@ -55,16 +55,16 @@ POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: far side\n"
-# Too much to be told with every run: a checkpoint is followed by itself when a person asks for it.
+# Too much to send with every run: a checkpoint is followed by itself when a person asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
-# Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
+# Made on either side, each for itself: which process is at work, and the requests there.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
 
 
 def main(source: BinaryIO, sink: BinaryIO) -> int:
-    # Who asks may be gone: what is not needed any more ends, and says nothing.
+    # Who asks may be gone: what is no longer needed ends silently.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     request: Request = json.loads(source.readline())
     # A shell that greets also does so here; what comes behind this line is meant.
@@ -266,7 +266,7 @@ def environment(folder: Path, request: Request, sink: BinaryIO) -> int:
 
 
 def try_out(folder: Path, request: Request) -> Request:
-    """Starts everything that a run needs, once; the first that fails is told with its last words.
+    """Starts everything that a run needs, once; the first that fails is reported with its last words.
 
     Where none does, `words` are those of the trainer about its options.
     """
@@ -320,7 +320,7 @@ def words_of(answer: str) -> str:
 
 
 def last_line(words: str) -> str:
-    return (words.strip().splitlines() or ["it ended without a word"])[-1].removeprefix("error: ")
+    return (words.strip().splitlines() or ["it exited without output"])[-1].removeprefix("error: ")
 
 
 # What runs.
@@ -366,13 +366,13 @@ def checkpoints(run: Path) -> Request:
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
 
 
-# What is told of a run.
+# What is sent of a run.
 
 
 def follow(run: Path, request: Request, sink: BinaryIO) -> None:
     """Sends what the other side lacks of a run's folder, and what is written from now on, until the run is over.
 
-    `have` is {path: [size, hash]} of the files there: one whose beginning is the same here goes on where it ends
+    `have` is {path: [size, hash]} of the files there: one whose beginning is the same here continues where it ends
     there. `once` is for a folder that changes no more, such as a checkpoint; of a run, no weights are sent.
     """
     sent = {path: begun(run / path, size, digest) for path, (size, digest) in request["have"].items()}
@@ -398,9 +398,9 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
 
 
 class Sent:
-    """How far a file was sent, and the hash of that, so that a file which was written anew is noticed.
+    """How far a file was sent, and the hash of that, so that a rewritten file is noticed.
 
-    `size` counts bytes; -1 says that what the other side has is no beginning of the file, so nothing of it is used.
+    `size` counts bytes; -1 says that the other side does not have a beginning of the file, so nothing of it is used.
     """
 
     def __init__(self) -> None:
@@ -410,7 +410,7 @@ class Sent:
 
 
 def begun(path: Path, size: int, digest: str) -> Sent:
-    """Where a file goes on that the other side has so many bytes of, with this SHA-256."""
+    """Where a file continues that the other side has so many bytes of, with this SHA-256."""
     sent = Sent()
     if path.is_file() and path.stat().st_size >= size:
         for chunk in chunks_of(path, 0, size):
@@ -418,14 +418,14 @@ def begun(path: Path, size: int, digest: str) -> Sent:
         if sent.digest.hexdigest() == digest:
             sent.size = size
             return sent
-    # Anew: the other side's file is replaced, also where this one is empty.
+    # From the start: the other side's file is replaced, also where this one is empty.
     sent = Sent()
     sent.size = -1
     return sent
 
 
 def files_of(folder: Path, is_all: bool) -> list[str]:
-    """The files that are told of, events last: who reads of a checkpoint or an end has the rest."""
+    """The files to send, events last: a reader of a checkpoint or an end has the rest."""
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     told = [n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith(WEIGHTS))]
     return sorted(told, key=lambda name: (name == "events.jsonl", name))

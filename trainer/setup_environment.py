@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         left = sum(megabytes for _, _, megabytes, _ in missing)
         print(json.dumps({"python": str(python), "ready": not missing, "download": left * 10**6}), flush=True)
         return 1 if missing else 0
-    # Whoever cancels sends SIGTERM: as an exception it also ends the step that runs.
+    # A cancellation sends SIGTERM: as an exception it also ends the step that runs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("cancelled; what is complete is kept"))
     try:
         make(folder, python, missing if has_pip(python) else steps_of(options.profile))
@@ -271,7 +271,7 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
         run(
             [*command, "-r", str(REQUIREMENTS / name), *(part.replace("{folder}", str(folder)) for part in extra)],
             what,
-            "check the network and run this again; it goes on where it stopped",
+            "check the network and run this again; it resumes where it stopped",
         )
         marker(folder, name).write_text(time.strftime("%Y-%m-%dT%H:%M:%S"), encoding="utf-8")
     say(f"Ready after {time.monotonic() - started:.0f} s")

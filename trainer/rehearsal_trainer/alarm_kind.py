@@ -44,7 +44,7 @@ class Kind:
 
     look: Callable[[Sequence[Row], Limits], Finding | None]
     about: str
-    """When it is raised; a limit stands there as `{name}`."""
+    """When it is raised; a limit is written there as `{name}`."""
     advice: str
     """What helps, with the keys of a configuration as `{name}`."""
     shows: Callable[[Facts], bool] = lambda _facts: False

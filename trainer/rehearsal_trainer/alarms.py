@@ -2,7 +2,7 @@
 
 An alarm is a condition on rows of `metrics.jsonl`, so it says the same live, after a resume, and years later. It is
 raised at the optimizer step at which its condition becomes true, and again only after it was false. What goes wrong in
-one kind of run alone stands in grpo_alarms.py and sft_alarms.py.
+only one kind of run is in grpo_alarms.py and sft_alarms.py.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Chat:
         """Returns the rows that SFT trains on: mask 1 on each answer of the assistant that is to be learned.
 
         One row, unless the template renders earlier turns differently later on (it drops their reasoning): each such
-        turn starts a row of its own, in which the answers before it are given.
+        turn starts a new row, in which the answers before it are given.
         """
         rows: list[Row] = []
         before: list[Message] = system_messages(conversation.system)

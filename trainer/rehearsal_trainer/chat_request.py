@@ -32,7 +32,7 @@ class ChatRequest:
     stream: bool
 
     def sampling(self, defaults: Sampling) -> Sampling:
-        """How a client without a session wants answers sampled; a session's own sampling is nobody else's to change."""
+        """How a client without a session wants answers sampled; only the session itself changes its own sampling."""
         temperature = defaults.temperature if self.temperature is None else self.temperature
         top_p = defaults.top_p if self.top_p is None else self.top_p
         return Sampling(temperature, top_p, defaults.max_tokens)

@@ -56,11 +56,11 @@ class ChatTemplate:
     def bridge_ids(
         self, before: Sequence[Message], reply: Message, new: Sequence[Message], tools: Sequence[Tool], last: int
     ) -> list[int] | None:
-        """Returns what a row goes on with after a sampled reply, up to where the model speaks again.
+        """Returns what a row continues with after a sampled reply, up to where the model speaks again.
 
         before: the messages of the reply's prompt. new: users' and tools' messages. last: the reply's last id.
         Returns None if the template renders what the row holds differently now (it drops earlier reasoning, or moves
-        the tools): the conversation then needs a row of its own.
+        the tools): the conversation then needs its own row.
         """
         marked = _with_sentinel(reply)
         whole = self._render([*before, marked, *new], tools, prompt=True)
@@ -113,7 +113,7 @@ class ChatTemplate:
             return self._answer_text(before, replace(reply, reasoning=None), tools, prompt)
         raise ModelError(
             "the chat template renders an answer differently than the prompt before it, so that its tokens cannot be "
-            "told apart; choose another chat template for this model"
+            "separated; choose another chat template for this model"
         )
 
     def _shared(self, tail: str, other: str) -> int:

@@ -40,7 +40,7 @@ def read_config(
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one field; VALUE is JSON or text"
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the run's last checkpoint")
+    parser.add_argument("--resume", action="store_true", help="resume from the run's last checkpoint")
     parser.add_argument("--check", action="store_true", help="say what is wrong with the configuration, start nothing")
     options = parser.parse_args(argv)
     values = _file(options.config) if options.config else {}
@@ -73,7 +73,7 @@ def from_values(
     profile = values.get("profile", "cpu")
     chosen = dict(_named("profile", profile, profiles))
     if algorithms is not None:
-        # What an algorithm's paper asks for stands above the profile, and below what a person says.
+        # The values of an algorithm's paper override the profile; the user's values override both.
         algorithm = {**chosen, **values}.get("algorithm", next(iter(algorithms)))
         chosen |= _named("algorithm", algorithm, algorithms)
     if "epochs" in values:
@@ -101,7 +101,7 @@ def _built(kind: type[Config], keys: Mapping[str, Key], values: Mapping[str, Jso
 
 
 def _inner(key: Key, value: Json, within: str) -> Any:
-    """A value as it stands, or the dataclasses that a list of objects stands for."""
+    """Returns a value unchanged, or the dataclasses of a list of objects."""
     alternatives = typing.get_args(key.hint) if typing.get_origin(key.hint) in _UNIONS else (key.hint,)
     lists = [part for part in alternatives if typing.get_origin(part) is list]
     kind = typing.get_args(lists[0])[0] if lists else None

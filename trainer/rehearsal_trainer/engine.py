@@ -45,7 +45,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RolloutResult:
-    """What the engine says of a rollout; reward None says nothing about the model."""
+    """The engine's result of a rollout; reward None says nothing about the model."""
 
     reward: float | None
     end_reason: str
@@ -63,7 +63,7 @@ class RolloutFacts:
     """What happened in a rollout, for metrics and alarms; None where the engine does not say."""
 
     calls: Mapping[str, float] | None = None
-    """The agent's calls by tool; those of tools that do not exist stand together under `unknown`."""
+    """The agent's calls by tool; those of tools that do not exist are counted under `unknown`."""
     generic_calls: float | None = None
     """Calls of generic tools: think, calculate, transfer to human."""
     longest_repeat: float | None = None
@@ -157,7 +157,7 @@ class Engine:
         try:
             async for line in stdout:
                 self._take(line)
-        except ValueError:  # a line beyond MAX_LINE: what follows can't be told apart
+        except ValueError:  # a line beyond MAX_LINE: what follows can't be separated
             self._errors.append(f"it wrote a line of more than {MAX_LINE} bytes")
             self._process.kill()
         await self._process.wait()
@@ -171,7 +171,7 @@ class Engine:
         except ValueError:
             message = None
         if not isinstance(message, dict):
-            self._log("warn", f"the engine wrote a line that is no message: {line[:200]!r}")
+            self._log("warn", f"the engine wrote a line that is not a message: {line[:200]!r}")
             return
         if message.get("method") == "log":
             params = message.get("params") or {}
@@ -194,7 +194,7 @@ class Engine:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its process is gone; nothing can be asked of it any more."""
+        """Whether its process is gone and it can no longer be used."""
         return self._process.returncode is not None
 
     def end(self) -> EngineError:
@@ -202,7 +202,7 @@ class Engine:
         return EngineError(f"the engine ended with code {self._process.returncode}{self.last_words()}", "ended")
 
     def last_words(self) -> str:
-        """The end of its standard error, to stand behind a message; empty where it wrote nothing."""
+        """The end of its standard error, to append to a message; empty where it wrote nothing."""
         return ":\n" + "\n".join(self._errors) if self._errors else ""
 
 

@@ -6,7 +6,7 @@
 
 One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
 ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it with the
-rollouts that have begun, and one that was interrupted goes on with those that it has not finished. What it
+rollouts that have begun, and one that was interrupted resumes with those that it has not finished. What it
 leaves out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the
 trainer and the curve between checkpoints.
 """
@@ -77,7 +77,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs an evaluation and prints its table; exit code 0 whatever the success."""
     config, resume = read_config(Config, PROFILES, argv, "Measures success on a split.", needs=needs)
     result = run_evaluation(config, resume)
-    print("stopped; with --resume it goes on" if result is None else table(result))
+    print("stopped; --resume continues it" if result is None else table(result))
     return 0
 
 
@@ -160,13 +160,13 @@ def refuse_other_rollouts(config: Config) -> None:
     for key in sorted(now.keys() & before.keys() - _OF_NO_ROLLOUT):
         if before[key] != now[key]:
             raise ConfigurationError(
-                f"{key}: the rollouts of {config.run} were played with {json.dumps(before[key])}, and it can't go on "
+                f"{key}: the rollouts of {config.run} were played with {json.dumps(before[key])}, and can't continue "
                 f"with {json.dumps(now[key])}; name another folder"
             )
 
 
 def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
-    """What one part of an evaluation came to."""
+    """The result of one part of an evaluation."""
     from rehearsal_trainer.measures import measure
     from rehearsal_trainer.success import success
 

@@ -1,6 +1,6 @@
-"""Evaluates a model while it trains, on tasks that it does not train on, with a user and a basis of their own.
+"""Evaluates a model while it trains, on tasks that it does not train on, with its own user and basis.
 
-What is measured stands in the metrics as `evaluate/reward` and so on over all trained domains, and as
+The metrics have the results as `evaluate/reward` and so on over all trained domains, and as
 `evaluate/<domain>/reward` for each where there are several or where it is held out. Torch-free.
 """
 
@@ -82,7 +82,7 @@ class Evaluation:
 def say_evaluated(
     run: RunFolder, step: int, one: TaskSet, played: Sequence[PlayedRollout]
 ) -> Mapping[str, Json] | None:
-    """Says in an event what an evaluation on a domain came to; None, with a warning, where nothing could be scored."""
+    """Writes the result of a domain as an event; None, with a warning, where nothing could be scored."""
     found = success(played)
     fields = {name: value for name, value in found.items() if name != "by_kind"}
     run.event("evaluated", step=step, domain=one.name, held_out=one.is_held_out, **fields)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examples:
-    """The rows of a run. No task has rows of both kinds, and no row is longer than `context`."""
+    """The rows of a run. No task has rows of both kinds. Every row fits `context`."""
 
     rows: Sequence[Row]
     """Those that are learned from, at least one."""
@@ -48,7 +48,7 @@ class Examples:
         if not rows:
             raise TrainingError(
                 f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
-                f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
+                f"{config.least_reward:g} and are not previews; {len(rows)} of them fit into {config.context} tokens"
             )
         if empty := [each.source for row, each in every if not any(row.mask)]:
             raise TrainingError(
@@ -67,7 +67,7 @@ class Examples:
         return self.too_long / (len(self.rows) + len(self.validation) + self.too_long)
 
     def counts(self) -> dict[str, Json]:
-        """What the event `examples` says of them; `tokens` and `trained_tokens` are of the rows to learn from."""
+        """Returns the summary for the event `examples`; `tokens` and `trained_tokens` are of the rows to learn from."""
         return {
             "recordings": self.files,
             "rows": len(self.rows),

@@ -84,7 +84,7 @@ def _names(kind: RunKind, key: Key) -> list[str]:
 
 
 def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
-    """What the schema of a key says of the names that stand in its value."""
+    """Returns what the schema of a key says about the names in its value."""
     if key.setting.names == "alarms":
         known = alarms.kinds_of(kind)
         words = [f"{alarms.when_raised(each)} {alarms.advice(name, kind)}" for name, each in known.items()]

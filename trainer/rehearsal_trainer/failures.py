@@ -17,11 +17,11 @@ class ConfigurationError(Exception):
 
 
 class TrainingError(Exception):
-    """A run that cannot go on; the message says why and what to do."""
+    """A run that cannot continue; the message says why and what to do."""
 
 
 class ModelError(Exception):
-    """A model that cannot be had; the message says what to do."""
+    """A model that is not available; the message says what to do."""
 
 
 class ToollessTemplateError(ModelError):

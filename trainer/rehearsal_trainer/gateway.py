@@ -4,7 +4,7 @@
 
 prints {"base_url", "token", "model", "dialect"} as its first line and serves until it is stopped. The contract
 is docs/training-protocol.md. What it leaves out: logprobs and n > 1 in answers, images, forced tool choice.
-Torch-free but for the model that the command serves.
+Torch-free except for the model that the command serves.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Gateway(Generic[Model]):
     async def serving(self, port: int = 0) -> AsyncIterator[Gateway[Model]]:
         """Serves on loopback; port 0 takes a free one. `base_url` is known inside.
 
-        ConfigurationError for a port that can't be had.
+        ConfigurationError for a port that is not available.
         """
         app = web.Application(middlewares=[self._guarded], client_max_size=MAX_BODY)
         app.add_routes(
@@ -137,7 +137,7 @@ class Gateway(Generic[Model]):
         named = request.match_info.get("id")
         allowed = owner is not None and (named == owner.id or (named is None and request.path.startswith("/v1/")))
         if not allowed:
-            raise RequestError("this token does not open what was asked for", "invalid_api_key", 401)
+            raise RequestError("this token does not open the requested session", "invalid_api_key", 401)
         request["owner"] = owner
 
     def _named(self, request: web.Request) -> Session:

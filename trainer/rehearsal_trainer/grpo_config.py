@@ -107,7 +107,7 @@ ALGORITHMS = {
     "dapo": {"epsilon_high": 0.28, "beta": 0.0, "skip_dead_groups": True, "refills": 3},
     # Liu et al. 2025 (arXiv 2503.20783): no KL term; the constant that sums are divided by is `context`.
     "dr_grpo": {"beta": 0.0},
-    # Zheng et al. 2025 (arXiv 2507.18071), section 5.1: clipping ranges of a sequence-level ratio, and no KL term.
+    # Zheng et al. 2025 (arXiv 2507.18071), section 5.1: clipping ranges of a sequence-level ratio, without a KL term.
     "gspo": {"beta": 0.0, "epsilon": 3e-4, "epsilon_high": 4e-4},
 }
 """What an algorithm's own paper asks for, above the profile and below what a person says. The first is the default."""

@@ -1,4 +1,4 @@
-"""What a step of GRPO learns from: its rollouts, what they came to, and a row of tokens for each. Torch-free."""
+"""Holds what a step of GRPO learns from: its rollouts, their results, and a row of tokens for each. Torch-free."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
 def measured_in(
     groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet], user_prices: Mapping[str, float]
 ) -> dict[str, float]:
-    """What the rollouts of a step came to, and those of each domain where there are several; the cost with prices."""
+    """Returns the results of a step's rollouts, and of each domain where there are several; the cost with prices."""
     played = [rollout for group in groups for rollout in group]
     values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
     if user_prices:
@@ -192,7 +192,7 @@ def measured_in(
 
 
 class Members:
-    """Numbers each task's rollouts of a step from 0, also when a task stands in two of its groups."""
+    """Numbers each task's rollouts of a step from 0, also when a task is in two of its groups."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The keys of models and their training: type and what each does, said once. The defaults stand in each `Config`.
+"""The keys of models and their training: type and description of each, in one place. The defaults are in each `Config`.
 
 `paper` is what MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh` says. Torch-free.
 """
@@ -167,7 +167,7 @@ WarmupSteps = Annotated[
 SaveEvery = Annotated[
     int,
     Setting(
-        "Optimizer steps between checkpoints; a run goes on from its last one.",
+        "Optimizer steps between checkpoints; a run resumes from its last one.",
         unit="optimizer steps",
         paper="10",
         trl="save_steps",
@@ -273,7 +273,7 @@ SftLearningRate = Annotated[
 Schedule = Annotated[
     Literal["constant_with_warmup", "linear"],
     Setting(
-        "How the learning rate goes on after the warm-up; `linear` falls to zero at the last step.",
+        "How the learning rate continues after the warm-up; `linear` falls to zero at the last step.",
         trl="lr_scheduler_type",
         verl="optim.lr_scheduler_type",
     ),

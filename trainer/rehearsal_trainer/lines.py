@@ -15,7 +15,7 @@ from rehearsal_trainer.messages import Json
 def read_lines(file: Path) -> list[dict[str, Json]]:
     """The objects of a file, none where it does not exist.
 
-    A last line that was torn when the machine went down is left out; TrainingError for any other that is no object.
+    A last line that was torn when the machine went down is left out; TrainingError for any other that is not an object.
     """
     if not file.exists():
         return []
@@ -26,7 +26,7 @@ def read_lines(file: Path) -> list[dict[str, Json]]:
         if value is not None:
             found.append(value)
         elif line.strip() and number < len(lines):
-            raise TrainingError(f"{file}:{number}: expected a JSON object; delete this line, then go on with --resume")
+            raise TrainingError(f"{file}:{number}: expected a JSON object; delete this line, then use --resume")
     return found
 
 
@@ -38,7 +38,7 @@ def append_line(file: Path, value: Mapping[str, Json]) -> None:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise TrainingError(
             f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-            "Make room and go on with --resume"
+            "Make room and continue with --resume"
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Which tokens train: pure functions over one row of token ids.
 
-A row is one conversation as the model saw it. Mask 1 stands on the ids that the model sampled (in SFT: that
+A row is one conversation as the model saw it. The mask is 1 on the ids that the model sampled (in SFT: that
 the assistant is to learn), mask 0 on everything that was given to it: policy, tools, user, tool results and
 the marks between messages. Torch-free; nothing here knows text or tokenizers.
 """
@@ -40,7 +40,7 @@ class Row:
         self.logprobs += logprobs
 
     def append_learned(self, ids: list[int]) -> None:
-        """Adds ids that SFT trains on: mask 1, and no log-probability because nobody sampled them."""
+        """Adds ids that SFT trains on: mask 1, without a log-probability because they were not sampled."""
         self.ids += ids
         self.mask += [1] * len(ids)
         self.logprobs += [None] * len(ids)

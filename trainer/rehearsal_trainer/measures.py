@@ -1,4 +1,4 @@
-"""What played rollouts come to, in numbers; metrics.py says what each of them means. Torch-free."""
+"""Computes the metrics of played rollouts; metrics.py describes each of them. Torch-free."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _of_all(played: Sequence[PlayedRollout]) -> dict[str, float]:
 
 
 def _of_calls(facts: Sequence[RolloutFacts]) -> dict[str, float]:
-    """Means of what the engine says of the agent's calls and of how far the tasks were done."""
+    """Returns means of the engine's counts of the agent's calls and of the progress of the tasks."""
     calls = [each.calls for each in facts if each.calls is not None]
     values = {
         f"calls/{tool}": _mean([each.get(tool, 0.0) for each in calls])

@@ -11,7 +11,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as the model is told of it; `parameters` is a JSON Schema of type object."""
+    """A tool as the model receives it; `parameters` is a JSON Schema of type object."""
 
     name: str
     description: str = ""
@@ -39,7 +39,7 @@ class Message:
     reasoning: str | None = None
     """What the model thought before it answered: only its own template sees it, no user and no tool does."""
     trained: bool = True
-    """Whether SFT learns it, of an assistant's: a greeting is given, and a near-miss has a step that nobody learns."""
+    """Whether SFT learns it, of an assistant's: a greeting is given, and a near-miss has a step that is not learned."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The metrics of a run, said once: the dashboard and the documentation read this table out of keys.json. Torch-free.
 
-A name may hold `<tool>`, `<domain>` or `<name>`, which stand for words of the run, and `<metric>`, which stands for
+A name may hold `<tool>`, `<domain>` or `<name>`, which mean words of the run, and `<metric>`, which means
 another metric of the table.
 """
 
@@ -17,7 +17,7 @@ GRPO: Sequence[RunKind] = ("grpo",)
 SFT: Sequence[RunKind] = ("sft",)
 TRAINED: Sequence[RunKind] = ("sft", "grpo")
 PLAYED: Sequence[RunKind] = ("grpo", "evaluate")
-"""What rollouts come to stands in the metrics of GRPO and in the result of an evaluation."""
+"""The results of rollouts are in the metrics of GRPO and in the result of an evaluation."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ METRICS: Sequence[Metric] = (
     Metric("grad_norm", "Gradient norm", TRAINED, "Norm of the gradient, before it is clipped."),
     Metric(
         "calls/<tool>", "Calls of <tool>", PLAYED,
-        "Mean number of calls of the tool in a rollout; those of tools that do not exist stand together as `unknown`.",
+        "Mean number of calls of the tool in a rollout; those of tools that do not exist are counted as `unknown`.",
         "calls", 2,
     ),
     Metric(
@@ -148,8 +148,8 @@ METRICS: Sequence[Metric] = (
     ),
     Metric(
         "trained_reward", "Trained reward", GRPO,
-        "Mean reward that GRPO learned from, with `format_reward` or `tool_reward`; `reward` stays what the work came "
-        "to.",
+        "Mean reward that GRPO learned from, with `format_reward` or `tool_reward`; `reward` stays the result of the "
+        "work.",
         decimals=3,
     ),
     Metric("learning_rate", "Learning rate", TRAINED, "Learning rate of the optimizer step."),
@@ -253,7 +253,7 @@ METRICS: Sequence[Metric] = (
     ),
     Metric(
         "not_finite", "Not finite", TRAINED,
-        "1 where the loss or the norm of its gradient is no number; else absent.",
+        "1 where the loss or the norm of its gradient is not a number; else absent.",
     ),
     Metric("engine/<name>", "Engine: <name>", PLAYED, "Mean of what the engine answers as `metrics` of a rollout."),
     Metric(
@@ -342,7 +342,7 @@ CHARTS: Sequence[Chart] = (
 
 
 def metric_of(name: str) -> Metric | None:
-    """The metric of the table that has this name, or whose name stands for it."""
+    """Returns the metric of the table that has this name, or whose pattern matches it."""
     for metric in METRICS:
         pattern = re.sub(r"<(\w+)>", r"(?P<\1>.+)", metric.name)
         found = re.fullmatch(pattern, name)

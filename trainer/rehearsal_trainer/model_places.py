@@ -1,4 +1,4 @@
-"""Where models lie: the named ones in the cache, and what an adapter stands on. Torch-free."""
+"""Finds models: the named ones in the cache, and the base model of an adapter. Torch-free."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def cache_folder() -> Path:
 
 
 def adapter_base(folder: Path) -> str | None:
-    """The model that an adapter folder stands on, where it lies now; None if the folder is no adapter."""
+    """Returns the base model of an adapter folder, where it is now; None if the folder is not an adapter."""
     file = folder / "adapter_config.json"
     if not file.exists():
         return None
     try:
         named = str(json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{file} is no description of an adapter: base_model_name_or_path is expected.") from error
+        raise ModelError(f"{file} does not describe an adapter: base_model_name_or_path is missing.") from error
     base = Path(named)
     if not base.is_absolute() or base.exists():
         return named
@@ -41,7 +41,7 @@ def adapter_base(folder: Path) -> str | None:
     moved = _moved_along(folder, base)
     if moved is None:
         raise ModelError(
-            f"{folder} is an adapter for the model in {named}, which is not there any more. Put that folder back, "
+            f"{folder} is an adapter for the model in {named}, which no longer exists. Put that folder back, "
             f"or write where it lies now into base_model_name_or_path of {file}."
         )
     return str(moved)
@@ -78,7 +78,7 @@ def smollm2_package() -> tuple[Path, str]:
 
 
 def not_found(name: str) -> str:
-    """What is said of a name that no model has."""
+    """Returns the message for a name that no model has."""
     return (
         f"The model {name!r} could not be loaded: it is neither 'smollm2', 'tiny', a folder with a model or adapter, "
         "nor an id that the Hugging Face hub answers to from here."

@@ -178,7 +178,7 @@ def _smollm2_tokenizer() -> Any:
     """SmolLM2's tokenizer, the same in every environment.
 
     transformers 5.10, which verl's environment has, reads this GGUF file as SentencePiece and takes the first token of
-    a message for the last one. So what SmolLM2 has is said here: byte-level BPE, as in GPT-2, and ChatML's tokens.
+    a message for the last one. So what SmolLM2 has is written here: byte-level BPE, as in GPT-2, and ChatML's tokens.
     """
     folder, file = smollm2_package()
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)

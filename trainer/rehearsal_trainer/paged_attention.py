@@ -15,7 +15,7 @@ from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface, PreTrainedModel
 
 NAME = "torch_flash"
-"""How transformers knows this attention. The word "flash" says that it needs the ends of conversations and no mask."""
+"""Its name in transformers, where "flash" means that it needs the ends of conversations but not a mask."""
 
 LARGEST_HEAD = 256
 """The largest head that the kernel takes."""
@@ -60,7 +60,7 @@ def paged_attention(
     """Stores the new keys and values, and attends from each token to those before it in its own conversation.
 
     query, key, value: [1, heads, tokens of all conversations, head size], with fewer heads for key and value where
-    several of the query share one. batch: what transformers says of a batch, such as the ends of its conversations.
+    several of the query share one. batch: what transformers passes with a batch, such as the ends of its conversations.
     Returns [1, tokens, heads, head size].
     """
     keys, values = cache.update(key_states=key, value_states=value, layer_idx=module.layer_idx, kwargs=batch)

@@ -120,7 +120,7 @@ class PagedSampler:
         return answer
 
     def release(self, session: str) -> None:
-        """Ends what is being sampled for a session; an answer that it waits for fails, and no other one."""
+        """Ends what is being sampled for a session; only an answer that it waits for fails."""
         with self._lock:
             names = [name for name in self._open if name.rpartition(" ")[0] == session]
             answers = [(name, self._open.pop(name)) for name in names]

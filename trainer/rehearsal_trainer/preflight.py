@@ -52,7 +52,7 @@ class Size:
 
     parameters: int
     ends: int
-    """The inputs and outputs of all layers that an adapter stands on, counted together."""
+    """The inputs and outputs of all layers that an adapter is applied to, counted together."""
     linear: int
     """The weights of these layers."""
     own_rank: int = 0
@@ -203,7 +203,7 @@ def device_memory(model: str) -> tuple[str, int]:
 
 
 def check_vllm(python: str | None) -> None:
-    """ConfigurationError where a Python that was named for vLLM is none, or has no vLLM."""
+    """ConfigurationError where the path for vLLM is not a Python, or has no vLLM."""
     if python is None:
         return
     look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
@@ -279,7 +279,7 @@ def _bytes_of(dtype: str, rank: int) -> int:
 
 
 def size_of(name: str) -> Size:
-    """The size of a model by its name; ModelError says why it can't be had."""
+    """The size of a model by its name; ModelError says why it is not available."""
     if name in NAMED:
         if not (cache_folder() / "models" / CACHED[name] / "config.json").exists():
             smollm2_package()
@@ -299,7 +299,7 @@ def size_of(name: str) -> Size:
 
 
 def _is_named(model: str) -> bool:
-    """Whether a model, or the one that an adapter stands on, comes with Rehearsal."""
+    """Whether a model, or the base model of an adapter, comes with Rehearsal."""
     return (adapter_base(Path(model)) or model) in NAMED
 
 
@@ -345,7 +345,7 @@ def _measured(name: str, is_here: bool) -> Size:
             warnings.simplefilter("ignore")
             model: Any = AutoModelForCausalLM.from_config(config)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ModelError(f"{name!r} is no model that can be trained: {_first_line(error)}") from error
+        raise ModelError(f"{name!r} is not a model that can be trained: {_first_line(error)}") from error
     head = model.get_output_embeddings()
     linear = [each for each in model.modules() if isinstance(each, torch.nn.Linear) and each is not head]
     ends = sum(each.in_features + each.out_features for each in linear)

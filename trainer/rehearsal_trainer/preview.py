@@ -1,4 +1,4 @@
-"""The text that a model is trained on, piece by piece, for a person to look at. Torch-free, but for the tokenizer.
+"""The text that a model is trained on, piece by piece, for a person to look at. Torch-free, except for the tokenizer.
 
     python -m rehearsal_trainer preview --recording x.traj.jsonl --model smollm2 --dialect compact
 

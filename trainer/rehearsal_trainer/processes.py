@@ -63,7 +63,7 @@ def launch(processes: int, command: Sequence[str]) -> int:
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     for name in list(logging.root.manager.loggerDict):
-        if name.startswith("torch.distributed.elastic"):  # what failed is said by the process, or below
+        if name.startswith("torch.distributed.elastic"):  # the process reports what failed, or the code below
             logging.getLogger(name).setLevel(logging.CRITICAL)
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
     config = LaunchConfig(
@@ -133,7 +133,7 @@ def wait() -> None:
 
 
 def part() -> None:
-    """Leaves the others, once nothing is computed together any more."""
+    """Leaves the others, once nothing is computed together."""
     if count() > 1:
         import torch
 

@@ -63,7 +63,7 @@ User = Annotated[
 ]
 Agent = Annotated[
     str | None,
-    Setting("The file (*.agent.yaml) of an agent of one's own in the seat; the model is lent to it.", is_path=True),
+    Setting("The file (*.agent.yaml) of a custom agent in the seat; the model is lent to it.", is_path=True),
 ]
 TrainBasis = Annotated[
     Literal["train", "evaluate"],
@@ -124,7 +124,7 @@ Concurrency = Annotated[
 VllmPython = Annotated[
     str | None,
     Setting(
-        "A Python that has vLLM, by its absolute path: vLLM then samples, in a process of its own that gets the "
+        "A Python that has vLLM, by its absolute path: vLLM then samples, in a separate process that gets the "
         "weights before the rollouts of every optimizer step. null samples in the trainer's process.",
         trl="use_vllm",
         verl="actor_rollout_ref.rollout.name",

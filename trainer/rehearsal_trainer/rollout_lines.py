@@ -1,4 +1,4 @@
-"""Rollouts as lines of `rollouts.jsonl`, beside their recordings: written when they end, read to go on. Torch-free."""
+"""Rollouts as lines of `rollouts.jsonl`, beside their recordings: written when they end, read to resume. Torch-free."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
 
 
 def line_of(rollout: PlayedRollout) -> dict[str, Json]:
-    """What the summary says of a rollout."""
+    """What the summary has about a rollout."""
     result = rollout.result
     return {
         "task": rollout.request.task,

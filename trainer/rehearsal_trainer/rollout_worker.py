@@ -30,7 +30,7 @@ class Idle:
 
 
 class RolloutWorker:
-    """A running gateway and a lasting engine with an event loop of their own, for a caller that has none.
+    """A running gateway and a lasting engine with their own event loop, for a caller that has none.
 
     A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does. `concurrency` is how
     many rollouts are open at once.
@@ -73,9 +73,9 @@ class RolloutWorker:
         idle: Idle | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[PlayedRollout]:
-        """Plays all of them; results stand in the order of the requests.
+        """Plays all of them; results are in the order of the requests.
 
-        Once `should_stop` says so, none is begun any more, and those that were not are left out.
+        Once `should_stop` says so, no more begin, and those that were not are left out.
         """
         release_threads()  # nothing is computed here while it waits
         return self._wait(self._play(requests, each, idle, should_stop))
@@ -143,7 +143,7 @@ class RolloutWorker:
             played = await asyncio.gather(*tasks)
             return [rollout for rollout in played if rollout is not None]
         finally:
-            for task in tasks:  # where one has failed, nobody waits for the others
+            for task in tasks:  # where one has failed, the others need not finish
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             if watching:

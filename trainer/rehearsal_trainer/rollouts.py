@@ -96,7 +96,7 @@ async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRe
     except EngineError as error:
         if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
             raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error
-        # One that was cancelled has no failure: it is not finished, and is played again by who goes on.
+        # One that was cancelled has no failure: it is not finished, and a resumed run plays it again.
         failure = None if error.code == "cancelled" else Failure("infrastructure", str(error), error.code)
         result = RolloutResult(None, error.code, 0, failure=failure)
     finally:

@@ -35,7 +35,7 @@ def checkpoint_name(step: int) -> str:
 
 
 def checkpoint_step(name: str) -> int | None:
-    """The optimizer step that a checkpoint with this name was written after; None for what is none, as `final`."""
+    """Returns the optimizer step after which a checkpoint was written; None for other names, as `final`."""
     step = name.removeprefix(_CHECKPOINT)
     return int(step) if step != name and step.isdigit() else None
 

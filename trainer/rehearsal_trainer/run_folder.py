@@ -29,10 +29,10 @@ class RunFolder:
     """One training run on disk. Opening it writes `config.json` and says started or resumed.
 
     As a context it says the error that ends it, and is closed at its end. `reached` is the optimizer step of the
-    checkpoint that a resumed run goes on from; None for that of the folder's highest `checkpoint-<step>`. `backend` is
+    checkpoint that a resumed run continues from; None for the folder's highest `checkpoint-<step>`. `backend` is
     what trains, in whose options alarms give advice.
 
-    Of several processes that train together only the first writes: the others read the folder, and what they are told
+    Of several processes that train together only the first writes: the others read the folder, and what they receive
     to write is dropped.
     """
 
@@ -78,7 +78,7 @@ class RunFolder:
         (self.path / run_files.PID).write_text(str(os.getpid()))
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        # What was measured after the checkpoint is void: a reader needs to know where the run goes on.
+        # What was measured after the checkpoint is void: a reader needs to know where the run continues.
         self._reached = (self._latest_step() or 0) if reached is None else reached
         after = {"step": self._reached} if resume else {}
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
@@ -112,7 +112,7 @@ class RunFolder:
     def metrics(self, step: int, values: Mapping[str, float | None]) -> None:
         """Appends what was measured in a step; what is missing or not a number stays away.
 
-        Where the loss or its gradient is no number, that is said: `not_finite`.
+        Where the loss or its gradient is not a number, `not_finite` reports it.
         """
         if not self._writes:
             return
@@ -133,7 +133,7 @@ class RunFolder:
     def watch(self, limits: alarms.Limits, pause_on: Sequence[str]) -> None:
         """From now on looks at every optimizer step for alarms, and asks for a stop where one is to pause the run.
 
-        What earlier attempts measured counts as far as the run goes on from it.
+        What earlier attempts measured counts up to where the run continues from it.
         """
         last = self._reached if self.attempt > 1 else 0
         known = {int(line["step"]): line for line in self._lines(run_files.METRICS) if int(line["step"]) <= last}

@@ -15,11 +15,11 @@ from rehearsal_trainer.failures import TrainingError
 NAME = "selection.jsonl"
 
 Selection = Mapping[Path, frozenset[int]]
-"""The accepted recordings, each with the steps of the agent that nobody is to learn."""
+"""The accepted recordings, each with the steps of the agent to exclude from learning."""
 
 
 def selection_in(folder: Path) -> Selection | None:
-    """The selection of a folder, None where it is no synthesis; TrainingError names the line that is broken."""
+    """The selection of a folder, None where it is not a synthesis; TrainingError names the line that is broken."""
     path = (folder / NAME).resolve()
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else None
 
@@ -40,6 +40,6 @@ def _read(path: Path, _changed: int) -> Selection:
             if row["accepted"] is True:
                 accepted[recording] = steps
         except (ValueError, KeyError, TypeError) as error:
-            told = "expected a line of a selection; write it anew with `rehearsal synth`"
+            told = "expected a line of a selection; write it again with `rehearsal synth`"
             raise TrainingError(f"{path}:{number}: {told}") from error
     return accepted

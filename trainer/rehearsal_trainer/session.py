@@ -2,7 +2,7 @@
 
 The next prompt is the row so far plus the ids of the messages that are new. Messages that were seen before are
 compared, never tokenised again; the model's own are matched by their id and never read again. A row ends where the
-client changes what was said, and where the chat template itself renders earlier turns differently from now on.
+client changes the messages, and where the chat template itself renders earlier turns differently from now on.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Session:
         return current.row.ids
 
     def reply(self, ids: list[int], logprobs: list[float], finish_reason: str) -> Message:
-        """Takes what was sampled into the row and reads it as a message with ids of its own."""
+        """Takes what was sampled into the row and reads it as a message with its own ids."""
         current = self.rows[-1]
         parsed = self.chat.parse(ids, current.row.ids, self._tools)
         current.sampled.append(Sampled(len(current.row.ids), ids))

@@ -19,7 +19,7 @@ class Setting:
     about: str
     unit: str | None = None
     paper: str | None = None
-    """What MUA-RL (arXiv 2508.18669) or its training script says of it."""
+    """What MUA-RL (arXiv 2508.18669) or its training script says about it."""
     trl: str | None = None
     """Its name in TRL."""
     verl: str | None = None
@@ -39,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a configuration with its type and what is said of it."""
+    """A key of a configuration with its type and description."""
 
     name: str
     hint: Any

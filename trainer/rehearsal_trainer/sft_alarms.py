@@ -34,7 +34,7 @@ def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:
             "before": first,
             "limit": limits["loss_growth"] * first,
         }
-    # Against the median of a window: one easy batch is no progress that could be lost.
+    # Against the median of a window: one easy batch is not progress that could be lost.
     ends = range(FEW, len(values) - patience + 1)
     best = min(median(values[max(0, end - window) : end]) for end in ends)
     most = best + limits["loss_share"] * (first - best)

@@ -72,7 +72,7 @@ def read_recording(path: Path) -> Conversation:
 
 def successful(conversations: Iterable[Conversation], least: float = 1.0) -> list[Conversation]:
     """Those worth learning from: rewarded with at least `least` or selected by a synthesis, with something that the
-    agent said and is to be learned, and no preview."""
+    agent said and is to be learned, without previews."""
     return [
         conversation
         for conversation in conversations

@@ -18,7 +18,7 @@ START_S = 900
 """The longest that vLLM may take to load a model and to look at the memory."""
 END_S = 30
 LAST_WORDS = 20
-"""Lines of its log that stand behind a message."""
+"""Lines of its log that follow a message."""
 
 
 class VllmProcess:
@@ -52,7 +52,7 @@ class VllmProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing can be asked of it any more."""
+        """Whether it can no longer be used."""
         return self._process.poll() is not None
 
     def ask(self, line: dict[str, Json]) -> tuple[int, Future[dict[str, Json]]]:

@@ -1,4 +1,4 @@
-"""vLLM in the place of a generator: it samples in a process of its own, from the weights that are trained.
+"""Samples with vLLM in place of a generator, in a separate process, from the weights that are trained.
 
 `refresh` hands the live weights over, so that all rollouts of an optimizer step come from the weights that the step
 begins with. Where an adapter is trained, vLLM loads the base once from where the trainer did, and each time the adapter
@@ -55,7 +55,7 @@ class VllmSampler:
         self._adapters = 0
         """Adapters that were handed over."""
         self._asked: dict[str, int] = {}
-        """By session, the number of what was asked of the process last."""
+        """By session, the number of the last request to the process."""
 
     def adopt(self, model: Any) -> None:
         """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
@@ -87,7 +87,7 @@ class VllmSampler:
         if self._process is None:
             return
         try:
-            # Weights that a refresh reads anew need not be kept.
+            # Weights that a refresh rereads need not be kept.
             self._hand_over({"suspend": 1 if hasattr(self._model, "peft_config") else 2})
         except TrainingError:
             if not self._process.has_ended:  # one that has ended is started again by the next `refresh`
@@ -156,7 +156,7 @@ class VllmSampler:
         return next((each for each in RANKS if each >= rank), rank)
 
     def _write_adapter(self) -> Path:
-        """Writes the adapter into a folder of its own, and deletes the one before."""
+        """Writes the adapter into a separate folder, and deletes the one before."""
         before = self._folder / f"adapter-{self._adapters}"
         self._adapters += 1
         adapter = self._folder / f"adapter-{self._adapters}"

@@ -11,7 +11,7 @@ first line of standard output is {"ready": true}; then each line of standard inp
     {"id": 3, "adapter": "/a/folder", "number": 5}    answers come from the model with this LoRA adapter: {"id": 3}
     {"id": 4, "suspend": 1}      nothing is asked until a reload or an adapter, and the GPU's memory is given back.
                                  1 keeps the weights in the machine's memory, 2 drops them: {"id": 4}
-    {"id": 5, "drop": 1}         the answer 1 is not wanted any more: {"id": 5}
+    {"id": 5, "drop": 1}         the answer 1 is no longer wanted: {"id": 5}
     what fails                   {"id": 1, "error": "..."}
 
 The end of standard input ends it. What it leaves out: everything about text.

@@ -37,6 +37,6 @@ def test_any_other_broken_line_is_named(tmp_path: Path, broken: str) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text('{"a":1}\n' + broken + "\n")
     with pytest.raises(
-        TrainingError, match=r"events.jsonl:2: expected a JSON object; delete this line, then go on with"
+        TrainingError, match=r"events.jsonl:2: expected a JSON object; delete this line, then use --resume"
     ):
         read_lines(file)

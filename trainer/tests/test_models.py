@@ -32,7 +32,7 @@ def test_an_adapter_without_its_base_says_which_is_missing_and_what_to_do(runs: 
     shutil.rmtree(runs)
     final = alone / "checkpoints" / "final"
     message = (
-        f"{final} is an adapter for the model in {runs}/sft/checkpoints/final, which is not there any more. "
+        f"{final} is an adapter for the model in {runs}/sft/checkpoints/final, which no longer exists. "
         f"Put that folder back, or write where it lies now into base_model_name_or_path of {final}/adapter_config.json."
     )
     for load in (lambda: load_model(str(final), torch.float32), lambda: load_tokenizer(str(final))):
@@ -50,7 +50,7 @@ def test_an_adapter_on_a_named_model_finds_it_in_any_cache(tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["{", "[]", "{}"])
 def test_a_broken_adapter_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "adapter_config.json").write_text(text)
-    with pytest.raises(ModelError, match=r"adapter_config\.json is no description of an adapter"):
+    with pytest.raises(ModelError, match=r"adapter_config\.json does not describe an adapter"):
         adapter_base(tmp_path)
 
 

@@ -139,7 +139,7 @@ def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> No
         with pytest.raises(ConfigurationError, match=f"^model: {folder} holds no model: it has no {lacks}$"):
             evaluate.needs(config)
         (folder / file).write_text("{}")
-    with pytest.raises(ConfigurationError, match=r"^model: .* is no model that can be trained: "):
+    with pytest.raises(ConfigurationError, match=r"^model: .* is not a model that can be trained: "):
         evaluate.needs(config)
 
 

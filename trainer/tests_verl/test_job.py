@@ -176,4 +176,4 @@ def test_a_job_is_submitted_followed_stopped_and_not_resumed_without_a_checkpoin
     words = stopped(head, run, following)
     assert [event["type"] for event in events_of(run)] == ["started", "data", "stopped"], words
     assert "is not being trained on" in said(head.rehearsal("stop", run))
-    assert "has no checkpoint to go on from" in said(head.rehearsal("resume", run))
+    assert "has no checkpoint to resume from" in said(head.rehearsal("resume", run))

@@ -26,7 +26,7 @@ METRIC_NAMES = {
     "num_tokens": "tokens",
 }
 OF_NO_STEP = ("evaluate/seconds", "validation_seconds")
-"""Time that is measured apart, and is no time of the optimizer step that it follows."""
+"""Time that is measured separately and not counted in the optimizer step that it follows."""
 
 
 class ProgressCallback(TrainerCallback):
@@ -61,7 +61,7 @@ class ProgressCallback(TrainerCallback):
         self._last = time.monotonic()
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        # Before the step's line is written, so that what was measured on the new weights stands in it.
+        # Before the step's line is written, so that it has what was measured on the new weights.
         if self.evaluate:
             self.measured.values |= self.evaluate(state.global_step)
         self._end_if_asked(control)

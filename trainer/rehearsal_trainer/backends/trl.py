@@ -268,7 +268,7 @@ def _common(plan: Optimization) -> dict[str, Any]:
         "save_steps": plan.save_every,
         "save_total_limit": plan.keep_checkpoints,
         "logging_steps": 1,
-        # A loss that is no number is said, not averaged away.
+        # A loss that is not a number is reported, not averaged away.
         "logging_nan_inf_filter": False,
         "report_to": "none",
         "disable_tqdm": True,
@@ -310,7 +310,7 @@ def _restore_adapter(model: Any, loaded: Mapping[str, Tensor]) -> None:
 
 
 def score_labelled_positions() -> None:
-    """Lets TRL apply the language model's head only where a label stands, on every device.
+    """Lets TRL apply the language model's head only where there is a label, on every device.
 
     RuntimeError where this version of TRL decides that elsewhere.
     """
@@ -320,7 +320,7 @@ def score_labelled_positions() -> None:
             "scored, and every token of the policy and the tools would be: install the version that "
             "trainer/requirements pins"
         )
-    # TRL scores all positions where there is no Triton, lest a compiler begins anew for each number of labels. Nothing
+    # TRL scores all positions where there is no Triton, lest a compiler restarts for each number of labels. Nothing
     # is compiled here, and nothing else of that module asks whether there is Triton: its kernels ask for themselves.
     trl_utils._use_triton = lambda _device: True  # pyright: ignore
 

@@ -53,6 +53,6 @@ def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float
             tokens += int((inputs["labels"][:, 1:] >= 0).sum())
             loss += float(trainer.compute_loss(model, inputs, num_items_in_batch=1)) / processes.count()
     model.train()
-    trainer._metrics["eval"].clear()  # what TRL measured beside it would stand in its next line
+    trainer._metrics["eval"].clear()  # TRL's other measurements would be in its next line
     all_loss, all_tokens = processes.total([loss, tokens])
     return all_loss / all_tokens

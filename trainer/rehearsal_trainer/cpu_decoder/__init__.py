@@ -12,7 +12,7 @@ Training on a laptop spends most of its time here, so the loop is written for th
   for products of a few rows, `drafts.py` guesses tokens that are computed in one pass with the given ones, and
   `openmp.py` lets optimizer and sampler use the cores in turn.
 
-Each request has a seed of its own, and its own stream of random numbers: the same seed, weights and prompt give the
+Each request has its own seed and its own stream of random numbers: the same seed, weights and prompt give the
 same ids, whatever is answered beside it, as far as rounding in another batch allows. transformers has one stream for
 all requests.
 

@@ -14,7 +14,7 @@ MOST_TOGETHER = 8
 
 @dataclass
 class Span:
-    """The sessions with few new tokens, in the slots low..high: their rows of the batch, and where these stand when all
+    """The sessions with few new tokens, in the slots low..high: their rows of the batch, and their places when all
     slots of the span have `new` of them.
 
     The first `shared` tokens of all of them are those of the slot `low`.
@@ -47,7 +47,7 @@ class Alone:
 
 
 class AttentionBatch:
-    """Where each new token stands: computed once per pass, used by every layer."""
+    """The position of each new token: computed once per pass, used by every layer."""
 
     def __init__(
         self, slots: list[int], lengths: list[int], counts: list[int], group: int, device: Any, dtype: Any

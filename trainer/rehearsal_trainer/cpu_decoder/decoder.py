@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 Entry = tuple[str, list[int], int]
-"""A session, the new ids it goes on with, and after how many of them, counted from the last, logits are wanted."""
+"""A session, the new ids it continues with, and after how many of them, counted from the last, logits are wanted."""
 
 
 class Decoder(Protocol):

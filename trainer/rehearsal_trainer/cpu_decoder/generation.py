@@ -1,7 +1,7 @@
 """Samples from the live model for many sessions at once, in this process.
 
 One thread owns the decoding. Each of its passes takes the next token of every conversation that is being
-answered and the new tokens of those that just asked (continuous batching), so nobody waits for the longest
+answered and the new tokens of those that just asked (continuous batching), so no request waits for the longest
 answer. A session keeps its keys and values between turns; a new session copies the longest prefix that another
 already holds, so the policy and tools of a domain are computed once per weights. Which tokens are kept is
 decided by comparing ids, never by trusting the caller.
@@ -104,7 +104,7 @@ class Generator:
         return future
 
     def release(self, session: str) -> None:
-        """Forgets a session's keys and values; an answer that it waits for fails, and no other one."""
+        """Forgets a session's keys and values; only an answer that it waits for fails."""
         with self._model:
             with self._wake:
                 waiting = [request for request in self._waiting if request.session == session]
@@ -261,7 +261,7 @@ class Generator:
             self._waiting = requests + self._waiting
 
     def _best_prefix(self, request: _Request) -> tuple[int, str | None]:
-        # The last token of the prompt is always computed: its logits are what is asked for.
+        # The last token of the prompt is always computed: the caller needs its logits.
         limit = len(request.prompt) - 1
         best, donor = 0, None
         own = self._caches.get(request.session)

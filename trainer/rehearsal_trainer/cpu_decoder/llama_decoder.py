@@ -2,7 +2,7 @@
 
 It takes the weights out of the module, laid out once per optimizer step for products of a few rows (`linear.py`), and
 runs all sessions through each product together. A LoRA adapter is merged into weights in float32; weights in fewer bits
-would lose most of a small update, so there the adapter has a product of its own.
+would lose most of a small update, so there the adapter has a separate product.
 
 What it leaves out: sliding windows, quantised weights, multimodal input.
 """
@@ -24,7 +24,7 @@ from rehearsal_trainer.cpu_decoder.linear import Product, product_of
 from rehearsal_trainer.weights import adapter_update, base_weight, merged_weight, without_adapters
 
 LEAST_SHARED = 32
-"""Tokens from which on a shared beginning is worth products of its own."""
+"""Tokens from which on a shared beginning is worth separate products."""
 
 
 @dataclass
@@ -151,7 +151,7 @@ class LlamaDecoder:
     def _together(self, queries: Tensor, store: Tensor, span: Span) -> Tensor:
         """Attention of many sessions' few new tokens each: (new tokens, heads * size).
 
-        A key head's query heads, and the new tokens of a session, stand as query positions.
+        A key head's query heads, and the new tokens of a session, are query positions.
         """
         slots, new, group = span.high - span.low, span.new, self.heads // self.key_heads
         if span.is_all:
@@ -189,7 +189,7 @@ class LlamaDecoder:
         """How many tokens the sessions of these slots all begin with; 0 where too few to be worth a product."""
         key = tuple(slots)
         if key not in self._beginnings:
-            # All have in common what the first and the last of them in order have; it only grows while they go on.
+            # All have in common what the first and the last of them in order have; it only grows while they continue.
             held = [self._tokens[slot] for slot in slots]
             least, most = min(held), max(held)
             pairs = zip(least, most, strict=False)
@@ -198,7 +198,7 @@ class LlamaDecoder:
         return self._beginnings[key]
 
     def _alone(self, queries: Tensor, store: Tensor, alone: Alone) -> Tensor:
-        """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
+        """Attention of one session's new tokens over all its tokens: (new tokens, heads * size)."""
         keys, values = store[:, alone.slot, None, :, : alone.length]
         attended = F.scaled_dot_product_attention(
             queries.transpose(0, 1)[None], keys, values, attn_mask=alone.seen, enable_gqa=self.heads > self.key_heads

@@ -1,6 +1,6 @@
 """The threads that products are computed by on a CPU: at most one thread's at a time. Torch-free.
 
-libgomp gives every thread that computes a pool of its own. Once all pools hold more threads than there are cores, it
+libgomp gives every thread that computes its own pool. Once all pools hold more threads than there are cores, it
 lets them sleep between any two products, and a pass of decoding, hundreds of short ones, takes half as long again
 (measured: 75 ms where 50 do). The optimizer and the sampler take turns, so one of them can always let go.
 """

@@ -3,7 +3,7 @@
 python checkpoint.py FOLDER_OF_THE_RUN STEP MOST_BYTES    (STEP 0: the newest)
 
 One line `@checkpoint {...}` says what there is: name, folder, size and SHA-256 of each file. Where all of them are at
-most so many bytes, the files follow in lines of `@rehearsal`, as a run's folder does. An adapter is told without the
+most so many bytes, the files follow in lines of `@rehearsal`, as a run's folder does. An adapter is sent without the
 weights of its base. Runs alone, with Python's own library and verl's merger.
 """
 

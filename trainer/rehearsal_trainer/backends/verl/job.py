@@ -3,8 +3,8 @@
     python -m rehearsal_trainer.backends.verl.job --config grpo.json [--resume]
 
 It starts in the folder that Ray unpacked on the cluster, with the engine, this package and the domain in it. The run's
-folder and verl's checkpoints lie in `storage`/<name of the run>; what belongs to a run's folder is told in the job's
-log, too (mirror.py). A run that goes on finds its checkpoints there.
+folder and verl's checkpoints lie in `storage`/<name of the run>; what belongs to a run's folder is sent in the job's
+log, too (mirror.py). A resumed run finds its checkpoints there.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class EngineTasks:
 
 
 def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[TaskSet]]:
-    """The tasks to train on and those to evaluate on, said in the run's events; none stands in both."""
+    """The tasks to train on and those to evaluate on, recorded in the run's events; none is in both."""
     lister = EngineTasks(config)
     trained, evaluated = trained_sets(config, lister), evaluated_sets(config, run, lister)
     refuse_overlap(trained, evaluated)
@@ -174,7 +174,7 @@ def folder_of(config: ClusterConfig | SftClusterConfig, resume: bool = False) ->
     folder = Path(config.storage).expanduser() / Path(config.run).name
     if resume and not newest_of(folder).exists():
         raise ConfigurationError(
-            f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
+            f"{folder} on the cluster has no checkpoint to resume from: name the storage that the run was started with"
         )
     return folder
 

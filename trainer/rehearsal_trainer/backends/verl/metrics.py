@@ -31,7 +31,7 @@ METRIC_NAMES = {
 
 
 def in_our_names(data: Mapping[str, object]) -> dict[str, float]:
-    """What stands in our metrics; what verl has beside it keeps its own name, under `verl/`."""
+    """Returns our metrics; verl's other metrics keep their own names, under `verl/`."""
     numbers = {name: float(value) for name, value in data.items() if isinstance(value, int | float)}
     ours = {METRIC_NAMES[name]: value for name, value in numbers.items() if name in METRIC_NAMES}
     return ours | {f"verl/{name}": value for name, value in numbers.items() if name not in METRIC_NAMES}

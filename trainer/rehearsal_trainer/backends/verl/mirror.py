@@ -1,6 +1,6 @@
 """A run's folder as lines of a job's log, which is how it comes back: `@rehearsal {"path", "offset", "data"}`.
 
-A job's log is what Ray hands to whoever may follow the job, from its beginning, so nothing else has to be reached.
+Ray gives a job's log to every follower of the job, from its beginning, so nothing else has to be reached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Mirror:
         self._told: dict[str, tuple[int, int]] = {}
 
     def lines(self) -> Iterator[str]:
-        """One line for each piece of a file that is new; a file that was written anew is told from its start."""
+        """One line for each piece of a file that is new; a file that was rewritten is sent from its start."""
         for pattern in MIRRORED:
             for path in sorted(self.folder.glob(pattern)):
                 yield from self._lines_of(path)

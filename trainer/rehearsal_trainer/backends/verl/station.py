@@ -1,4 +1,4 @@
-"""What stands beside every rollout worker: one engine, and one gateway over verl's model servers."""
+"""Runs next to every rollout worker: one engine, and one gateway over verl's model servers."""
 
 from __future__ import annotations
 

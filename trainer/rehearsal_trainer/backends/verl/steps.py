@@ -33,7 +33,7 @@ class Steps:
         self._stalled: int | None = None
 
     def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
-        """What a step's rollouts came to, and those of an evaluation after it."""
+        """Returns the results of a step's rollouts, and of an evaluation after it."""
         values = measured_in(groups_of(played), self._trained, self._user_prices) if played else {}
         for each in self._evaluated if tested else []:
             if say_evaluated(self._run, step, each, tested):

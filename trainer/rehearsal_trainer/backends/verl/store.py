@@ -41,7 +41,7 @@ class RolloutStore:
         self._open.setdefault((step, is_evaluation), set()).add((task, member))
 
     def drop(self, step: int, is_evaluation: bool, task: str, member: int) -> None:
-        """Nothing of a rollout is waited for any more."""
+        """Stops waiting for a rollout."""
         self._news = self._clock()
         self._open.get((step, is_evaluation), set()).discard((task, member))
 
