@@ -104,7 +104,7 @@ export function fileReference(): string {
   const sections = Object.values(jsonSchemas()).map((schema) => {
     return `## ${schema['title']}\n\n${table(keysOf(schema, schema, ''))}`;
   });
-  return `# Keys of the files of a domain\n\nWhat they mean together stands in [domain-format.md](../domain-format.md).\n\n${sections.join('\n\n')}\n`;
+  return `# Keys of the files of a domain\n\n[domain-format.md](../domain-format.md) explains how they work together.\n\n${sections.join('\n\n')}\n`;
 }
 
 /** Every attribute of a debug configuration of `launch.json`. */
@@ -123,7 +123,7 @@ export function launchReference(): string {
       return `## ${heads[request as keyof typeof heads]}\n\n| attribute | type | default | what it says |\n| --- | --- | --- | --- |\n${rows.join('\n')}`;
     }),
   );
-  return `# Debug configurations\n\nThe attributes of a configuration of the type \`rehearsal\` in launch.json. What the debugger does with them stands in [debugger.md](../debugger.md).\n\n${sections.join('\n\n')}\n`;
+  return `# Debug configurations\n\nThe attributes of a configuration of the type \`rehearsal\` in launch.json. [debugger.md](../debugger.md) explains what the debugger does with them.\n\n${sections.join('\n\n')}\n`;
 }
 
 function valueAt(schema: JsonObject, path: string): JsonObject {
@@ -156,7 +156,7 @@ export function recordingReference(): string {
   });
   return `# The recording format
 
-A recording, \`TASK.TRIAL.traj.jsonl\`, is the events of one rollout in order, a line of JSON each. The world at a step is the fold of the events up to it, so nothing else is needed to replay, step back or fork. No event is ever changed, and no time of the clock stands in it: that is in the sidecar beside it, \`TASK.TRIAL.sidecar.jsonl\`, by the number of the event, with latency, retries, cost and the exact requests. This is format ${recordingFormat}. Trainers and other readers should leave keys alone that they do not know.
+A recording, \`TASK.TRIAL.traj.jsonl\`, is the events of one rollout in order, a line of JSON each. The world at a step is the fold of the events up to it, so nothing else is needed to replay, step back or fork. Events never change and hold no clock times: those are in the sidecar beside it, \`TASK.TRIAL.sidecar.jsonl\`, by the number of the event, with latency, retries, cost and the exact requests. This is format ${recordingFormat}. Trainers and other readers should leave keys alone that they do not know.
 
 ## A line
 
@@ -206,7 +206,7 @@ export function trainingReference(): string {
   });
   return `# Keys of a training run
 
-A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options stand above it, and its paths are relative to it. The editor completes and explains its keys, and trains by *Train* above its first line or *Train with a Configuration…*, which also begins a new one; \`rehearsal train grpo --explain\` prints the keys.
+A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options override it, and its paths are relative to it. The editor completes and explains its keys, and trains by *Train* above its first line or *Train with a Configuration…*, which also begins a new one; \`rehearsal train grpo --explain\` prints the keys.
 
 \`\`\`yaml
 kind: grpo
@@ -219,7 +219,7 @@ learning_rate: 2e-5
 evaluate_every: 10
 \`\`\`
 
-A default is the profile's. What an algorithm's own paper asks for stands above it, and what a person says above both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's recipe as it stands. What \`alarms\` and \`pause_on\` may name stands in [alarms.md](alarms.md).
+A default is the profile's. The values of an algorithm's paper override it, and your values override both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's unchanged recipe. [alarms.md](alarms.md) lists the names for \`alarms\` and \`pause_on\`.
 
 ${sections.join('\n\n')}
 `;
@@ -236,7 +236,7 @@ export function metricReference(): string {
 
 A line of \`metrics.jsonl\` holds what was measured in an optimizer step. The metrics of rollouts are means over those of the step that have a reward, unless they say otherwise. A group is the rollouts of one task that an optimizer step compares with each other: two groups of a step count as two, also where they are of one task, and tasks of two domains never share one. In an evaluation it is all rollouts of a task.
 
-In a name \`<tool>\`, \`<domain>\` and \`<name>\` stand for words of the run, and \`<metric>\` for another metric of the table. An evaluation (\`kind: evaluate\`) has its metrics in \`result.json\`. The last column is the chart of the dashboard that draws the metric; all others stand in its table.
+In a name \`<tool>\`, \`<domain>\` and \`<name>\` mean words of the run, and \`<metric>\` for another metric of the table. An evaluation (\`kind: evaluate\`) has its metrics in \`result.json\`. The last column is the chart of the dashboard that draws the metric; all others are in its table.
 
 | metric | called | of | unit | what it is | chart |
 | --- | --- | --- | --- | --- | --- |
@@ -252,13 +252,13 @@ export function alarmReference(): string {
   const limits = trainer.limits.map((limit) => `| \`${limit.name}\` | ${limit.default} | ${oneLine(limit.about)} |`);
   return `# Alarms of a training run
 
-GRPO and SFT look at their metrics after every optimizer step. An alarm is raised at the optimizer step at which its condition becomes true, and again only after it was false; a resumed run goes on with the metrics up to its checkpoint. The table says when with the limits’ defaults.
+GRPO and SFT look at their metrics after every optimizer step. An alarm is raised at the optimizer step at which its condition becomes true, and again only after it was false; a resumed run continues with the metrics up to its checkpoint. The table says when with the limits’ defaults.
 
 | alarm | of | raised when | advice |
 | --- | --- | --- | --- |
 ${alarms.join('\n')}
 
-\`pause_on\` names alarms that pause the run: it writes a checkpoint and ends with the event \`paused\`, and \`--resume\` goes on. \`alarms\` changes limits:
+\`pause_on\` names alarms that pause the run: it writes a checkpoint and ends with the event \`paused\`, and \`--resume\` continues it. \`alarms\` changes limits:
 
 \`\`\`yaml
 kind: grpo
@@ -279,7 +279,7 @@ type Key = { readonly path: string; readonly type: string; readonly isRequired: 
 
 const deepest = 4;
 
-/** A file that is a list has the keys of its elements. A key of elements of a list stands behind `[]`. */
+/** A file that is a list has the keys of its elements. A key of elements of a list follows `[]`. */
 function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly Key[] {
   if (prefix.split(/[.[]/).length > deepest) return [];
   const forms = formsOf(schema, root);
