@@ -1,0 +1,38 @@
+/** Every text of the project follows docs/contributing/voice.md, as far as a list of phrases can find. */
+import { expect, test } from 'vitest';
+import { findAllPhrases, findPhrases } from '../../scripts/voice.ts';
+
+/** Texts that quote a phrase, by file and phrase. */
+const quotations = ['docs/rule-language.md any more'];
+/** The most phrases that comments may have. Lower it when you rewrite some. */
+const mostInComments = 1000;
+
+const found = findAllPhrases();
+
+test('no text has a phrase to avoid, except in quotations', () => {
+  const texts = found.texts.filter(({ file, phrase }) => !quotations.includes(`${file} ${phrase.trim()}`));
+  expect(texts.map(({ file, line, phrase, write }) => `${file}:${line} "${phrase.trim()}": write ${write}`)).toEqual(
+    [],
+  );
+});
+
+test('comments have fewer phrases to avoid than before', () => {
+  expect(found.comments.length).toBeLessThanOrEqual(mostInComments);
+});
+
+test.each([
+  ['src/planted.ts', "const text = 'is no run';", 1, 0],
+  ['src/planted.ts', 'const text = `${name} is ${what} and goes on`;', 1, 0],
+  ['src/planted.ts', "const text = 'there is no run, which is no longer so';", 0, 0],
+  ['src/planted.ts', "const text = 'write `is no run`'; const nobody = 1;", 0, 0],
+  ['src/planted.ts', '/** Returns what nobody\n * reads. */\n// It stands\n// here.\n', 0, 2],
+  ['src/planted.ts', '/** What a thing is. */', 0, 1],
+  ['src/planted.tsx', 'const view = <p title="begun anew">A key of\n its own.</p>;', 2, 0],
+  ['src/engine/core/seats/agendaSpeech.ts', "const text = 'nobody';", 0, 0],
+  ['trainer/planted.py', '"""What is told."""\nfail("It can\'t be "\n     "had")  # mended', 1, 3],
+  ['docs/planted.md', 'An agent of your own\nis told. `It is no run`, but for\nthis, and no more, and no rule.', 4, 0],
+  ['docs/contributing/voice.md', 'is no run', 0, 0],
+])('finds planted phrases in %s: %j', (file, source, texts, comments) => {
+  const planted = findPhrases(file, source);
+  expect([planted.texts.length, planted.comments.length]).toEqual([texts, comments]);
+});
