@@ -1,6 +1,6 @@
 import { Document, isMap, isSeq, type Node } from 'yaml';
 
-/** A line of a file is at most so wide; what does not fit in braces stands in a block. */
+/** A line of a file is at most so wide; what does not fit in braces is in a block. */
 const width = 110;
 
 /** Keys whose entries are short and read best on one line each. */
@@ -8,7 +8,7 @@ const inBraces = ['actions', 'receipts', 'state', 'faults', 'assertions'];
 
 /**
  * Tasks or personas as the text of their file, as a person would have written it.
- * @param comment stands above, a line each
+ * @param comment is above, a line each
  */
 export function draftText(items: readonly object[], comment: readonly string[]): string {
   const [first] = items;

@@ -34,7 +34,7 @@ type Way = {
   readonly script: readonly Calls[] | null;
 };
 
-/** What the adapter says of a domain beside its tools. */
+/** What the adapter says about a domain beside its tools. */
 export type AcebenchAbout = {
   readonly ways: Readonly<Record<string, Way>>;
   /** Attributes that are compared, by class. */
@@ -65,7 +65,7 @@ export function obstacleOf(
   return strange.length > 0 ? `it involves ${strange.join(', ')}, which is not a class of the copy` : null;
 }
 
-/** What of an entry counts for nothing. */
+/** Returns what of an entry counts for nothing. */
 export function notCarriedIn(entry: AcebenchEntry, { ways }: AcebenchAbout): readonly string[] {
   const { id, path, initial_config: config, involved_classes: classes } = entry;
   const unused = Object.keys(config).filter((name) => name !== baseClass && !classes.includes(name));

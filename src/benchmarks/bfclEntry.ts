@@ -27,7 +27,7 @@ export type GoldCall = {
   readonly floats?: readonly string[];
 };
 
-/** What the adapter says of a category beside its tools. */
+/** What the adapter says about a category beside its tools. */
 export type BfclAbout = {
   /** The start of each entry, with the places of whole numbers in it that are floats. */
   readonly starts: Readonly<Record<string, { readonly config: JsonObject; readonly floats?: readonly string[] }>>;
@@ -66,7 +66,7 @@ export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAb
   return strange.length > 0 ? `missed_function names ${strange.join(', ')}, which no class of it has` : null;
 }
 
-/** What of an entry counts for nothing. */
+/** Returns what of an entry counts for nothing. */
 export function notCarriedIn({
   excluded_function: excluded,
   initial_config: config,

@@ -8,7 +8,7 @@ export function commitOf(folder: string): string | null {
   if (git === null) return null;
   const head = read(join(git, 'HEAD'));
   const name = /^ref: (.+)$/.exec(head)?.[1];
-  // A linked worktree has a HEAD of its own, and the branches of the repository that it belongs to.
+  // A linked worktree has its own HEAD, and the branches of the repository that it belongs to.
   const shared = resolve(git, read(join(git, 'commondir')));
   const commit = name === undefined ? head : read(join(shared, name)) || packed(shared, name);
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit : null;

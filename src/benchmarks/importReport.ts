@@ -41,7 +41,7 @@ export type ImportOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** How many domains as a whole, and how many tasks of the others, an import has left out. */
+/** Returns how many domains as a whole, and how many tasks of the others, an import has left out. */
 export function leftOut({ domains, notCarried }: Pick<ImportReport, 'domains' | 'notCarried'>): {
   readonly domains: number;
   readonly tasks: number;
@@ -69,7 +69,7 @@ export function chosenParts<Name extends string>(
   throw unimportable('domain', `${place} has no ${strangers.join(', ')}; what can be imported is ${there.join(', ')}`);
 }
 
-/** The parts of a benchmark that a copy does without, told where nobody chose among them. */
+/** The parts of a benchmark that a copy does without, told where no one chose among them. */
 export function absentParts(
   known: readonly string[],
   there: readonly string[],
@@ -79,7 +79,7 @@ export function absentParts(
   return absent.map((domain) => ({ domain, what: 'this copy has none of it' }));
 }
 
-/** What a part says that has no tasks of the split that was asked for. */
+/** Returns what a part says that has no tasks of the split that was asked for. */
 export function noSplit(split: string, there: readonly string[]): string {
   return `has no split "${split}"; it has ${there.join(', ')}`;
 }

@@ -63,7 +63,7 @@ function newFolder(out: string, name: string): string {
   throw unimportable('exists', `${folder} ${what}; choose another --out, or remove it first`);
 }
 
-/** Where a domain is written until it is whole: beside its folder, so that it only has to be renamed. */
+/** Returns where a domain is written until it is whole: beside its folder, so that it only has to be renamed. */
 const draftOf = (folder: string) => join(dirname(folder), `.${basename(folder)}.importing`);
 
 function writeAll(all: readonly { readonly folder: string; readonly domain: WrittenDomain }[]): void {

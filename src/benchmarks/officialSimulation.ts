@@ -3,11 +3,11 @@ import type { RolloutEvent } from '../engine/core/events/event.ts';
 import type { JudgeQuestion } from '../engine/core/rollout/judgement.ts';
 import type { AgentReply, UserReply } from '../engine/core/seats/seat.ts';
 
-/** Both seats of a finished simulation: each says and calls again what it did, and the tools answer anew. */
+/** Both seats of a finished simulation: each says and calls again what it did, and the tools answer again. */
 export type RecordedSeats = {
   agent(): AgentReply;
   user(): UserReply;
-  /** What the simulation's own judge said of a statement; no clear answer where it was not asked. */
+  /** What the simulation's own judge said about a statement; no clear answer where it was not asked. */
   judge(question: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string };
   /** Calls whose result is another one now than the recorded. */
   changedResults(events: readonly RolloutEvent[]): readonly string[];
@@ -23,7 +23,7 @@ export type OfficialSimulation = {
   /** Whether it is of a task, where the file's id alone does not tell. */
   readonly isOf?: (task: Task) => boolean;
   readonly trial: number | null;
-  /** The reward in the file; null where its evaluator raised, or nobody evaluated it. */
+  /** The reward in the file; null where its evaluator raised, or no one evaluated it. */
   readonly official: number | null;
   readonly raised: string | null;
   /** Why it can't be played again, or null. */

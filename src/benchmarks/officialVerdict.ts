@@ -1,4 +1,4 @@
-/** How a reward of the official evaluator and one of this engine stand to each other. */
+/** How a reward of the official evaluator and one of this engine compare. */
 export type OfficialVerdict = 'agree' | 'differ' | 'raised' | 'unscored';
 
 /** Rewards that differ by less are the same number, added up in another order. */
@@ -7,7 +7,7 @@ const tolerance = 1e-6;
 /** Compares two rewards, null where there is none. Where neither could score, the official evaluator had raised. */
 export function verdictOf(official: number | null, own: number | null): OfficialVerdict {
   if (official === null && own === null) return 'raised';
-  // Nobody is wrong where this engine could not score: its reason says why.
+  // No one is wrong where this engine could not score: its reason says why.
   if (own === null) return 'unscored';
   if (official === null) return 'differ';
   return Math.abs(official - own) <= tolerance ? 'agree' : 'differ';

@@ -25,7 +25,7 @@ export type Compared = {
   readonly task: string;
   readonly trial: number;
   readonly name: string;
-  /** The reward in the file; null where its evaluator raised, or nobody evaluated it. */
+  /** The reward in the file; null where its evaluator raised, or no one evaluated it. */
   readonly official: number | null;
   readonly own: number | null;
   readonly reason: string;
@@ -41,9 +41,9 @@ export type OfficialRegrading = { readonly rollouts: readonly Compared[]; readon
 const endless = 1_000_000;
 
 /**
- * Scores finished simulations of a benchmark with this engine: both seats say again what they said, the tools run anew,
- * and the verifiers of the imported task decide. Each becomes a recording of a run, which report, replay and the debugger
- * take.
+ * Scores finished simulations of a benchmark with this engine: both seats say again what they said, the tools run
+ * again, and the verifiers of the imported task decide. Each becomes a recording of a run, which report, replay and the
+ * debugger take.
  */
 export async function regradeOfficial(
   supervisor: Supervisor,
@@ -68,7 +68,7 @@ export async function regradeOfficial(
 
 type Waiting = { readonly task: Task; readonly trial: number; readonly simulation: OfficialSimulation };
 
-/** What can be played, each under a task and a trial of its own, and why the others can't. */
+/** Returns what can be played, each under a task and its own trial, and why the others can't. */
 function waitingOf(
   { domain }: Supervisor,
   simulations: readonly OfficialSimulation[],
@@ -159,7 +159,7 @@ async function compared(
   };
 }
 
-/** What `run.json` says: the tasks and trials that are played, and none that were refused. */
+/** Returns what `run.json` says: the tasks and trials that are played, and none that were refused. */
 function runFileFor({ domain, loaded }: Supervisor, waiting: readonly Waiting[], { key }: OfficialOptions): RunFile {
   const tasks = new Set(waiting.map(({ task }) => task.id));
   const by = waiting[0]?.simulation.by ?? '';

@@ -30,7 +30,7 @@ const usualSplits = ['train', 'test'];
 /** A user's copy of tau-bench. */
 type Copy = { readonly package: string; readonly python: string | undefined };
 
-/** What the adapter says of a domain beside its tools. */
+/** What the adapter says about a domain beside its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject };
   readonly policy: string;
@@ -56,7 +56,7 @@ export async function importTau1(options: ImportOptions): Promise<ImportReport> 
   );
 }
 
-/** Where the package of a copy lies: in a checkout, or in the package's own folder. */
+/** Returns where the package of a copy lies: in a checkout, or in the package's own folder. */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'tau_bench', howToGet }, python);
   const found = [join(folder, 'tau_bench'), folder].find((each) => existsSync(join(each, 'envs')));
@@ -116,7 +116,7 @@ async function importDomain(copy: Copy, name: string, { out, split, log, signal 
   return { domain, notCarried };
 }
 
-/** What of a domain stays behind as a whole. */
+/** Returns what of a domain stays behind as a whole. */
 function restOf(copy: Copy, domain: string, { splits }: About, chosen: readonly string[]): readonly string[] {
   const left = Object.keys(splits)
     .filter((each) => !chosen.includes(each))
@@ -130,7 +130,7 @@ function restOf(copy: Copy, domain: string, { splits }: About, chosen: readonly 
   ];
 }
 
-/** The tasks of a split in this engine's words. What is not carried over of many is said once. */
+/** The tasks of a split in this engine's words. What is not carried over of many is reported once. */
 function writtenTasks(
   split: string,
   { splits, ends }: About,
@@ -151,7 +151,7 @@ function writtenTasks(
   });
 }
 
-/** What a copy calls itself: the installed package, else the version that its setup file names. */
+/** Returns what a copy calls itself: the installed package, else the version that its setup file names. */
 function versionIn({ package: folder }: Copy): string {
   const setup = join(dirname(folder), 'setup.py');
   const version = existsSync(setup) && /version\s*=\s*["']([^"']+)["']/.exec(textIn(setup))?.[1];

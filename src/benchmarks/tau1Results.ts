@@ -29,7 +29,7 @@ const runSchema = z.object({
     /** What ended the run before it had a reward. */
     error: z.string().optional(),
   }),
-  /** A name of its own, where whoever wrote the file gave it one. */
+  /** Its own name, where anyone who wrote the file gave it one. */
   id: z.string().optional(),
 });
 export type Tau1Run = z.infer<typeof runSchema>;

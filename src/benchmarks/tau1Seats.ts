@@ -118,7 +118,7 @@ class Tau1Seats implements RecordedSeats {
   }
 }
 
-/** Where the file's task demands something else than the imported one, its reward is one for something else. */
+/** Returns where the file's task demands something else than the imported one, its reward is one for something else. */
 function otherDemands(given: Given, { actions, communicate }: Task): readonly string[] {
   const now = actions.map(({ tool, arguments: values }) => [tool, values]);
   const before = given.actions.map(({ name, kwargs }) => [name, kwargs]);

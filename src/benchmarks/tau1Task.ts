@@ -23,7 +23,7 @@ export const benchmark = 'tau1';
 /** The name under which tau-bench counts what the agent says among its actions. */
 export const respondAction = 'respond';
 
-/** What of a task is not kept, or never holds. */
+/** Returns what of a task is not kept, or never holds. */
 export function notCarriedIn({ annotator, outputs }: Tau1Task): readonly string[] {
   return [
     ...((annotator ?? '') === '' ? [] : ['annotator']),

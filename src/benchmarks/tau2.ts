@@ -50,7 +50,7 @@ const greeting = 'Hi! How can I help you today?';
 /** A user's copy of tau2. */
 type Copy = { readonly package: string; readonly data: string; readonly python: string | undefined };
 
-/** What the adapter says of a domain beside its tools. */
+/** What the adapter says about a domain beside its tools. */
 type About = {
   readonly database: { readonly agent: JsonObject; readonly user: JsonObject };
   readonly policy: string;
@@ -73,7 +73,9 @@ export async function importTau2(options: ImportOptions): Promise<ImportReport> 
   );
 }
 
-/** Where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages. */
+/**
+ * Returns where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages.
+ */
 function copyAt({ from, python }: ImportOptions): Copy {
   const folder = copyFolder(from, { module: 'tau2', howToGet }, python);
   const packages = [join(folder, 'src', 'tau2'), join(folder, 'tau2'), folder];
@@ -106,7 +108,7 @@ function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readon
 
 const knownIn = (there: readonly string[]) => knownDomains.filter((name) => there.includes(name));
 
-/** Domains of tau2 that stay behind as a whole, told where nobody chose among them. */
+/** Domains of tau2 that stay behind as a whole, told where no one chose among them. */
 function leftOf({ data }: Copy, asked: readonly string[] | undefined): readonly NotCarried[] {
   const place = join(data, 'domains');
   const there = readdirSync(place);
@@ -184,7 +186,7 @@ type Choice = {
   readonly about: About;
 };
 
-/** The chosen tasks in this engine's words. What is not carried over is said once for all that it concerns. */
+/** The chosen tasks in this engine's words. What is not carried over is reported once for all that it concerns. */
 function writtenTasks(
   tasks: readonly RawTask[],
   { chosen, splits, about }: Choice,
@@ -213,7 +215,7 @@ function writtenTasks(
   });
 }
 
-/** What stands in no split is never trained on. */
+/** What is in no split is never trained on. */
 function halfOf({ id }: Tau2Task, splits: Splits): 'train' | 'test' {
   return splits['train']?.includes(id) ? 'train' : 'test';
 }

@@ -42,7 +42,7 @@ const simulationSchema = z.object({
         .nullish(),
     })
     .nullish(),
-  /** What the evaluator raised, where whoever wrote the file kept that. */
+  /** What the evaluator raised, where anyone who wrote the file kept that. */
   raised: z.string().optional(),
 });
 export type Simulation = z.infer<typeof simulationSchema>;
@@ -66,7 +66,7 @@ export type Tau2Results = {
   readonly tasks: ReadonlyMap<string, Tau2Task>;
 };
 
-/** What a results file of tau2 holds. Throws a `Fault` that says what is wrong with it. */
+/** Returns what a results file of tau2 holds. Throws a `Fault` that says what is wrong with it. */
 export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
   const { info, simulations, tasks } = laidOut(read, file, resultsSchema);
   const readable = (tasks ?? []).flatMap((each) => tau2TaskSchema.safeParse(each).data ?? []);
@@ -78,7 +78,7 @@ export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
   };
 }
 
-/** The simulation in a file of its own, beside `results.json`. Throws a `Fault` that says what is wrong with it. */
+/** The simulation in its own file, beside `results.json`. Throws a `Fault` that says what is wrong with it. */
 export function tau2SimulationIn(read: unknown, file: string): Simulation {
   return laidOut(read, file, simulationSchema);
 }

@@ -49,7 +49,7 @@ function hasNoUser({ messages }: Simulation): boolean {
   return messages.length > 0 && messages.every(({ role }) => role !== 'user');
 }
 
-/** Both seats of a finished simulation of tau2: each says and calls again what it did, and the tools answer anew. */
+/** Both seats of a finished simulation of tau2: each says and calls again what it did, and the tools answer again. */
 class Tau2Seats implements RecordedSeats {
   readonly #simulation: Simulation;
   readonly #task: Task;
@@ -65,7 +65,7 @@ class Tau2Seats implements RecordedSeats {
     this.#spoken = simulation.messages.filter(
       (message): message is Spoken => 'tool_calls' in message || isSpoken(message),
     );
-    // The agent's greeting is the domain's, and is said before the first event.
+    // The agent's greeting is the domain's, and is reported before the first event.
     this.#next = this.#spoken[0]?.role === 'assistant' && !this.#spoken[0].tool_calls?.length ? 1 : 0;
   }
 
@@ -85,13 +85,16 @@ class Tau2Seats implements RecordedSeats {
     return { content: said, stop: isLast ? stop : null };
   }
 
-  /** What the judge of the simulation said of a statement; no clear answer where it was not asked. */
+  /** Returns what the judge of the simulation said about a statement; no clear answer where it was not asked. */
   judge({ subject }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
     const statement = subject.type === 'task' ? this.#task.judge?.[subject.index] : undefined;
     const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === statement);
     return found
       ? { holds: found.met, reason: found.justification ?? 'as recorded' }
-      : { holds: null, reason: 'the results file has no verdict of a judge on this, and Rehearsal does not ask a model again' };
+      : {
+          holds: null,
+          reason: 'the results file has no verdict of a judge on this, and Rehearsal does not ask a model again',
+        };
   }
 
   /** Calls whose result is another one now than the recorded. */
@@ -127,7 +130,7 @@ class Tau2Seats implements RecordedSeats {
   }
 }
 
-/** Where the file's task demands something else than the imported one: its reward is one for something else. */
+/** Returns where the file's task demands something else than the imported one: its reward is one for something else. */
 function otherVersion({ evaluation_criteria: criteria }: Tau2Task, { actions, communicate }: Task): readonly string[] {
   const { actions: given, communicate_info: told } = criteria ?? {};
   const demands: readonly (readonly [what: string, file: unknown, imported: unknown])[] = [

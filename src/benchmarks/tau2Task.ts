@@ -74,7 +74,7 @@ export function obstacleOf({ initial_state: start, evaluation_criteria: criteria
   return 'tau2 gives it the reward 1 whatever happens: nothing of it is in its reward basis';
 }
 
-/** What of a task is kept and counts for nothing, or is not kept at all. */
+/** Returns what of a task is kept and counts for nothing, or is not kept at all. */
 export function notCarriedIn(task: Tau2Task): readonly string[] {
   const criteria = task.evaluation_criteria;
   const basis = criteria?.reward_basis ?? [];

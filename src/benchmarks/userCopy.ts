@@ -26,7 +26,7 @@ const isPath = (from: string) => isAbsolute(from) || /[\\/]/.test(from) || from.
 
 /** The folder of an installed package, without importing it. */
 function packageFolder(name: string, { module, howToGet }: PackageName, python = 'python3'): string {
-  // The folder where the person stands is no place of packages, though Python looks there first.
+  // The working directory is not a place of packages, though Python looks there first.
   const program = `import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.util as u; s = u.find_spec("${module}"); print(s.submodule_search_locations[0] if s else "")`;
   let found: string;
   try {
@@ -133,7 +133,7 @@ export function entriesIn<Entry>(file: string, schema: z.ZodType<Entry>, notCarr
   });
 }
 
-/** What only the benchmark's own code can tell, as its adapter says it. */
+/** Returns what only the benchmark's own code can tell, as its adapter says it. */
 export async function askAdapter<About>(
   adapter: { readonly name: Benchmark; readonly settings: Readonly<Record<string, string>> },
   at: {
@@ -163,7 +163,7 @@ export async function askAdapter<About>(
   }
 }
 
-/** What does not fit a schema, in one line; `whole` is what a file or a task as such is called. */
+/** Returns what does not fit a schema, in one line; `whole` is what a file or a task as such is called. */
 export function problemsOf({ issues }: z.ZodError, whole = 'the task'): string {
   return issues
     .slice(0, 3)
@@ -176,7 +176,7 @@ export function problemsOf({ issues }: z.ZodError, whole = 'the task'): string {
     .join('; ');
 }
 
-/** What a copy calls itself: the installed package, else the version that its project file names. */
+/** Returns what a copy calls itself: the installed package, else the version that its project file names. */
 export function versionOf(folder: string, named: RegExp, projects: readonly string[]): string {
   const installed = readdirSync(dirname(folder)).find((name) => named.test(name) && name.endsWith('.dist-info'));
   if (installed)

@@ -70,7 +70,7 @@ type Consent = {
   readonly option?: '--yes';
 };
 
-/** What a person can consent to, so that a command that was refused can go on; null for any other error. */
+/** Returns what a person can consent to, so that a command that was refused can continue; null for any other error. */
 function consentFor(error: unknown): Consent | null {
   if (error instanceof KeyQuestion) {
     const { name, origin, home } = error.question;
@@ -130,7 +130,7 @@ async function call(command: Command, argv: readonly string[], io: Io): Promise<
   return command.run(given, io);
 }
 
-/** `--trials -1` as `--trials=-1`: a number below 0 is no option, and what is wrong with it the command says. */
+/** `--trials -1` as `--trials=-1`: a number below 0 is not an option, and what is wrong with it the command says. */
 function withNegatives(argv: readonly string[]): string[] {
   const args: string[] = [];
   for (const each of argv) {
@@ -158,7 +158,7 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   return 2;
 }
 
-/** What is wrong with the arguments; null for an error about anything else. */
+/** Returns what is wrong with the arguments; null for an error about anything else. */
 function refusedArguments(error: unknown, { name, options }: Command): string | null {
   const { code, message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   if (!code?.startsWith('ERR_PARSE_ARGS')) return null;
@@ -170,13 +170,16 @@ function refusedArguments(error: unknown, { name, options }: Command): string | 
   return `${unknown}. ${hint}`;
 }
 
-/** What an editor has to ask a person, as it reads it. */
+/** Returns what an editor has to ask a person, as it reads it. */
 function questionIn(error: unknown): object {
   if (error instanceof KeyQuestion) return { key: error.question };
   return error instanceof ApprovalQuestion ? { approval: error.approval } : {};
 }
 
-/** What is said of an error that nobody foresaw: what the machine refused, or that it is a fault of Rehearsal. */
+/**
+ * Returns what a message says about an error that no one foresaw: what the machine refused, or that it is a fault of
+ * Rehearsal.
+ */
 export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): string {
   const { syscall, path, stack } = (error ?? {}) as NodeJS.ErrnoException;
   const [said] = messageOf(error).split('\n');
@@ -227,7 +230,7 @@ export function processIo(): Io {
       setTimeout(() => endsLater || exit(), longestEndMs).unref();
     });
   }
-  // Who read the output may go (`| head`): there is nobody to tell, and what still runs ends as after Ctrl+C.
+  // Who read the output may go (`| head`): there is no one to tell, and what still runs ends as after Ctrl+C.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -39,11 +39,11 @@ export type SyncContext<Sides extends Databases = Databases> = Pick<ToolContext<
 
 export type Sync = (context: SyncContext) => unknown;
 
-/** What a domain says of a tool. Its name is the name of the export. */
+/** What a domain says about a tool. Its name is the name of the export. */
 export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extends Databases = Databases> = {
   /** What the tool does, for the model that calls it. */
   description: string;
-  /** `write` if a call may change the database; only then is it changeable. */
+  /** `write` if a call may change the database; it is changeable only then. */
   effect: 'read' | 'write';
   /** The arguments; a call that does not fit is answered with an error and never reaches `run`. */
   input: Input;
@@ -142,7 +142,7 @@ export type VerifierContext<Sides extends Databases = Databases> = {
 /** What a verifier found: whether it holds, a sentence that says why, and for partial credit the share that was met. */
 export type VerifierResult = { held: boolean; detail: string; share?: number };
 
-/** What a domain says of a verifier. Its name is the name of the export; tasks name it in `verifiers`. */
+/** What a domain says about a verifier. Its name is the name of the export; tasks name it in `verifiers`. */
 export type VerifierDefinition<Sides extends Databases = Databases> = {
   description: string;
   verify: (context: VerifierContext<Sides>) => boolean | VerifierResult | Promise<boolean> | Promise<VerifierResult>;
@@ -184,7 +184,7 @@ export function codeTools(exports: Readonly<Record<string, unknown>>): ReadonlyM
 }
 
 /**
- * What the engine knows of the tools that a module exports, with the JSON Schema of their arguments.
+ * Returns what the engine knows of the tools that a module exports, with the JSON Schema of their arguments.
  * @param timeoutMs of tools that name none
  * @throws Error in words for the domain's author, when an input has no JSON Schema
  */

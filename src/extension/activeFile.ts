@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 /** Gives the line of the entry that a form shows, by the path of its file. */
 const formLines = new Map<string, () => number>();
 
-/** The file that the active tab shows, as text or in a view of its own. */
+/** The file that the active tab shows, as text or in its own view. */
 export function activeFile(): string | undefined {
   const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   if (shown instanceof vscode.TabInputText || shown instanceof vscode.TabInputCustom) return shown.uri.fsPath;

@@ -17,7 +17,7 @@ export const nothingSpent: Spent = { tokens: 0, money: null };
 /** What a million tokens cost. */
 export type Price = { readonly input: number; readonly output: number };
 
-/** A price as it is written, IN/OUT; null for what is none. */
+/** A price as it is written, IN/OUT; null for what is not one. */
 export function priceIn(text: string): Price | null {
   const [, input, output] = /^\s*(\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)\s*$/.exec(text) ?? [];
   return input === undefined || output === undefined ? null : { input: Number(input), output: Number(output) };
@@ -26,7 +26,7 @@ export function priceIn(text: string): Price | null {
 /** One answer of a model, as the engine tells it. `money` is null where it knows no price. */
 export type Answered = { readonly input: number; readonly output: number; readonly money: number | null };
 
-/** What is spent after one more answer. A price fills in where the engine knows none. */
+/** Returns what is spent after one more answer. A price fills in where the engine knows none. */
 export function spentAfter(spent: Spent, { input, output, money }: Answered, price: Price | null): Spent {
   const cost = money ?? (price ? (input * price.input + output * price.output) / 1_000_000 : null);
   return {
@@ -45,7 +45,7 @@ const names: Readonly<Record<Activity['type'], string>> = {
   serving: 'Serving',
 };
 
-/** What the status bar says of what runs; null where nothing does. */
+/** Returns what the status bar says about what runs; null where nothing does. */
 export function statusOf(activities: readonly Activity[]): { readonly text: string; readonly tooltip: string } | null {
   const [first] = activities;
   if (!first) return null;

@@ -21,7 +21,9 @@ export async function askForApproval(approval: engine.Approval): Promise<boolean
   const { visible } = await import('../engine/shell/approvals/effects.ts');
   const when = edited ? `this or ${edited.files} changes` : 'this changes';
   const own = edited
-    ? [`If you write ${edited.files} yourself, choose "${approveEdits}": Rehearsal then stops asking, even if someone else changes the file.`]
+    ? [
+        `If you write ${edited.files} yourself, choose "${approveEdits}": Rehearsal then stops asking, even if someone else changes the file.`,
+      ]
     : [];
   const detail = [...list, '', `${visible(path)}. You are asked again when ${when}.`, ...own].join('\n');
   const choices = edited ? [approve, approveEdits] : [approve];
@@ -86,7 +88,7 @@ async function interpreterEffects(configuration: vscode.DebugConfiguration): Pro
   return null;
 }
 
-/** What an agent's file starts or reaches; null for any other seat, and for a file that cannot be read. */
+/** Returns what an agent's file starts or reaches; null for any other seat, and for a file that cannot be read. */
 async function agentEffects(agent: string, domain: string): Promise<Effects | null> {
   const path = /^agent:(.+)$/.exec(agent)?.[1];
   if (path === undefined) return null;

@@ -16,19 +16,19 @@ import { tell } from './tell.ts';
 export type CommandEnd = {
   /** Its exit code; null where it was killed or could not be started. */
   readonly code: number | null;
-  /** What it printed with --json: the last line of its output; empty where that is no object. */
+  /** What it printed with --json: the last line of its output; empty where that is not an object. */
   readonly answer: Readonly<Record<string, unknown>>;
   /** What went wrong, in its own words; undefined where it said nothing. */
   readonly message: string | undefined;
   /** A person stopped it where the status bar shows what runs; what is finished is kept. */
   readonly isStopped: boolean;
-  /** Whoever asked for it has cancelled it. */
+  /** Anyone who asked for it has cancelled it. */
   readonly isCancelled: boolean;
 };
 
 /**
  * Runs a command of the command line beside the editor. What it tells goes to the log and to the progress.
- * @param more `onLine` is told of each line of its output as it comes; `cwd` is the folder that it works in
+ * @param more `onLine` receives each line of its output as it comes; `cwd` is the folder that it works in
  */
 export async function runCommand(
   context: Context,
@@ -48,7 +48,7 @@ export async function runCommand(
     isStopped = true;
     child.kill('SIGTERM');
   });
-  // What only reads has nothing to keep, and need not come to an end of its own.
+  // What only reads has nothing to keep, and need not come to its own end.
   const signal = args[0] === 'compare' ? 'SIGKILL' : 'SIGTERM';
   const cancelled = token.onCancellationRequested(() => child.kill(signal));
   const readStream = handle && streamReader(handle);
@@ -93,7 +93,7 @@ function isKeyless(args: readonly string[]): boolean {
 /** What a command answers that could not be done, and what it would need a person's consent for. */
 type Refusal = { readonly message?: string; readonly key?: KeyQuestion; readonly approval?: Approval };
 
-/** Runs a command whose progress nobody sees; without a token it runs to its end. */
+/** Runs a command whose progress no one sees; without a token it runs to its end. */
 export function runQuietly(
   context: Context,
   args: readonly string[],
@@ -117,7 +117,7 @@ export async function runWithProgress(
 }
 
 /**
- * Runs a command with progress; what went wrong is said.
+ * Runs a command with progress; what went wrong is shown.
  * @returns undefined where it was cancelled or could not be done
  */
 export async function runOrTell(
@@ -133,7 +133,7 @@ export async function runOrTell(
 }
 
 /**
- * What a command answered. Throws its words where it could not be done.
+ * Returns what a command answered. Throws its words where it could not be done.
  * @param what has ended, where it has said nothing, for example "the check"
  * @param good its exit codes that come with an answer
  */

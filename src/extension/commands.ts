@@ -60,7 +60,7 @@ import { compareForks } from './views/forksView.ts';
 import { refreshRuns } from './views/runsTree.ts';
 import { domainFolderOf, pickDomain, taskAt } from './workspaceDomains.ts';
 
-/** What each command does. Every command returns a value, so that tests and tasks can use it. */
+/** Returns what each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context, language: LanguageClient): CommandTable {
   return {
     'rehearsal.task.debug': (target) => debugTask(target, false),
@@ -151,7 +151,7 @@ async function showDashboard(context: Context, run: string | undefined): Promise
   return openTrainingDashboard(context, run);
 }
 
-/** A run's folder as the dashboard names it, or the run that a tree's row stands for. */
+/** A run's folder as the dashboard names it, or the run that a tree's row represents. */
 function runFolderOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target;
   return (target as Partial<TrainingRun> | undefined)?.folder;

@@ -10,7 +10,7 @@ type Controls = {
   readonly open: () => unknown;
 };
 
-/** Something that runs, for whoever runs it. */
+/** Something that runs, for anyone who runs it. */
 export type RunningHandle = {
   /** A model has answered. */
   readonly answered: (answer: Answered) => void;
@@ -24,7 +24,7 @@ type Entry = Controls & { activity: Activity };
 const entries = new Set<Entry>();
 const changed = new vscode.EventEmitter<void>();
 
-/** Everything that the editor started is told here, and the status bar shows it until its end. */
+/** Everything that the editor started is registered here, and the status bar shows it until its end. */
 export function beginRunning(about: Pick<Activity, 'type' | 'title'>, controls: Controls): RunningHandle {
   const entry: Entry = {
     ...controls,
@@ -45,7 +45,7 @@ export function beginRunning(about: Pick<Activity, 'type' | 'title'>, controls: 
   };
 }
 
-/** What a person's model costs, for what tells tokens and no money. */
+/** Returns what a person's model costs, for what tells tokens and no money. */
 function ownPrice() {
   return priceIn(vscode.workspace.getConfiguration('rehearsal').get<string>('model.price') ?? '');
 }

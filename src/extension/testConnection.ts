@@ -31,7 +31,9 @@ export async function testConnection(context: Context): Promise<string | undefin
   const words = `${live.model}: ${path.what} (${path.seconds} s)`;
   if (path.status === 'ok') void vscode.window.showInformationMessage(`The connection works. ${words}`);
   else if (path.status === 'degraded')
-    void vscode.window.showWarningMessage(`The endpoint answers, but the model does not follow its instructions. ${words}`);
+    void vscode.window.showWarningMessage(
+      `The endpoint answers, but the model does not follow its instructions. ${words}`,
+    );
   else void vscode.window.showErrorMessage(`The connection does not work. ${words}`);
   return path.status;
 }

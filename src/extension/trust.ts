@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 
 /**
- * Whether something may run here. A domain's tools are programs, so in a workspace that nobody trusts nothing of it
- * runs; that is said once for each attempt, with the way to change it.
+ * Whether something may run here. A domain's tools are programs, so in a workspace that no one trusts nothing of it
+ * runs; that is reported once for each attempt, with the way to change it.
  * @param what begins the sentence, for example "Rollouts"
  */
 export function mayRun(what: string): boolean {

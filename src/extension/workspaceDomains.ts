@@ -23,11 +23,11 @@ export function domainFolderOf(file: string): string | undefined {
 }
 
 /**
- * The domain as it stands in the editors: unsaved text counts. No code of the domain runs, and what its files say against
- * each other is not looked for: the worker of the language features does. The readers of its files are loaded at the first
- * call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so they are read one by one,
- * and other work of the extension host runs in between. The domain is then loaded from these texts. The databases
- * are not read, because nothing in the extension host uses them.
+ * The domain as it is in the editors: unsaved text counts. No code of the domain runs, and what its files say against
+ * each other is not looked for: the worker of the language features does. The readers of its files are loaded at the
+ * first call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so they are read one
+ * by one, and other work of the extension host runs in between. The domain is then loaded from these texts. The
+ * databases are not read, because nothing in the extension host uses them.
  * @param reading `onTask` gets each task as soon as it was read; an aborted `signal` rejects the reading
  */
 export async function readDomain(

@@ -6,7 +6,7 @@ export type Texts = ReadonlyMap<string, string>;
 
 /**
  * The texts of the files after every fix that needs no thought has been made, in as many rounds as that takes.
- * @param look what is found in the domain while these texts stand in for its files
+ * @param look what is found in the domain while these texts replace its files
  * @param read the text of a file as it is now
  * @param only a file to which the fixes are confined; a fix that reaches into another one is left
  */

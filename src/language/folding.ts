@@ -7,7 +7,7 @@ import { placeOfSpan } from './symbols/text.ts';
 /** Lines that fold into the first of them, from 1. */
 export type Fold = { readonly line: number; readonly endLine: number; readonly isComment: boolean };
 
-/** What folds in a YAML file: items of lists, values with more than one line, and blocks of comments. */
+/** Returns what folds in a YAML file: items of lists, values with more than one line, and blocks of comments. */
 export function foldsOf(source: Source): readonly Fold[] {
   const found = new Map<number, Fold>();
   const add = (from: number, to: number) => {

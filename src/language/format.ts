@@ -9,7 +9,8 @@ const logLevel = 'error';
 
 /**
  * A YAML file with its indentation and spaces in order. Comments, blank lines, quotes and the words of every text stay
- * as they are, but for blank lines in a row, which become one: each text is kept aside while the rest is written anew.
+ * as they are, except for blank lines in a row, which become one: each text is kept aside while the rest is written
+ * again.
  * @returns null where the file has faults, would not say the same afterwards, or a comment or blank line would move
  */
 export function formatted(text: string): string | null {
@@ -27,7 +28,7 @@ export function formatted(text: string): string | null {
   return isDeepStrictEqual(placesIn(text), placesIn(written)) ? written : null;
 }
 
-/** What a document says, in a list of its own; null where an alias leads nowhere. */
+/** Returns what a document says, in its own list; null where an alias leads nowhere. */
 function meaningOf(document: Document): readonly [unknown] | null {
   try {
     return [document.toJS({ maxAliasCount: 100 })];
@@ -51,7 +52,7 @@ type Kept = {
   readonly tail: string;
 };
 
-/** Puts a word without spaces in the place of each text, as long as the text where that stands on one line. */
+/** Puts a word without spaces in the place of each text, as long as the text where that is on one line. */
 function setAside(document: Document, text: string): readonly Kept[] {
   const kept: Kept[] = [];
   const tails = new Map<unknown, string>();
@@ -130,17 +131,17 @@ function moved(text: string, line: string): string {
 }
 
 /**
- * Each comment with what it stands at: a text, a bracket that closes, a sign, or a line of its own behind one of those.
+ * Each comment with what it is at: a text, a bracket that closes, a sign, or a line of its own behind one of those.
  * Between them the places of blank lines.
  */
 function placesIn(text: string): readonly string[] {
   const found: string[] = [];
-  /** The lines that the open brackets stand on. */
+  /** The lines that the open brackets are on. */
   const opened: number[] = [];
   let things = 0;
   let line = 0;
   let before = '';
-  /** What a comment on this line stands at; empty where it is the first on its line. */
+  /** What a comment on this line is at; empty where it is the first on its line. */
   let at = '';
   let isBlank = true;
   for (const token of new Lexer().lex(text.replaceAll('\r', ''))) {
@@ -158,7 +159,7 @@ function placesIn(text: string): readonly string[] {
     else if (!isText && token.startsWith('#')) found.push(`${at || `line behind ${things}`} ${token.trim()}`);
     else if (token === '[' || token === '{') opened.push(line);
     else if (token === ']' || token === '}') {
-      // Behind the bracket of lines above, a comment is about what else stands on its line.
+      // Behind the bracket of lines above, a comment is about what else is on its line.
       if (opened.pop() === line || !at.startsWith('text')) at = `bracket ${things}`;
       continue;
     }

@@ -11,14 +11,14 @@ import { mentionAt, mentionsOf, type Position, placeOfMention } from './symbols/
 import { offsetOf, placeOfSpan, touches } from './symbols/text.ts';
 import { scalarsOf, valueAt, type YamlScalar } from './symbols/yamlText.ts';
 
-/** What is told of a place, in markdown, and what it is about where that has a name. */
+/** The description of a place, in markdown, and what it is about where that has a name. */
 export type Hover = {
   readonly at: Location;
   readonly markdown: string;
   readonly about: { readonly kind: SymbolKind; readonly name: string } | null;
 };
 
-/** What is known of what stands at a place: something with a name, a key, or a row that an argument names. */
+/** Returns what is known of what is at a place: something with a name, a key, or a row that an argument names. */
 export function hoverAt(domain: LanguageDomain, position: Position): Hover | null {
   const text = textOf(domain, position.file);
   if (!text) return null;
@@ -53,7 +53,7 @@ function rowNamed({ loaded }: LanguageDomain, { path, isKey, value }: YamlScalar
   return table && row !== undefined ? `**${table.name}.${value}**\n\n${dataBlock(row as never)}` : null;
 }
 
-/** What a key means, which values it takes, and what it is where it is left out. */
+/** Returns what a key means, which values it takes, and what it is where it is left out. */
 function keyWords(kind: SchemaName, source: Source, { path, isKey, value }: YamlScalar): string | null {
   if (!isKey && typeof value === 'string' && value.length > 40) return null;
   const root = valueAt(source, []);

@@ -15,7 +15,7 @@ export type OutlineItem = {
   readonly detail: string;
   readonly type: 'item' | 'map' | 'list' | 'text' | 'rule';
   readonly at: Location;
-  /** Where its name stands. */
+  /** Where its name is. */
   readonly nameAt: Location;
   readonly children: readonly OutlineItem[];
 };

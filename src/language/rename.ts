@@ -29,7 +29,7 @@ export type Renaming = {
   readonly notes: readonly string[];
   /** Where the types of the tools' code declare a field: who knows the language of that code can rename it from there. */
   readonly member: Location | null;
-  /** What is said where nobody did; null where there is nothing to say of it. */
+  /** What is reported where no one did; null where there is nothing to say about it. */
   readonly unfollowed: string | null;
 };
 
@@ -162,7 +162,7 @@ function fieldsBeside(domain: LanguageDomain, name: string): ReadonlyMap<string,
   return end.type === 'object' ? end.fields : new Map();
 }
 
-/** Where the types of a module of tools declare a field. */
+/** Returns where the types of a module of tools declare a field. */
 function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Location | null {
   if (kind !== 'field') return null;
   const { side, segments } = placeOfName(name);

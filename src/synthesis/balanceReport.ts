@@ -51,7 +51,7 @@ export function balanceOf(selection: readonly Selected[]): Balance {
   };
 }
 
-/** A balance as tables. Of the tasks, which are many, only how unevenly they are met is told. */
+/** A balance as tables. Of the tasks, which are many, only how unevenly they are met is shown. */
 export function balanceText({ by, leftOut, ...balance }: Balance): string {
   const tables = dimensions
     .filter((dimension) => dimension !== 'task')

@@ -7,7 +7,7 @@ import type { ChatMessage } from '../engine/shell/models/chatMessage.ts';
 import { chatOf } from '../engine/shell/models/chatRequest.ts';
 import type { Selected } from './settle.ts';
 
-/** A rollout as chat JSONL has it: `weight` stands on each message of the agent, 1 where it is learned and 0 where not. */
+/** A rollout as chat JSONL has it: `weight` is on each message of the agent, 1 where it is learned and 0 where not. */
 export type ChatLine = Pick<Selected, 'recording' | 'domain' | 'task' | 'persona' | 'difficulty' | 'outcome'> & {
   readonly messages: readonly (ChatMessage & { readonly weight?: 0 | 1 })[];
   readonly tools: ReturnType<typeof offered>;

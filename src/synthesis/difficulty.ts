@@ -9,8 +9,8 @@ const medium = 3;
 const hard = 6;
 
 /**
- * How much a task asks of its agent, told before anybody plays it: each call that a right rollout makes counts one, and
- * so do each fault, fact that the user does not know, hard behaviour of its persona, and attack.
+ * Returns how much a task asks of its agent, told before anybody plays it: each call that a right rollout makes counts
+ * one, and so do each fault, fact that the user does not know, hard behaviour of its persona, and attack.
  */
 export function difficultyOf(task: Task, persona: Persona | undefined): Difficulty {
   const { behaviours, attacks = [] } = persona ?? {};

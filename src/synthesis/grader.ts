@@ -23,8 +23,8 @@ const wanted = {
 };
 
 /**
- * Grades every chosen rollout that this grader has not graded yet, and settles the selection anew. A grader that gives
- * no grade leaves an error in its place, which is no verdict, and is asked again the next time.
+ * Grades every chosen rollout that this grader has not graded yet, and settles the selection again. A grader that gives
+ * no grade leaves an error in its place, which is not a verdict, and is asked again the next time.
  * @param domainOf the domain of that name, as its rollouts were played in it
  */
 export async function gradeSelection(
@@ -78,13 +78,13 @@ async function graded(folder: string, grader: Grader, { policy }: Domain, row: S
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (grader.signal.aborted) throw cancelled();
-    // A key that is refused, or nobody there, would be the same for every rollout.
+    // A key that is refused, or no one there, would be the same for every rollout.
     if (['model/key', 'model/unreachable', 'synth/policy-changed'].includes(error.failure.code)) throw error;
     return { ...line, error: { code: error.failure.code, message: error.failure.message } };
   }
 }
 
-/** A grade by other rules than those that the agent was told would say nothing. */
+/** A grade by other rules than those that the agent received would say nothing. */
 function expectSamePolicy([started]: readonly RolloutEvent[], policy: Policy, recording: string): void {
   if (started?.type === 'rolloutStarted' && started.policyHash === policy.hash) return;
   throw new Fault({

@@ -2,8 +2,9 @@ import type { Measure } from '../engine/core/evaluation/measure.ts';
 import type { RolloutEvent } from '../engine/core/events/event.ts';
 
 /**
- * What a rollout is as an example to learn from. A near-miss came to a proper end, with work done, and failed one declared
- * check or broke one rule; what failed in more than that is a failure, and what nobody could reward is none of them.
+ * What a rollout is as an example to learn from. A near-miss came to a proper end, with work done, and failed one
+ * declared check or broke one rule; what failed in more than that is a failure, and what no one could reward is none of
+ * them.
  */
 export const outcomes = ['success', 'nearMiss', 'failure', 'unscored'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -12,7 +13,7 @@ export type Classified = {
   readonly outcome: Outcome;
   /** What a near-miss missed, in words; null for every other. */
   readonly miss: string | null;
-  /** Steps of the agent that broke a rule: nobody is to learn them. */
+  /** Steps of the agent that broke a rule: no one is to learn them. */
   readonly withheld: readonly number[];
 };
 

@@ -12,7 +12,7 @@ const verdictSchema = z.strictObject({
   reason: z.string().min(1),
 });
 
-/** What a grader says of a rollout: a verdict for each rule of the policy, and one for the whole. */
+/** What a grader says about a rollout: a verdict for each rule of the policy, and one for the whole. */
 export const gradeSchema = z.strictObject({
   rules: z.array(verdictSchema),
   keep: z.boolean(),
@@ -21,7 +21,10 @@ export const gradeSchema = z.strictObject({
 });
 export type Grade = z.infer<typeof gradeSchema>;
 
-/** What a grader is told of its task: the policy, what is asked of each of its rules, and the form of the answer. */
+/**
+ * Returns what a grader receives about its task: the policy, what is asked of each of its rules, and the form of the
+ * answer.
+ */
 export function rubric(policy: Policy): string {
   return [
     'You grade a conversation between a support agent and a customer, to decide whether a model is to learn from it.',
@@ -72,7 +75,7 @@ function lineOf(event: RolloutEvent, step: number): readonly string[] {
   }
 }
 
-/** What is wrong with a grade that has the right form, as a sentence; null where it is one. */
+/** Returns what is wrong with a grade that has the right form, as a sentence; null where it is one. */
 export function gradeProblem(grade: Grade, policy: Policy, steps: number): string | null {
   const wanted = policy.rules.map(({ id }) => id);
   const given = grade.rules.map(({ rule }) => rule);

@@ -2,7 +2,7 @@ import { contentHash } from '../engine/core/values/hash.ts';
 import type { Decision, Selected } from './settle.ts';
 
 /**
- * The rollouts that a person looks at: so many of those that were chosen, whatever the grader said of them, drawn by
+ * The rollouts that a person looks at: so many of those that were chosen, whatever the grader said about them, drawn by
  * seed. It stays the same when more are chosen later as far as it can, and keeps all that were decided.
  */
 export function sampleOf(

@@ -11,7 +11,7 @@ export type Selected = Omit<Candidate, 'shape'> &
     readonly forkOf?: string | undefined;
   };
 
-/** What a person said of a rollout in the spot check. */
+/** What a person said about a rollout in the spot check. */
 export type Decision = {
   readonly recording: string;
   readonly decision: 'accept' | 'reject' | 'edit';
@@ -25,8 +25,8 @@ export type Fork = Pick<Selected, 'recording' | 'outcome' | 'miss' | 'withheld'>
 export type WholeVerdict = { readonly keep: boolean; readonly reason: string };
 
 /**
- * Says anew whether each rollout is learned from: of what was chosen, all that the grader keeps or has not graded; a
- * person's last word stands above the grader's. A fork stands behind its parent, in its place.
+ * Says again whether each rollout is learned from: of what was chosen, all that the grader keeps or has not graded; a
+ * person's last word is above the grader's. A fork is behind its parent, in its place.
  */
 export function settled(
   selection: readonly Selected[],

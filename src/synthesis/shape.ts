@@ -3,9 +3,9 @@ import { contentHash } from '../engine/core/values/hash.ts';
 import type { Json } from '../engine/core/values/json.ts';
 
 /**
- * What a conversation is apart from its names and numbers: two with the same shape say the same words in the same order
- * and make the same calls, about other people and things. What tools return is data and does not count, but whether it
- * was an error does.
+ * Returns what a conversation is apart from its names and numbers: two with the same shape say the same words in the
+ * same order and make the same calls, about other people and things. What tools return is data and does not count, but
+ * whether it was an error does.
  */
 export function conversationShape(events: readonly RolloutEvent[]): string {
   const names = namesIn(events);
@@ -42,7 +42,7 @@ function plainValue(value: Json, plain: (text: string) => string): Json {
 
 const word = /[\p{L}\p{N}_@'’.+-]*[\p{L}\p{N}_@]/gu;
 const capital = /^\p{Lu}[\p{Ll}'’-]+$/u;
-/** Words that are written with a capital wherever they stand. */
+/** Words that are written with a capital wherever they are. */
 const noNames = new Set(['I', "I'm", "I'd", "I'll", "I've", 'I’m', 'I’d', 'I’ll', 'I’ve']);
 
 function plainText(text: string, names: ReadonlySet<string>): string {

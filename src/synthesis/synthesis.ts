@@ -18,7 +18,7 @@ import { readDecisions, readGrades, readSelection, writeBalance, writeSelection 
 
 type Kind = 'success' | 'nearMiss';
 
-/** A seat that plays the tasks of a domain, each time anew, and what it is to bring. */
+/** A seat that plays the tasks of a domain, each time again, and what it is to bring. */
 export type Source = {
   /** Of its run's folder below `runs/`: the domain and who plays. */
   readonly name: string;
@@ -58,7 +58,7 @@ const mostTrials = 64;
 
 /**
  * Plays until so many rollouts can be chosen, or no source has anything new to give; then chooses and writes the
- * selection. What is finished already is not played again, so a synthesis that was interrupted goes on where it was.
+ * selection. What is finished already is not played again, so a synthesis that was interrupted continues where it was.
  */
 export async function synthesize(sources: readonly Source[], options: SynthesisOptions): Promise<readonly Selected[]> {
   const courses = sources.map((source) => new Course(source, options));
@@ -106,7 +106,10 @@ export function settleAnew(folder: string, rows: readonly Selected[] = readSelec
 
 type Due = { readonly course: Course; readonly missing: number };
 
-/** Who plays next: sources short of their domain's share; once none is, any that can bring what is still missing. */
+/**
+ * Returns who plays next: sources short of their domain's share; once none is, any that can bring what is still
+ * missing.
+ */
 function coursesDue(courses: readonly Course[], chosen: readonly Candidate[], wanted: Wanted): readonly Due[] {
   const misses = Math.round(wanted.count * wanted.nearMisses);
   const wantedOf: Readonly<Record<Kind, number>> = { success: wanted.count - misses, nearMiss: misses };

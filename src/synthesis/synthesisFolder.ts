@@ -89,7 +89,7 @@ export function writeSynthesis(folder: string, file: SynthesisFile): void {
   write(folder, files.synthesis, `${JSON.stringify(file, null, 2)}\n`);
 }
 
-/** Every rollout of a synthesis and whether it is learned from; a line that is none is a `Fault` with its place. */
+/** Every rollout of a synthesis and whether it is learned from; a line that is not one is a `Fault` with its place. */
 export function readSelection(folder: string): readonly Selected[] {
   return linesOf(join(folder, files.selection), selectedSchema, 'a line of a selection');
 }
@@ -115,12 +115,12 @@ export function addGrade(folder: string, line: GradeLine): void {
   onDisk(path, () => appendFileSync(path, jsonLines([line])));
 }
 
-/** What people said in the spot check, in the order in which they said it. */
+/** Returns what people said in the spot check, in the order in which they said it. */
 export function readDecisions(folder: string): readonly DecisionLine[] {
   return linesOf(join(folder, files.spotCheck), decisionSchema, 'a decision of a spot check');
 }
 
-/** Adds a decision: the file is replaced as a whole, so that nobody ever reads half of one. */
+/** Adds a decision: the file is replaced as a whole, so that no one ever reads half of one. */
 export function addDecision(folder: string, line: DecisionLine): void {
   write(folder, files.spotCheck, jsonLines([...readDecisions(folder), line]));
 }

@@ -12,11 +12,11 @@ const keySchema = z.object({
   /** What it does, in sentences. */
   about: z.string(),
   unit: z.string().optional(),
-  /** What MUA-RL says of it. */
+  /** What MUA-RL says about it. */
   paper: z.string().optional(),
   trl: z.string().optional(),
   verl: z.string().optional(),
-  /** What stands in its value, where only these names may. */
+  /** What is in its value, where only these names may. */
   names: z.array(z.string()).optional(),
   /** Names files, relative to the file that it is written in. */
   isPath: z.boolean(),
@@ -26,7 +26,7 @@ const keySchema = z.object({
   isForRay: z.boolean().optional(),
   /** By profile; without any where it has to be given. */
   defaults: z.record(z.string(), z.json()),
-  /** The default of each algorithm that has one of its own. */
+  /** The default of each algorithm that has its own. */
   algorithms: z.record(z.string(), z.json()).optional(),
 });
 export type TrainingKey = z.infer<typeof keySchema>;
@@ -41,7 +41,7 @@ export function trainingKeys(kind: TrainingKind): readonly TrainingKey[] {
   return read[kind];
 }
 
-/** What a person reads of a key beside its type: its words, its unit, its defaults, and its names elsewhere. */
+/** Returns what a person reads of a key beside its type: its words, its unit, its defaults, and its names elsewhere. */
 export function explain(key: TrainingKey): readonly string[] {
   const { about, unit, paper, trl, verl, names, defaults, algorithms, isForRay } = key;
   return [

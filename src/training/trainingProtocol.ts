@@ -14,7 +14,7 @@ export const endpointSchema = z.object({
 });
 export type Endpoint = z.infer<typeof endpointSchema>;
 
-/** An endpoint as a person writes it: no key stands in a file. */
+/** An endpoint as a person writes it: no key is in a file. */
 export const userSchema = endpointSchema.omit({ api_key: true }).strict();
 
 /** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
@@ -45,7 +45,7 @@ export type RolloutParams = Params<'rollout'>;
 
 const requestSchema = z.object({ id: z.int().positive(), method: z.string(), params: z.unknown() });
 
-/** A line as a request, or a sentence that says why it is none. */
+/** A line as a request, or a sentence that says why it is not one. */
 export function readRequest(line: string): z.infer<typeof requestSchema> | string {
   try {
     const parsed = requestSchema.safeParse(JSON.parse(line));

@@ -176,7 +176,7 @@ function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
   return [{}, ...lines];
 }
 
-/** Single points are drawn while they can be told apart; a line alone would hide a lone point. */
+/** Single points are drawn while they can be distinguished; a line alone would hide a lone point. */
 function showsPoints(self: uPlot, _series: number, first: number, last: number): boolean {
   return last - first < self.bbox.width / (uPlot.pxRatio * 10);
 }
@@ -266,7 +266,7 @@ function drawMark(self: uPlot, index: number | null, palette: Palette): void {
   ctx.restore();
 }
 
-/** A dashed line from top to bottom with a triangle on it, so that it is no matter of colour alone. */
+/** A dashed line from top to bottom with a triangle on it, so that it is not a matter of colour alone. */
 function drawAlarms(self: uPlot, steps: readonly number[], palette: Palette): void {
   const { ctx, bbox } = self;
   const { min = null, max = null } = self.scales['x'] ?? {};

@@ -31,7 +31,7 @@ export function registerControls(): void {
 
 type Children = { readonly children?: ComponentChildren };
 
-/** The toolkit's elements are HTML elements with a few attributes of their own. */
+/** The toolkit's elements are HTML elements with their own few attributes. */
 type ElementProps = HTMLAttributes<HTMLElement> & Record<string, unknown>;
 const element = (name: string, props: ElementProps, children?: ComponentChildren): JSX.Element =>
   h(name, props, children);
@@ -71,8 +71,8 @@ export type DropdownProps = {
 export function Dropdown({ label, value, options, onSelect }: DropdownProps): JSX.Element {
   const ref = useRef<HTMLElement & { value: string }>(null);
   const values = options.map((option) => option.value).join('\n');
-  // The control learns of its options in a microtask of its own, so a value that is set earlier is lost. A changed
-  // list of options resets the value.
+  // The control learns of its options in its own microtask, so a value that is set earlier is lost. A changed list of
+  // options resets the value.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (ref.current) ref.current.value = value;
@@ -148,7 +148,7 @@ export function DataGrid({ label, columns, rows, template, onOpen }: DataGridPro
   );
 }
 
-/** A button in a row does something of its own. */
+/** A button in its own row does something. */
 function isOfButton({ target }: Event): boolean {
   return target instanceof Element && target.closest('vscode-button') !== null;
 }

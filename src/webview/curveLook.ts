@@ -4,7 +4,7 @@ import type { SeriesColor } from './theme.ts';
 export type CurveLook = { readonly color: SeriesColor; readonly dash: readonly number[] };
 
 const curveColors: readonly SeriesColor[] = ['blue', 'green', 'purple', 'red', 'orange', 'yellow'];
-/** Curves are told apart without their colour. */
+/** Curves are distinguished without their colour. */
 const curveDashes: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
 /** Colour and dashes of one of several curves. */

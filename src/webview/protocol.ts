@@ -28,13 +28,13 @@ export const viewIds = [
 ] as const;
 export type ViewId = (typeof viewIds)[number];
 
-/** Where a training run stands. `failed` carries the error's own message. */
+/** Where a training run is. `failed` carries the error's own message. */
 export const runStatusSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('waiting') }),
   z.object({ type: z.literal('running') }),
   z.object({ type: z.literal('stopping') }),
   z.object({ type: z.literal('stopped') }),
-  /** An alarm paused it; `message` is the alarm's. It goes on when it is resumed. */
+  /** An alarm paused it; `message` is the alarm's. It continues when it is resumed. */
   z.object({ type: z.literal('paused'), message: z.string() }),
   z.object({ type: z.literal('finished') }),
   z.object({ type: z.literal('failed'), message: z.string() }),
@@ -46,7 +46,9 @@ export const pointSchema = z.object({
   step: z.int(),
   time: z.nullable(z.number()),
   metrics: z.record(z.string(), z.number()),
-  /** The run went on from an earlier optimizer step and has not measured this one again, so that it does not count. */
+  /**
+   * The run continued from an earlier optimizer step and has not measured this one again, so that it does not count.
+   */
   superseded: z.optional(z.boolean()),
 });
 export type Point = z.infer<typeof pointSchema>;
@@ -110,7 +112,7 @@ export type Numbered = z.infer<typeof numberedSchema>;
 
 const comparedWhat = z.enum(['runs', 'recordings']);
 export type ComparedWhat = z.infer<typeof comparedWhat>;
-/** What the sidecar of a recording says of one step. */
+/** What the sidecar of a recording says about one step. */
 export const noteSchema = z.object({
   n: z.int(),
   ms: z.optional(z.number()),
@@ -148,7 +150,7 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     alarms: z.array(alarmSchema),
   }),
   z.object({ type: z.literal('appended'), run: z.string(), points: z.array(pointSchema) }),
-  /** The run's files were begun anew: these points replace all earlier ones. */
+  /** The run's files were begun again: these points replace all earlier ones. */
   z.object({ type: z.literal('restarted'), run: z.string(), points: z.array(pointSchema) }),
   z.object({
     type: z.literal('status'),
@@ -203,7 +205,7 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
 ]);
 export type ToWebview = z.infer<typeof toWebviewSchema>;
 
-/** Runs that are drawn over the one that is shown, at most: more curves in one chart can't be told apart. */
+/** Runs that are drawn over the one that is shown, at most: more curves in one chart can't be distinguished. */
 export const mostRuns = 5;
 
 /** Everything that a webview says to the extension. */
@@ -229,12 +231,12 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('showLog') }),
   /** Starts a debug session on the recording, at a step where one is named. */
   z.object({ type: z.literal('debugRecording'), step: z.optional(z.int()) }),
-  /** Shows where a part of the recording's domain stands. */
+  /** Shows where a part of the recording's domain is. */
   z.object({ type: z.literal('openPlace'), kind: z.enum(placeKinds), name: z.string() }),
   z.object({ type: z.literal('openAsText') }),
   /** Sets two recordings of the compared runs side by side. */
   z.object({ type: z.literal('compareRecordings'), recordings: z.tuple([z.string(), z.string()]) }),
-  /** Makes the comparison anew. */
+  /** Makes the comparison again. */
   z.object({ type: z.literal('compareAgain') }),
   z.object({ type: z.literal('stopComparing') }),
   /** Opens a recording that is compared, or steps through it, from a step on where one is named. */

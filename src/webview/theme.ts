@@ -15,7 +15,7 @@ export type Palette = {
 
 export type SeriesColor = 'green' | 'red' | 'purple' | 'blue' | 'orange' | 'yellow';
 
-/** Variable and what stands in for it, for a dark and for a light theme, when a theme leaves it out. */
+/** Variable and what replaces it, for a dark and for a light theme, when a theme leaves it out. */
 const variables = {
   background: ['--vscode-editor-background', '#1f1f1f', '#ffffff'],
   foreground: ['--vscode-foreground', '#cccccc', '#3b3b3b'],

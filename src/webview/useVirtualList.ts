@@ -21,7 +21,7 @@ export type VirtualListOptions = {
 
 export type VirtualList = {
   readonly scroller: RefObject<HTMLDivElement | null>;
-  /** Rows that stand in the document now. */
+  /** Rows that are in the document now. */
   readonly items: readonly VirtualItem[];
   /** Height of all rows, in pixels. */
   readonly height: number;

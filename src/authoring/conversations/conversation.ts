@@ -3,7 +3,7 @@ import type { RolloutEvent } from '../../engine/core/events/event.ts';
 import type { ToolCall } from '../../engine/core/events/message.ts';
 import { withoutThoughts } from '../../engine/core/events/thoughts.ts';
 
-/** What of a file could not be read, or not as it stands there. */
+/** What of a file could not be read, or not as it is there. */
 export type ImportProblem = { readonly file: string; readonly line: number; readonly message: string };
 
 /** A message of a conversation from outside, with its line in the file and its number there, from 1. */
@@ -47,7 +47,7 @@ export type ReadConversations = Read & {
   readonly formats: readonly { readonly file: string; readonly format: string }[];
 };
 
-/** What the agent was told before the conversation; null where its source has no system message. */
+/** Returns the agent's instructions before the conversation; null where its source has no system message. */
 export function systemOf({ messages }: Conversation): string | null {
   const texts = messages.flatMap((each) => (each.role === 'system' ? [each.content] : []));
   return texts.length === 0 ? null : texts.join('\n\n');

@@ -84,15 +84,17 @@ export type ConversationsReport = {
 const recorded = 'recorded';
 const seed = 'imported';
 
-/** A secret of this machine: the same person gets the same stand-in in every import, and nobody else can work it out. */
+/**
+ * A secret of this machine: the same person gets the same stand-in in every import, and no one else can work it out.
+ */
 export function maskingSeed({ privateKey }: SigningKey): string {
   const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
   return createHash('sha256').update('masking').update(secret).digest('hex');
 }
 
 /**
- * Writes conversations as recordings of a domain, in a run of their own. Nothing is called, verified or rewarded: what
- * the world was like stands in no log, so the domain's own database stays as it is at each step.
+ * Writes conversations as recordings of a domain, in their own run. Nothing is called, verified or rewarded: what the
+ * world was like is in no log, so the domain's own database stays as it is at each step.
  */
 export async function importConversations(
   supervisor: Supervisor,
@@ -170,7 +172,7 @@ function maskerFor(
   return maskerOf({ seed: own, ...known, ...(recognised ? { recognised: recognised.spansIn } : {}) });
 }
 
-/** What the files of a domain say to its agent: whoever has the domain has it. */
+/** Returns what the files of a domain say to its agent: anyone who has the domain has it. */
 function ownTexts({ policy, tools, tasks }: Domain): readonly string[] {
   const told = tools.map(({ name, description, parameters }): Json => ({ name, description, parameters }));
   return [policy.text.trim(), ...textsIn(told), ...tasks.map(({ id }) => id)];
@@ -238,7 +240,7 @@ function placeName({ file, line }: Unwritten, hasFiles: boolean, hasOthers: bool
   return hasOthers ? `${name}-${line}` : name;
 }
 
-/** What of a conversation is not as it should be, with the file in which a person finds it. */
+/** Returns what of a conversation is not as it should be, with the file in which a person finds it. */
 function problemsOf(domain: Domain, { conversation, path }: Written): readonly ImportProblem[] {
   const all = [...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation)];
   return all.map((each) => ({ ...each, file: path }));
@@ -286,7 +288,7 @@ function startFor(
   return {
     ...rest,
     task: { id, hash: task ? taskHash(task) : '', split: task?.split ?? 'train' },
-    // Nothing that the domain limits is to cut a conversation that went on.
+    // Nothing that the domain limits is to cut a conversation that continued.
     turnCap: messages.length + 1,
     toolErrorCap: messages.length + 1,
     seats: { agent: recorded, user: recorded },
@@ -317,7 +319,7 @@ const noTask: Task = {
 
 const isGreeting = (message: SpokenMessage) => message.role === 'agent' && message.calls.length === 0;
 
-/** How many messages the agent speaks first with, system messages aside. */
+/** Returns how many messages the agent speaks first with, system messages aside. */
 function greetingEnd(messages: readonly SpokenMessage[]): number {
   const end = messages.findIndex((each) => each.role !== 'system' && !isGreeting(each));
   return end < 0 || messages[end]?.role !== 'user' ? 0 : end;
@@ -330,7 +332,7 @@ function greetingOf(messages: readonly SpokenMessage[]): string {
     .join('\n\n');
 }
 
-/** What was said and done, with ids of calls that nobody outside knows. */
+/** Returns what was said and done, with ids of calls that no one outside knows. */
 function conversationEvents({ conversation }: Written, domain: Domain): readonly RolloutEvent[] {
   const { messages } = conversation;
   const ids = new Map<string, string>();

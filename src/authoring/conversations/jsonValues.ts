@@ -11,7 +11,7 @@ export type ReadValues = {
 
 /**
  * The JSON values of a text: one a line, or the elements of one list, or one value over many lines. What is nested too
- * deep to be gone down into is a problem, like what is no JSON.
+ * deep to be gone down into is a problem, like what is not JSON.
  */
 export function valuesIn(text: string): ReadValues {
   const { values, problems } = allIn(text);

@@ -51,7 +51,7 @@ export function textsOf(conversations: readonly Conversation[]): readonly string
   return conversations.flatMap((each) => textsIn(piecesOf(each).map(({ value }) => value)));
 }
 
-/** What the agent said since the user spoke before, also where it speaks first. */
+/** Returns what the agent said since the user spoke before, also where it speaks first. */
 function askedBefore(messages: readonly SpokenMessage[], index: number): string {
   const agent = messages.slice(0, index).findLastIndex((each) => each.role === 'agent' && each.content);
   const user = messages.slice(0, Math.max(0, agent)).findLastIndex((each) => each.role === 'user');

@@ -289,7 +289,7 @@ function argumentsOf(written: Json | undefined): Pick<ToolCall, 'arguments' | 'f
   return { arguments: JSON.stringify(written) };
 }
 
-/** Returns a result that is a message of its own. */
+/** Returns a result that is its own message. */
 function resultOf(message: JsonObject, content: Json | undefined): Said {
   const callId = textOf(firstOf(message, 'tool_call_id', 'toolCallId', 'call_id', 'tool_use_id', 'id'));
   const name = textOf(firstOf(message, 'name', 'tool_name', 'toolName', 'function'));

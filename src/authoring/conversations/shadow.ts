@@ -28,7 +28,7 @@ const mostReads = 10;
 /** The turns of the agent in a recorded conversation, by the number of their event. */
 function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly number[] {
   const base = settingOf(supervisor.loaded);
-  // What the rules say is no part of what an agent is shown.
+  // What the rules say is not part of what an agent is shown.
   const setting: Setting = { ...base, domain: { ...supervisor.domain, rules: [] } };
   const [started, ...rest] = events;
   if (started?.type !== 'rolloutStarted') return [];
@@ -101,7 +101,7 @@ type Proposal =
   | { readonly action: Action; readonly reads: number }
   | { readonly failure: { readonly who: string; readonly message: string } };
 
-/** What the agent would do after the first `n` events. */
+/** Returns what the agent would do after the first `n` events. */
 function proposed(
   supervisor: Supervisor,
   { under, events, hasState }: Traffic,

@@ -10,12 +10,12 @@ import { readConversations } from './readConversations.ts';
 /** A recorded conversation as another agent is shown it, turn by turn. */
 export type Traffic = {
   readonly name: string;
-  /** The task that was played; null for a conversation that is none's. */
+  /** The task that was played; null for a conversation without a task. */
   readonly task: string | null;
-  /** The task that stands in the rollout's start. */
+  /** The task that is in the rollout's start. */
   readonly under: Task;
   readonly events: readonly RolloutEvent[];
-  /** Where an event stands in its source. */
+  /** Where an event is in its source. */
   readonly placeOf: (n: number) => number;
   /** Whether the events hold the whole state of the world, so that a read has something to read. */
   readonly hasState: boolean;

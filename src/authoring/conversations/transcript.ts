@@ -103,7 +103,7 @@ function inOrder(given: readonly PlacedRead[]): readonly PlacedRead[] {
   return (isNewestFirst ? given.toReversed() : given).toSorted((a, b) => (a.time ?? 0) - (b.time ?? 0));
 }
 
-/** Joins calls to the words of the agent before them, for formats that list each call as an item of its own. */
+/** Joins calls to the words of the agent before them, for formats that list each call as its own item. */
 export function joinedItems(given: readonly PlacedRead[]): readonly PlacedRead[] {
   const joined: PlacedRead[] = [];
   for (const each of given) {
@@ -133,7 +133,7 @@ function mayFollow(last: Agent, said: Agent): boolean {
   return isThought || (said.calls.length > 0 && !said.content && said.reasoning === undefined);
 }
 
-/** What a source tells of a conversation beside its messages. */
+/** What a source says about a conversation beside its messages. */
 export type Outline = Pick<Conversation, 'file' | 'line'> & {
   readonly id?: string | undefined;
   readonly task?: string | undefined;

@@ -14,7 +14,7 @@ import type { Files } from './newFolder.ts';
 import { schemaOf } from './seenSchema.ts';
 import { soundsReading } from './soundsReading.ts';
 
-/** Results of a tool that its simulator is told, and how much of each. */
+/** Results of a tool that its simulator receives, and how much of each. */
 const mostExamples = 3;
 const mostSigns = 600;
 
@@ -43,7 +43,7 @@ export type ChatsDomain = {
 /** A call of the logs, with what came back. */
 type Seen = { readonly arguments: JsonObject; readonly result: string | null };
 
-/** The files of a domain whose policy and tools are those of recorded conversations: all that a log tells of them. */
+/** The files of a domain whose policy and tools are those of recorded conversations: all that a log says about them. */
 export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const { seed, read } = options;
   const recognised = options.recognised && { recognised: options.recognised.spansIn };

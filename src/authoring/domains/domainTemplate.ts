@@ -6,7 +6,7 @@ import type { Files } from './newFolder.ts';
 /** A domain that ships with the engine, to begin with. */
 export type DomainTemplate = { readonly name: string; readonly description: string };
 
-/** What a person says of a new domain; what is left out stays as the template has it. */
+/** What a person says about a new domain; what is left out stays as the template has it. */
 export type DomainHead = { readonly name?: string; readonly now?: string };
 
 /** What most people begin with comes first. */
@@ -14,7 +14,7 @@ const order = ['support-desk', 'dual-control', 'mcp', 'empty'];
 const placeOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 /**
- * The templates that ship, with what their `domain.yaml` says of them.
+ * The templates that ship, with what their `domain.yaml` says about them.
  * @param root the folder of all templates
  */
 export function domainTemplates(root: string): readonly DomainTemplate[] {

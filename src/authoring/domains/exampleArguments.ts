@@ -238,7 +238,7 @@ function exampleNumber(schema: JsonObject, isWhole: boolean): number {
 
 const numberOr = (value: Json | undefined, none: number) => (typeof value === 'number' ? value : none);
 
-/** The value that stands at a place of a list without repetitions, made of the one that stands first. */
+/** The value that is at a place of a list without repetitions, made of the one that is first. */
 function other(schema: Json | undefined, value: Json, at: number, root: JsonObject): Json {
   if (at === 0 || !isObject(schema)) return value;
   if (typeof schema.$ref === 'string') return other(referredBy(root, schema.$ref), value, at, root);

@@ -105,7 +105,7 @@ async function unseenArguments(
   return misses;
 }
 
-/** How a tool is called to show the state: with nothing, or with the folder of the instance. */
+/** Returns how a tool is called to show the state: with nothing, or with the folder of the instance. */
 function candidateOf({ name, parameters }: Tool): Call | null {
   const required = (parameters['required'] ?? []) as readonly string[];
   if (required.length === 0) return { tool: name, arguments: {} };
@@ -129,8 +129,8 @@ function isShared([one = null, other = null, ...later]: readonly Json[]): boolea
 }
 
 /**
- * What the candidates answer on a fresh server around a write, or without one. One that ends the server is left out, and
- * the others are asked again.
+ * Returns what the candidates answer on a fresh server around a write, or without one. One that ends the server is left
+ * out, and the others are asked again.
  */
 async function observed(
   start: () => Promise<ToolSource>,

@@ -32,7 +32,7 @@ export function declared(name: string, server: GivenServer): McpServer | string 
   return issue?.message ?? 'it is not a server';
 }
 
-/** What a server is called where nobody says: the word of its command or address that tells it from others. */
+/** Returns what a server is called where no one says: the word of its command or address that tells it from others. */
 export function serverName(server: GivenServer): string {
   if ('url' in server) return hostWord(new URL(server.url).hostname);
   const words = [server.command, ...server.args];
@@ -66,7 +66,7 @@ function hostWord(host: string): string {
 export type Judged = ListedTool & { readonly isWrite: boolean; readonly isSure: boolean };
 
 /**
- * Which of the tools change something.
+ * Returns which of the tools change something.
  * @param writes names that a person gave; nothing is left open then
  */
 export function judged(listed: readonly ListedTool[], writes?: readonly string[]): readonly Judged[] {
@@ -315,7 +315,7 @@ export function givenArguments(args: JsonObject): { readonly arguments?: JsonObj
   return Object.keys(args).length > 0 ? { arguments: args } : {};
 }
 
-/** What the user must know for a call: each value of its arguments, under the name that it has there. */
+/** Returns what the user must know for a call: each value of its arguments, under the name that it has there. */
 export function factsIn(args: JsonObject): Readonly<Record<string, string | number | boolean>> {
   const facts: Record<string, string | number | boolean> = {};
   const add = (name: string, value: Json): void => {

@@ -39,7 +39,7 @@ function* waysThrough(pattern: string): Generator<string, void> {
   for (const way of times === 0 ? [''] : inner.split('|')) yield* waysThrough(`${before}${way.repeat(times)}${after}`);
 }
 
-/** @param open how often a sign stands there that the pattern takes any number of */
+/** @param open how often a sign is there that the pattern takes any number of */
 function inARow(pattern: string, open: number): string | null {
   const body = pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '');
   let text = '';

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../engine/core/values/json.ts';
 
-/** Deeper than this a schema says no more than that something stands there. */
+/** Deeper than this a schema says no more than that something is there. */
 const deepest = 4;
 
 /** The JSON Schema of arguments that were seen: their names and types, and as required those that every call has. */

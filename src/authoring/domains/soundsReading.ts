@@ -2,7 +2,7 @@ import { wordsOf } from './exampleArguments.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Verbs that read wherever they stand: they are no names of things. */
+/** Verbs that read wherever they are: they are not names of things. */
 const reading = words(`
   analyse analyze browse calculate compute describe detect estimate explain fetch find get inspect lookup ls peek recommend
   retrieve search show suggest summarise summarize validate verify

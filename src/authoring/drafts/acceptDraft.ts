@@ -14,7 +14,7 @@ export function acceptDraft({ placed }: Draft): void {
   onDisk(file, () => replaceFile(file, edited(text, [edit])));
 }
 
-/** The line goes where nothing else stands on it; else the value says that it is none. */
+/** The line goes where nothing else is on it; else the value says that it is not one. */
 function unmarking(lines: readonly string[], key: Location, value: Location): Edit {
   const line = lines[value.line - 1] ?? '';
   const isAlone = key.line === value.line && /^\s*["']?draft["']?\s*:\s*true\s*(?:#.*)?$/.test(line.replace(/\r$/, ''));

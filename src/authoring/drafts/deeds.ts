@@ -18,7 +18,7 @@ export type Deed = {
 /** What came of a proposal: a deed is done, the user wanted another, or nothing came of it. */
 export type Proposed = Deed & { readonly outcome: 'done' | 'changed' | 'left' };
 
-/** What the agent proposed and did in a conversation of words alone, in order. */
+/** Returns what the agent proposed and did in a conversation of words alone, in order. */
 export function proposedIn(
   spoken: readonly Utterance[],
   domain: Domain,

@@ -21,7 +21,7 @@ export function openDesk(loaded: LoadedDomain, lookUps: LookUps, newPersonas: bo
   return { loaded, lookUps, values, recogniser: recogniserFor(domain), newPersonas };
 }
 
-/** Understands what is said about the facts of a domain's lexicon and the arguments of its tools. */
+/** Understands what a message says about the facts of a domain's lexicon and the arguments of its tools. */
 export function recogniserFor(domain: Domain): Recogniser {
   const parameters = domain.tools.flatMap((tool) => parametersOf(tool).map(({ name }) => name));
   return recogniser(domain.lexicon, [...new Set([...Object.keys(domain.lexicon.facts), ...parameters])]);

@@ -40,12 +40,12 @@ export type DraftOptions = {
   readonly onProgress?: (done: number, total: number, what: string) => void;
 };
 
-/** Nobody plays it: look-ups are called in a rollout of their own. */
+/** No one plays it: look-ups are called in their own rollout. */
 const lookUp = 'look-up';
 const probe = taskSchema.parse({ id: lookUp, persona: lookUp, user: { goal: 'Look something up.' } });
 const nobody = personaSchema.parse({ id: lookUp, description: 'Looks something up.' });
 
-/** Drafts a task from each recording of a conversation, and a persona where the domain has nobody who behaves so. */
+/** Drafts a task from each recording of a conversation, and a persona where the domain has no one who behaves so. */
 export async function draftChats(
   loaded: LoadedDomain,
   recordings: readonly string[],

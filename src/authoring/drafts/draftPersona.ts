@@ -80,7 +80,7 @@ function freePersonaId(taken: readonly string[], wanted: string): string {
   return id;
 }
 
-/** A persona that a model writes, after a person's words where there are some. What it gets wrong it is told. */
+/** A persona that a model writes, after a person's words where there are some. It receives what it gets wrong. */
 export async function modelPersona(
   loaded: LoadedDomain,
   words: string | undefined,

@@ -21,7 +21,7 @@ export type DraftedTask = {
   readonly id: string;
   readonly task: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** What a person should look at, in sentences; it also stands above the text. */
+  /** What a person should look at, in sentences; it also is above the text. */
   readonly notes: readonly string[];
 };
 
@@ -170,7 +170,7 @@ function personaFor({ domain, folder }: LoadedDomain, original: Task | undefined
   throw refused(path, `the domain in ${folder} has no persona that could play its user. Add one in personas/ first`);
 }
 
-/** The user of the recorded task, who also knows what was told; else one with the words that were said. */
+/** The user of the recorded task, who also knows what was disclosed; else one with the words that were said. */
 function userOf(
   original: Task | undefined,
   kept: readonly MadeCall[],
@@ -213,7 +213,7 @@ function usedFacts(
   return Object.fromEntries(Object.entries(original?.user.known ?? {}).filter(([, fact]) => isUsed(fact)));
 }
 
-/** A user who asks for what was asked for; a person says it better. */
+/** A user with the recorded request; a person says it better. */
 function inWords(said: readonly Said[]): Partial<Task['user']> {
   const [opening] = said;
   const words = said.slice(0, 3).map(({ text }) => `"${text.replace(/\s+/g, ' ').trim()}"`);
@@ -223,7 +223,9 @@ function inWords(said: readonly Said[]): Partial<Task['user']> {
   };
 }
 
-/** How the world differs from the databases at the start: as in the recorded task, and as a person edited it. */
+/**
+ * Returns how the world differs from the databases at the start: as in the recorded task, and as a person edited it.
+ */
 function startState(original: Task | undefined, events: readonly RolloutEvent[]): object {
   const edits = events.flatMap((event) =>
     event.type !== 'worldEdited'
@@ -258,7 +260,10 @@ function actionOf({ tool, by, arguments: args, ...forms }: MadeCall): object {
   };
 }
 
-/** What counts as done: the database, the state of a server that can be read, or receipts of a server that cannot. */
+/**
+ * Returns what counts as done: the database, the state of a server that can be read, or receipts of a server that
+ * cannot.
+ */
 export function demandsOf(
   { domain }: Pick<LoadedDomain, 'domain'>,
   writes: readonly Pick<MadeCall, 'tool' | 'arguments'>[],

@@ -29,7 +29,7 @@ export type ConversationDraft = {
   readonly task: DraftTask;
   /** A persona that the domain does not have yet; null where one of its own behaves so. */
   readonly persona: Persona | null;
-  /** What the conversation does not tell, each in a sentence; it stands in the description, where the check finds it. */
+  /** What the conversation does not tell, each in a sentence; it is in the description, where the check finds it. */
   readonly todos: readonly string[];
 };
 
@@ -50,7 +50,7 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
 /** What counts as done. */
 type DraftDemands = Partial<Pick<Task, 'communicate' | 'assertions' | 'receipts' | 'evaluate' | 'train'>>;
 
-/** What was said in a recording, by whom. */
+/** Returns what was said in a recording, by whom. */
 export function spokenIn(events: readonly RolloutEvent[]): readonly Utterance[] {
   return events.flatMap((event, step): readonly Utterance[] => {
     if (event.type === 'userReplied' && !event.toolCalls && event.content !== '')
@@ -148,8 +148,8 @@ function sayOf(fact: Json): string {
 }
 
 /**
- * What the user knows: what of the gold actions they told, and who they said they are. What they only agreed to, such as
- * the id of a row that the agent looked up, they do not know.
+ * Returns what the user knows: what of the gold actions they told, and who they said they are. What they only agreed
+ * to, such as the id of a row that the agent looked up, they do not know.
  * @param users what the user said by themselves
  */
 function factsIn(
@@ -194,7 +194,7 @@ function isChangedTo(change: Actions['change'], value: string): boolean {
 const ignorance =
   /\b(?:don['’]?t|do not|can['’]?t|cannot) (?:know|remember|recall|find|have)\b|\bno idea\b|\bnot sure\b|\bforgot(?:ten)?\b/i;
 
-/** What the user was asked for and did not know. */
+/** Returns what the user was asked for and did not know. */
 function unknownIn(
   spoken: readonly Utterance[],
   { recogniser: { agent } }: Desk,
@@ -226,7 +226,7 @@ function nameIn(spoken: readonly Utterance[], { name }: Readonly<Record<string, 
 
 const introduction = /\b(?:(?:my|the) (?:full )?name(?: is|'s|:)|i am|i['’]m|this is|speaking)\b/i;
 
-/** What the user wants, in the second person. */
+/** Returns what the user wants, in the second person. */
 function goalOf({ change }: Actions, writes: readonly Action[], name: string | null, users: readonly string[]): string {
   const who = name === null ? [] : [`You are ${name}.`];
   const wants = writes.map(({ tool, arguments: given }) => {
@@ -257,7 +257,7 @@ function requestIn(users: readonly string[]): string {
   return users.find((text) => text.split(/\s+/).length > 3) ?? users[0] ?? '';
 }
 
-/** A draft persona as it stands in its file: without what it does not do. */
+/** A draft persona as it is in its file: without what it does not do. */
 export function writtenPersona({ id, description, style, behaviours }: Persona): object {
   const own = Object.fromEntries(Object.entries(behaviours).filter(([, value]) => value !== false));
   return { id, draft: true, description, style, ...(Object.keys(own).length > 0 ? { behaviours: own } : {}) };

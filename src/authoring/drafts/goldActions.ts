@@ -26,10 +26,10 @@ export type Change = {
 /** Facts by their names, as tools take them. */
 type LeafFacts = Readonly<Record<string, string | number | boolean>>;
 
-/** The gold actions of a draft, and what is said of them. */
+/** The gold actions of a draft, and what a message says about them. */
 export type Actions = {
   readonly actions: readonly Action[];
-  /** What the words tell of the user's own side. */
+  /** What the words say about the user's own side. */
   readonly state: readonly UserState[];
   readonly communicate: readonly string[];
   readonly change: (Change & { readonly before: LeafFacts }) | null;
@@ -155,7 +155,10 @@ async function planDeed(
   return plan.plan(tool, Object.fromEntries(typed));
 }
 
-/** Where nothing was done: the call that hands over, or the look-ups of what the user asked. Says what is missing. */
+/**
+ * Returns where nothing was done: the call that hands over, or the look-ups of what the user asked. Says what is
+ * missing.
+ */
 async function planWithoutDeeds(
   plan: Preparation,
   spoken: readonly Utterance[],
@@ -232,7 +235,7 @@ function changedFacts(tool: Tool, former: Deed['arguments'], later: Deed['argume
   return { before: without(before, known), known: without(known, before) };
 }
 
-/** The deeds that stand in the end. One that was done anew with other values was a change of mind. */
+/** The deeds that are in the end. One that was done again with other values was a change of mind. */
 function settled(proposed: readonly Proposed[], spoken: readonly Utterance[], known: KnownValues) {
   const deeds: Proposed[] = [];
   let change: Actions['change'] = null;
@@ -357,7 +360,7 @@ async function lookedUp(
   return lacking;
 }
 
-/** What the agent told of what the look-ups bring, and the user did not say. */
+/** Returns what the agent reported of what the look-ups bring, and the user did not say. */
 function toldFrom(plan: Preparation, spoken: readonly Utterance[]): readonly string[] {
   const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
   const agents = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content] : []));

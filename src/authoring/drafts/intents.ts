@@ -119,7 +119,7 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
   return bare.replace(/(?<=[\p{L},] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu, ' ');
 }
 
-/** How a term is written in full, the most frequent way. */
+/** Returns how a term is written in full, the most frequent way. */
 function spellings(texts: readonly string[]): (term: string) => string {
   const counts = new Map<string, Map<string, number>>();
   for (const text of texts)
@@ -179,7 +179,7 @@ function vocabularyOf(domain: Domain): ReadonlyMap<string, ReadonlyMap<string, n
   return made;
 }
 
-/** The tool whose words a request uses most; null where none stands out. */
+/** The tool whose words a request uses most; null where no tool is used most. */
 function toolOf(text: string, domain: Domain): string | null {
   const said = new Set(termsIn(text));
   const ranked = [...vocabularyOf(domain)].map(([name, words]) => {

@@ -34,7 +34,7 @@ export class LookUps {
     this.#probe = probe;
   }
 
-  /** What a call returns; null where it fails. */
+  /** Returns what a call returns; null where it fails. */
   call(tool: string, given: JsonObject): Promise<Json | null> {
     const key = `${tool} ${canonicalJson(given)}`;
     const found = this.#made.get(key) ?? this.#call(tool, given);
@@ -47,7 +47,7 @@ export class LookUps {
     return !made || made.isError || readsAsError(made.content) ? null : parsed(made.content);
   }
 
-  /** What calls return when they are made one after the other; fewer where the domain's code ended. */
+  /** Returns what calls return when they are made one after the other; fewer where the domain's code ended. */
   async inTurn(calls: readonly Pick<Planned, 'tool' | 'arguments'>[]): Promise<ReturnType<typeof madeIn>> {
     const toolCalls = calls.map(({ tool, arguments: given }, at) => ({
       id: `look-up-${at}`,
@@ -71,7 +71,7 @@ function parsed(content: string): Json {
   }
 }
 
-/** The look-ups before the writes of a draft: those that the rules want, and those that bring what nobody told. */
+/** The look-ups before the writes of a draft: those that the rules want, and those that bring what no one told. */
 export class Preparation {
   readonly planned: Planned[] = [];
   readonly #lookUps: LookUps;
@@ -219,7 +219,7 @@ function fieldNamed(name: string, results: readonly (Json | null)[]): string | u
   return results.map(look).findLast((found) => found !== undefined);
 }
 
-/** What the user's words tell of each argument. */
+/** Returns what the user's words say about each argument. */
 export function toldIn(texts: readonly string[], values: KnownValues): Told {
   const found = new Map<string, readonly string[]>();
   const all = (parameter: Parameter) => {

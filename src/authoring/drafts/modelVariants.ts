@@ -16,7 +16,7 @@ const answerSchema = z.object({ variants: z.array(z.record(z.string(), z.json())
 
 /**
  * Variants of a task that a model writes: other rows, other words, another persona. What it gets wrong, by the schema or
- * by the audit, it is told. Gives what is sound in the end, which may be fewer than were asked for.
+ * by the audit, it receives that. Gives what is sound in the end, which may be fewer than were asked for.
  */
 export async function modelVariants(
   loaded: LoadedDomain,

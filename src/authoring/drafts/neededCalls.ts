@@ -97,7 +97,7 @@ function isWrittenOver(call: MadeCall, changes: readonly MadeCall[]): boolean {
   return places.every((place) => later.includes(place));
 }
 
-/** Where a call replaced values; null where it also added or removed some. */
+/** Returns where a call replaced values; null where it also added or removed some. */
 function placesOf({ writes }: MadeCall): readonly string[] | null {
   const patches = writes.flatMap(({ side, patches: own }) => own.map((patch) => ({ side, ...patch })));
   if (patches.some(({ op }) => op !== 'replace')) return null;

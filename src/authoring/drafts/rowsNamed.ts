@@ -23,7 +23,7 @@ function isTable(rows: Json | undefined): rows is Readonly<Record<string, JsonOb
   return isObject(rows) && Object.keys(rows).length > 1 && Object.values(rows).every(isObject);
 }
 
-/** What a task says in values: facts, arguments, its state. */
+/** Returns what a task says in values: facts, arguments, its state. */
 export function valuesOf({ user, actions, state, communicate, receipts = [] }: Task): ReadonlySet<string> {
   const facts = Object.values({ ...user.known, ...user.change?.known });
   const data = [
@@ -61,7 +61,7 @@ function isToldApart(table: Table, row: JsonObject, values: ReadonlySet<string>)
   );
 }
 
-/** Columns of a table that say of what kind a row is: few values, each of many rows. */
+/** Columns of a table that say what kind a row is: few values, each of many rows. */
 export function kindColumns(table: Table): readonly string[] {
   const known = kinds.get(table);
   if (known) return known;
@@ -81,7 +81,7 @@ function kindsIn({ rows }: Table): readonly string[] {
   });
 }
 
-/** Leaves of one value beside what stands in the same place of another; lists are matched by place. */
+/** Leaves of one value beside what is in the same place of another; lists are matched by place. */
 export function leafPairs(one: Json | undefined, other: Json | undefined): readonly (readonly [string, string])[] {
   if (one === null || other === null || one === undefined || other === undefined) return [];
   if (typeof one !== 'object' || typeof other !== 'object')

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../engine/core/values/json.ts';
 /** What differs on the user's side at the start of a task. */
 export type UserState = { readonly side: 'user'; readonly path: readonly string[]; readonly value: Json };
 
-/** What the user did with its own tools: what the agent asked for, where the user tells that it worked. */
+/** Returns what the user did with its own tools: what the agent asked for, where the user tells that it worked. */
 export function doneByUser(spoken: readonly Utterance[], domain: Domain): readonly Instructed[] {
   const messages = spoken.map(
     ({ role, step, content }): Message =>
@@ -16,7 +16,7 @@ export function doneByUser(spoken: readonly Utterance[], domain: Domain): readon
   return instructedIn({ domain, messages }).filter(({ isError }) => !isError);
 }
 
-/** What the user says by themselves, and not of what came of something that they did. */
+/** Returns what the user says by themselves, and not of what came of something that they did. */
 export function ownWordsIn(spoken: readonly Utterance[], done: readonly Instructed[]): readonly string[] {
   const reports = new Set(done.map(({ step }) => step));
   return spoken.flatMap(({ role, step, content }) => (role === 'user' && !reports.has(step) ? [content] : []));
@@ -26,8 +26,8 @@ type Call = { readonly tool: string; readonly arguments: JsonObject };
 type Leaf = { readonly path: readonly string[]; readonly value: Json };
 
 /**
- * What a conversation tells of the user's own side as it was: the row of the agent's database that it belongs to, and
- * what the user read off and the agent then worked with. Nothing else of it stands in words.
+ * Returns what a conversation says about the user's own side as it was: the row of the agent's database that it belongs
+ * to, and what the user read off and the agent then worked with. Nothing else of it is in words.
  */
 export function userStateIn(
   done: readonly Instructed[],
@@ -54,7 +54,10 @@ function* leavesIn(value: Json, path: readonly string[]): Iterable<Leaf> {
 
 type Given = readonly (readonly [argument: string, value: Json])[];
 
-/** Where a value of the side is the key of a row of the agent's, it is the one row of that table which the calls name. */
+/**
+ * Returns where a value of the side is the key of a row of the agent's, it is the one row of that table which the calls
+ * name.
+ */
 function belonging(leaves: readonly Leaf[], given: Given, database: JsonObject): readonly Leaf[] {
   const named = new Set(given.map(([, value]) => value));
   return Object.values(database).flatMap((table) => {
@@ -67,7 +70,10 @@ function belonging(leaves: readonly Leaf[], given: Given, database: JsonObject):
   });
 }
 
-/** What the user told of its reads before its first change, where the side has one value of the argument's name. */
+/**
+ * Returns what the user said about its reads before its first change, where the side has one value of the argument's
+ * name.
+ */
 function readings(
   leaves: readonly Leaf[],
   given: Given,

@@ -35,7 +35,7 @@ export type KnownValues = {
   /** The values of an argument that a text names, in their order. */
   readonly named: (parameter: Parameter, text: string) => readonly string[];
   readonly isKnown: (parameter: Parameter) => boolean;
-  /** Whether it may have values of several words that the domain does not know: an address that nobody had yet. */
+  /** Whether it may have values of several words that the domain does not know: an address that no one had yet. */
   readonly isFree: (parameter: Parameter) => boolean;
 };
 
@@ -88,7 +88,7 @@ class Index {
   }
 }
 
-/** Values by the words of the field, table or argument that they stand in. */
+/** Values by the words of the field, table or argument that they are in. */
 type Places = ReadonlyMap<string, ReadonlySet<string>>;
 
 function placesIn(domain: Domain, databases: readonly JsonObject[]): Places {

@@ -11,7 +11,7 @@ import { kindColumns, leafPairs, type Row, rowsNamed, type Table, tablesOf, valu
 /** A task as the data of its file. */
 export type TaskData = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Old values with what stands for them. */
+/** Old values with their replacements. */
 type Swap = ReadonlyMap<string, string>;
 
 /**
@@ -49,7 +49,7 @@ export function variantsOf(
   );
 }
 
-/** A demanded text that does not depend on the row: it stands in the policy, or nothing of the rows is in it. */
+/** A demanded text that does not depend on the row: it is in the policy, or nothing of the rows is in it. */
 function isCarried(text: string, named: readonly Row[], { domain }: LoadedDomain): boolean {
   const words = [domain.policy.text, ...Object.values(domain.lexicon.tools).flatMap(({ done }) => done)];
   if (words.some((each) => each.toLowerCase().includes(text.toLowerCase()))) return true;
@@ -87,7 +87,7 @@ function rootOf(named: readonly Row[]): Row | undefined {
 
 type Replacement = { readonly replacement: string; readonly swap: Swap };
 
-/** Rows that can stand for one: the most alike first, unused ones before others, and drawn among equals. */
+/** Rows that can replace one: the most alike first, unused ones before others, and drawn among equals. */
 function candidates(
   root: Row,
   { forbidden, used }: Use,
@@ -111,7 +111,7 @@ function candidates(
     .toSorted((a, b) => a.rank - b.rank || a.drawn - b.drawn);
 }
 
-/** What people read of a task: a kind of row that it names must stay true. */
+/** Returns what people read of a task: a kind of row that it names must stay true. */
 function wordsOf({ description, user }: Task): string {
   return [description, user.goal, user.opening, user.change?.say, user.insist?.say].filter(Boolean).join('\n');
 }
@@ -125,7 +125,7 @@ function isOfOtherKind([{ table, key }, other]: Pair, words: string): boolean {
   });
 }
 
-/** How far another row is of another kind; what few rows have weighs more. */
+/** Returns how far another row is of another kind; what few rows have weighs more. */
 function unlikeness({ table, key }: Row, other: string): number {
   const [own, row] = [table.rows[key] ?? {}, table.rows[other] ?? {}];
   const differing = kindColumns(table).filter(
@@ -134,7 +134,7 @@ function unlikeness({ table, key }: Row, other: string): number {
   return differing.reduce((sum, field) => sum + 1 + rarityOf(table, field, own[field]), 0);
 }
 
-/** What a row's value tells of it, in bits: what few rows have is more likely what the task is about. */
+/** Returns what a row's value says about it, in bits: what few rows have is more likely what the task is about. */
 function rarityOf({ rows }: Table, field: string, value: Json | undefined): number {
   const all = Object.values(rows);
   const text = JSON.stringify(value ?? null);
@@ -158,7 +158,7 @@ function pairsOf(root: Row, replacement: string, named: readonly Row[]): readonl
   return pairs;
 }
 
-/** What changes of the task's values when other rows stand for its own. */
+/** Returns what changes of the task's values when other rows replace its own. */
 function swapOf(pairs: readonly Pair[], values: ReadonlySet<string>): Swap {
   const swap = new Map<string, string>();
   for (const [{ table, key }, other] of pairs) {
@@ -176,7 +176,7 @@ function swapOf(pairs: readonly Pair[], values: ReadonlySet<string>): Swap {
   return swap;
 }
 
-/** A value that the task says; a name of several words may also stand in its texts alone. */
+/** A value that the task says; a name of several words may also are in its texts alone. */
 const isSaid = (value: string, values: ReadonlySet<string>) => values.has(value) || /^\p{Lu}\S+ \p{Lu}/u.test(value);
 
 /** Other wishes: for some of the facts that no row holds, what another task of the domain says under the same name. */
@@ -197,7 +197,7 @@ function optionsFor(loaded: LoadedDomain, task: Task, swap: Swap, random: Random
   return made;
 }
 
-/** Whether a value belongs to one row: it goes with that row, and is no wish. */
+/** Whether a value belongs to one row: it goes with that row, and is not a wish. */
 function isRowValue(value: string, { world }: LoadedDomain): boolean {
   return rowsNamed(tablesOf(world), new Set([value])).length > 0;
 }
@@ -224,13 +224,13 @@ function swapped(value: Json, swap: Swap): Json {
   return change(value);
 }
 
-/** A value as the one that it stands for: a number where it is one as well, else a text. */
+/** A value as the one that it means: a number where it is one as well, else a text. */
 function likeScalar(each: Json, now: string): Json {
   if (typeof each === 'number' && now.trim() !== '' && Number.isFinite(Number(now))) return Number(now);
   return typeof each === 'boolean' && (now === 'true' || now === 'false') ? now === 'true' : now;
 }
 
-/** The swap with the words of names: whoever is "Ada Moreau" also says "Ada". */
+/** The swap with the words of names: anyone who is "Ada Moreau" also says "Ada". */
 function wordSwap(swap: Swap): Swap {
   const names = [...swap].flatMap(([old, now]): [string, string][] => {
     const [from, to] = [old.split(' '), now.split(' ')];

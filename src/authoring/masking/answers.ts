@@ -14,7 +14,7 @@ type Asked = {
   readonly question: RegExp;
   /** A value as one part of the answer. */
   readonly value: RegExp;
-  /** Whether it may be a word of the language, so that a refusal has to be told from it. */
+  /** Whether it may be a word of the language, so that a refusal has to be distinguished from it. */
   readonly isWord?: boolean;
 };
 
@@ -71,7 +71,7 @@ const theAddress =
   /\b(?:(?:street|home|postal|mailing|billing|shipping|delivery|current|new|full|your|the) address(?!ed)|where (?:do you live|should (?:we|i|it) (?:ship|send|deliver|be (?:sent|delivered))))\b/iu;
 const noPostalAddress = /\b(?:e-?mail|ip|mac|web) ?address/iu;
 
-/** Whether a sentence asks to be told something; "Have you changed your password?" wants a yes or a no. */
+/** Whether a sentence asks for information; "Have you changed your password?" wants a yes or a no. */
 function asks(sentence: string): boolean {
   const isWhat =
     /\b(?:what|which|whom?|whose|where|provide|tell|give|share|confirm|verify|enter|type|spell|state|need|(?:may|can|could|might) (?:i|we)|under)\b/iu;
@@ -107,7 +107,7 @@ function partsOf(text: string, between: RegExp): readonly Part[] {
   });
 }
 
-/** An answer to a question for a value is short; what goes on is a text like any other. */
+/** An answer to a question for a value is short; what continues is a text like any other. */
 const longest = 300;
 
 /** Personal data that a text is known to hold because it answers a question. */
@@ -122,7 +122,7 @@ export function answersIn(question: string, answer: string): readonly Found[] {
   const parts = partsOf(answer, /[,;\n]+|[.!?](?=\s|$)|[ \t]+(?:and|but)[ \t]+/u);
   for (const { kind, question: about, value, isWord = false } of asked) {
     if (!open.some((each) => about.test(each))) continue;
-    // A date has commas of its own.
+    // Its own date has commas.
     const all = kind === 'birthDate' ? [bare({ text: answer, start: 0 }), ...parts] : parts;
     const told = all.find(({ text }) => value.test(text) && !(isWord && isRefusal(text)));
     if (told) add(kind, told);
@@ -155,7 +155,7 @@ function namesAnswered(answer: string): readonly Part[] {
 
 const streetWord = new RegExp(`\\b(?:${streets}|House|Cottage|Farm)\\b`, 'iu');
 
-/** An address is a row of words written large and of numbers; its parts are said again alone. */
+/** An address is a row of words written large and of numbers; its parts are repeated alone. */
 function addressesAnswered(answer: string): readonly Part[] {
   const [line = ''] = answer.split(/[.!?](?=\s|$)|\n/u).filter((each) => each.trim() !== '');
   const whole = bare({ text: line, start: answer.indexOf(line) });

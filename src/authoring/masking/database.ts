@@ -11,8 +11,9 @@ type Person = { readonly names: readonly string[]; readonly marks: readonly stri
 const shortest = 3;
 
 /**
- * What a database says of the values in conversations. Its own values stay: they are the world in which tasks are
- * rehearsed, and whoever has the domain has them. A first name alone stays where its person is known by more than that.
+ * Returns what a database says about the values in conversations. Its own values stay: they are the world in which
+ * tasks are rehearsed, and anyone who has the domain has them. A first name alone stays where its person is known by
+ * more than that.
  * @param texts what else the domain says, such as its policy
  */
 export function keptBy(

@@ -8,7 +8,7 @@ import type { Span } from './valueIndex.ts';
 
 const chineseSurnames =
   '欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|司徒|慕容|皇甫|令狐|尉迟|端木|南宫|[王李张張刘劉陈陳杨楊赵趙黄黃周吴吳徐孙孫胡朱高林何郭马馬罗羅梁宋郑鄭谢謝韩韓唐冯馮于董萧蕭程曹袁邓鄧许許傅沈曾彭吕呂苏蘇卢盧蒋蔣蔡贾賈丁魏薛叶葉阎閻余潘杜戴夏钟鍾汪田任姜范方石姚谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦江史顾顧侯邵孟龙龍万段雷钱錢汤湯尹黎易常武乔喬贺賀赖賴龚龔]';
-/** Those that no place is called, and no word that people say of themselves. */
+/** Those that neither a place is called nor people say about themselves. */
 const japaneseSurnames =
   '佐々木|長谷川|五十嵐|久保田|大久保|佐藤|鈴木|高橋|田中|伊藤|渡辺|渡邊|山本|中村|小林|加藤|吉田|山田|松本|井上|木村|斎藤|斉藤|齋藤|清水|山崎|池田|橋本|阿部|中島|石井|小川|前田|岡田|藤田|後藤|近藤|村上|遠藤|青木|坂本|太田|西村|藤井|金子|岡本|三浦|藤原|中川|原田|松田|竹内|小野|田村|中山|和田|石田|森田|上田|内田|柴田|酒井|高木|安藤|宮本|大野|小島|谷口|工藤|今井|高田|増田|丸山|杉山|村田|大塚|新井|小山|平野|藤本|河野|野口|武田|松井|菅原|岩崎|木下|佐野|野村|松尾|市川|菊地|菊池|杉本|古川|大西|島田|水野|桜井|高野|山内|西田|飯田|西川|小松|北村|安田|平田|中田|服部|岩田|土屋|本田|樋口|秋山|田口|永井|山中|中西|吉村|川上|石原|大橋|松岡|馬場|浜田|森本|星野|矢野|浅野|松下|吉岡';
 const japanesePlaces = '石川|山口|福田|福島|千葉|宮崎|川崎|川口|横山|上野|中野|長野|林|森';
@@ -20,7 +20,7 @@ const [han, kana, hangul] = [
   String.raw`\p{Script=Katakana}ー`,
   String.raw`\p{Script=Hangul}`,
 ];
-/** Signs that stand behind a name and are no part of one. */
+/** Signs that are behind a name and are not part of one. */
 const behindChinese = '想要在是了的，我你您他她它们吗呢吧请打买订需帮跟退已昨会叫说这那有没不能可该与及或就都从为被把';
 const behind = `[${behindChinese}]`;
 /** A given name: its first sign may be many that its second can't, as in 李和平. */
@@ -128,7 +128,7 @@ const patterns: readonly Pattern[] = [
   ],
 ];
 
-/** Names that a text says where names stand. */
+/** Names that a text says where names are. */
 export function eastAsianNamesIn(text: string): readonly Span[] {
   if (!isEastAsian(text)) return [];
   return patterns.flatMap(([pattern, noNames]) =>
@@ -146,7 +146,7 @@ const korean = new RegExp(`^(${koreanSurnames})(.+)$`, 'u');
 /** Surnames of two signs that Japan and China do not share. */
 const isLong = (surname: string) => surname.length > 1;
 
-/** The surname and the given name of a name in full, where it can be told; else the name as one part. */
+/** The surname and the given name of a name in full, where it can be determined; else the name as one part. */
 export function partsOfName(name: string): readonly string[] {
   return name.split(/[\s　·・]+/u).flatMap((part) => {
     if (/\p{Script=Hangul}/u.test(part)) return part.length > 2 ? cut(korean.exec(part), part) : [part];
@@ -168,7 +168,7 @@ const afterName =
   /[在吗嗎吧呢的了说說是有想要先女小老和与跟已也都就会會能来來去打给給把被让請请你您我他她应该可没不需]/;
 const particle = /^(?:은|는|이|가|을|를|의|와|과|도|에게|한테|께|씨|님|입니다|이에요|예요|이라|라고)/;
 
-/** Whether known names of these signs stand for themselves there: short ones are parts of other words as well. */
+/** Whether known names of these signs are names there: short ones are parts of other words as well. */
 export function standsAlone(text: string, { start, end }: Span): boolean {
   const name = text.slice(start, end);
   const [before = '', after = ''] = [text[start - 1], text[end]];

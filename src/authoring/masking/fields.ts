@@ -37,7 +37,7 @@ const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
 /** Fields whose end is that of an id, and that count or measure something. */
 const measures = /amount|price|total|count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
 
-/** What the value of a field is by the field's name; null where the name says nothing. */
+/** Returns what the value of a field is by the field's name; null where the name says nothing. */
 export function kindOfField(name: string): PersonalKind | null {
   if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
   const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
@@ -69,7 +69,7 @@ const ofPerson =
   /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|traveller|traveler|employee/i;
 const besideName = /mail|phone|first_?name|last_?name|surname|postcode|zip|birth|dob|customer_?id|user_?id|address/i;
 
-/** Whether a field that is called `name` alone is of a person: by what it stands in, and by what stands beside it. */
+/** Whether a field that is called `name` alone is of a person: by what it is in, and by what is next to it. */
 export function isPersonName(value: string, beside: JsonObject, within: string): boolean {
   if (!/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value)) return false;
   return ofPerson.test(within) || Object.keys(beside).some((key) => besideName.test(key));

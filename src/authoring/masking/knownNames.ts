@@ -17,12 +17,12 @@ export class KnownNames {
     }
   }
 
-  /** How many whole names are known. */
+  /** Returns how many whole names are known. */
   get count(): number {
     return this.#whole.size;
   }
 
-  /** Where a text holds one of them, or a part of one that stands for itself. */
+  /** Returns where a text holds one of them, or a part of one that is alone. */
   *spansIn(text: string): Iterable<Span> {
     for (let start = 0; start < text.length; start++)
       for (const name of this.#byFirst.get(text[start] ?? '') ?? []) {

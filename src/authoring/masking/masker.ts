@@ -15,7 +15,7 @@ import { namedValuesIn } from './tables.ts';
 import { indexOfValues, type Span, ValueIndex, wordsIn } from './valueIndex.ts';
 
 export type MaskOptions = {
-  /** The same seed gives the same stand-ins. Who has it can find out whom one stands for. */
+  /** The same seed gives the same stand-ins. Who has it can find out whom one replaces. */
   readonly seed: string;
   /** Spans of a text that stay: values of the domain's own database. */
   readonly kept?: (text: string) => readonly Span[];
@@ -128,7 +128,7 @@ type OwnValues = { readonly whole: readonly Span[]; readonly besideNames: readon
 /** No stand-in has more characters. */
 const longestStandIn = 200;
 
-/** What was found so far, and what stands for it. */
+/** What was found so far, and its replacement. */
 class Book {
   readonly #options: MaskOptions;
   readonly #texts = new Map<string, ReadText>();
@@ -220,21 +220,21 @@ class Book {
     return this.keptIn(word).length > 0;
   }
 
-  /** A name in full: each of its words is masked, wherever it stands. */
+  /** A name in full: each of its words is masked, wherever it is. */
   learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else {
       const words = [...name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
       for (const word of words) if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
-      // One of its words that is also a word of the language, or a value of the database, stays where it stands alone.
+      // One of its words that is also a word of the language, or a value of the database, stays where it is alone.
       const isNameOnly = (word: string) => !isAlsoWord(word) && !this.#isKept(word);
       if (words.length > 1 && !words.every(isNameOnly) && !words.some((word) => keptNames.has(word.toLowerCase())))
         this.#add('name', name);
     }
   }
 
-  /** Where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
+  /** Returns where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
   eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
     if (!isEastAsian(text)) return [];
     const kept = this.keptIn(text);
@@ -275,7 +275,7 @@ class Book {
     this.#masked.clear();
   }
 
-  /** Where a text may say what is known, by the word of it that begins at a place. */
+  /** Returns where a text may say what is known, by the word of it that begins at a place. */
   entriesAt(text: string, word: string, index: number): readonly (Span & { readonly known: Entry })[] {
     return this.#entries.at(text, word, index);
   }
@@ -392,7 +392,7 @@ class Book {
     }
   }
 
-  /** What is found in a piece of a text, as it stands in the whole of it. */
+  /** Returns what is found in a piece of a text, as it is in the whole of it. */
   #foundIn(piece: { readonly text: string; readonly start: number }, whole: string): readonly Found[] {
     const all = [...patternsIn(piece.text), ...this.#shapesIn(piece.text), ...namesIn(piece.text)];
     return all.flatMap((each) => {
@@ -403,7 +403,7 @@ class Book {
     });
   }
 
-  /** What a column of a table or an element declares. */
+  /** Returns what a column of a table or an element declares. */
   #namedIn(text: string): readonly Found[] {
     return namedValuesIn(text).flatMap(({ start, end, field, within, beside }) => {
       const others = Object.fromEntries(beside.map((each) => [each, null]));
@@ -412,7 +412,7 @@ class Book {
     });
   }
 
-  /** Where a text spells a known name letter by letter, and its stand-in spelled alike. */
+  /** Returns where a text spells a known name letter by letter, and its stand-in spelled alike. */
   spelledIn(text: string): readonly (Span & { readonly standIn: string })[] {
     const letters = /(?<![\p{L}\p{N}])\p{L}(?<sign>[-. ]|\. |, )\p{L}(?:\k<sign>\p{L}(?![\p{L}\p{N}])){1,30}/gu;
     return [...text.matchAll(letters)].flatMap(({ 0: spelled, groups, index }) => {
@@ -470,13 +470,13 @@ class Book {
   }
 }
 
-/** Whether something was found within something longer: the digits of an IBAN are no number of their own. */
+/** Whether something was found within something longer: the digits of an IBAN are not a separate number. */
 function isInside(one: Span, other: Span): boolean {
   const isLonger = other.end - other.start > one.end - one.start;
   return isLonger && other.start <= one.start && other.end >= one.end;
 }
 
-/** The JSON object or list that a text is; undefined for any other text, and for one that nobody can go down into. */
+/** The JSON object or list that a text is; undefined for any other text, and for one that no one can go down into. */
 function jsonIn(text: string): Json | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
@@ -546,7 +546,7 @@ function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>):
   return made + text.slice(done);
 }
 
-/** Whether a word of a name stands for the name here. */
+/** Whether a word of a name means the name here. */
 function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
   if (keptNames.has(word.toLowerCase())) return false;
   return !isAlsoWord(word) || word !== word.toLowerCase();
@@ -558,7 +558,7 @@ function longest<Place extends Span>(places: Iterable<Place>, fits: (place: Plac
   return found;
 }
 
-/** Whether a piece of a text stands for itself, and is no part of a longer word. */
+/** Whether a piece of a text is separate, and is not part of a longer word. */
 function isWhole(text: string, start: number, end: number): boolean {
   return start >= 0 && !isJoined(text[start - 1], text[start]) && !isJoined(text[end - 1], text[end]);
 }

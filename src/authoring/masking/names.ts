@@ -51,7 +51,7 @@ const sayings: readonly Cued[] = [
   ],
 ];
 
-/** Words before or after which a name stands, written large. */
+/** Words before or after which a name is, written large. */
 const surroundings: readonly Cued[] = [
   // A form has the surname first.
   [
@@ -143,7 +143,7 @@ const surroundings: readonly Cued[] = [
   ],
 ];
 
-/** Names that a text says where names stand: when somebody says who they are, in a greeting, below a letter. */
+/** Names that a text says where names are: when somebody says who they are, in a greeting, below a letter. */
 export function namesIn(text: string): readonly Found[] {
   return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(surroundings, text, { mayBeSmall: false })];
 }
@@ -158,7 +158,7 @@ export function toldNamesIn(text: string): readonly Found[] {
   return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(addresses, text, { mayBeSmall: false })];
 }
 
-/** Names of which one word is known, and which stand as a sentence of their own: "Gustavo O'Riley." */
+/** Names of which one word is known, and which are as their own sentence: "Gustavo O'Riley." */
 export function fullNamesIn(text: string, known: ReadonlySet<string>): readonly Found[] {
   const lower = text.toLowerCase();
   if (![...known].some((each) => lower.includes(each))) return [];
@@ -183,7 +183,7 @@ function namesBy(patterns: readonly Cued[], text: string, writing: Writing): rea
   return fitting.flatMap(([pattern]) =>
     [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
       const whole = match.groups?.['name'] ?? '';
-      // A title is of nobody in particular, and whose something is does not change the name.
+      // A title is of no one in particular, and whose something is does not change the name.
       const said = whole.replace(leadingTitles, '');
       const start = match.index + leadOf(match[0], whole) + whole.length - said.length;
       const kept = nameAtStart(said, writing).replace(/['’]s$/u, '');
@@ -202,7 +202,7 @@ function leadOf(whole: string, said: string): number {
   return Math.max(0, whole.lastIndexOf(said));
 }
 
-/** The words of a name up to the first that is none; empty where the first is none. */
+/** The words of a name up to the first that is not one; empty where the first is not one. */
 function nameAtStart(said: string, { mayBeSmall }: Writing): string {
   const words = [...said.matchAll(/\S+/g)].map(({ 0: text, index }) => ({ text, end: index + text.length }));
   const [first, second] = words;

@@ -13,7 +13,7 @@ import {
   townsOfFourDigits,
 } from './words.ts';
 
-/** A town may stand behind its postcode: 28014, 00-590, 111 36, 1200-195, D-10435, 1017 BV. */
+/** A town may be behind its postcode: 28014, 00-590, 111 36, 1200-195, D-10435, 1017 BV. */
 const codeBefore = String.raw`(?:(?:[A-Z]{1,2}-)?\d{2,6}(?:[ -]\d{2,4})?(?:[ ][A-Z]{2})?[ \t]+)?`;
 const town = String.raw`(?:,[ \t]*${codeBefore}\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])(?:[ \t]\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])){0,2})?`;
 const article = '(?:de|del|della|delle|degli|dei|di|da|das|do|dos|las?|los|el|san|santa)';
@@ -22,10 +22,10 @@ const noPostcodeBehind = String.raw`\b(?:[Ff]light|[Tt]rain|[Bb]us|[Rr]oom|[Gg]a
 const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
 const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
-/** What stands between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
+/** What is between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
 const sign = '(?:[:=|–—-]|->|=>|→)';
 const joint = String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lautet|est|es|è|é)(?![\p{L}\p{N}])|,){0,2}[ \t]{0,8}(?<![\p{L}\p{N}])`;
-/** The same behind words that stand in many sentences: there a dash needs a number to be announced. */
+/** The same behind words that are in many sentences: there a dash needs a number to be announced. */
 const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|code|ref|reference|#))[ \t]{0,4}${sign})?`;
 
 /** How a date is written. */
@@ -40,7 +40,7 @@ function spelledEmail(at: string, dot: string): string {
 }
 
 /**
- * Each pattern finds one kind; where a group `value` stands in it, that alone is the value. Parts that could go on for
+ * Each pattern finds one kind; where a group `value` is in it, that alone is the value. Parts that could continue for
  * ever have an end, far behind what real ones have: a log may hold a picture as one word of a megabyte.
  */
 const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
@@ -222,7 +222,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp, cue?: RegExp])[] = [
     /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
     /name|log|handle|gamertag|nick/i,
   ],
-  // Who somebody is stands in addresses of pages and files, too.
+  // Who somebody is is in addresses of pages and files, too.
   [
     'id',
     new RegExp(
@@ -283,7 +283,7 @@ export function patternsIn(text: string): readonly Found[] {
   return hasDigit ? [...found, ...numbersIn(text)] : found;
 }
 
-/** Seven digits and more that are no date: a phone number, a card, or the number of something. */
+/** Seven digits and more that are not a date: a phone number, a card, or the number of something. */
 function numbersIn(text: string): readonly Found[] {
   return [...text.matchAll(numbers)].flatMap((match): readonly Found[] => {
     const [value] = match;

@@ -8,7 +8,7 @@ export const isEastAsian = (text: string | undefined): boolean => text !== undef
 
 /**
  * The words of a text: runs of letters and digits. East Asian signs are words apart from the letters and digits beside
- * them: a phone number stands right behind the word for it.
+ * them: a phone number is right behind the word for it.
  */
 export const wordPattern = new RegExp(String.raw`[${eastAsian}]+|[[\p{L}\p{N}]--[${eastAsian}]]+`, 'gv');
 

@@ -4,13 +4,13 @@ import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './patterns.ts';
 import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
-/** A name that nobody has, so that a reader sees at once that it stands for another. */
+/** A name that no one has, so that a reader sees at once that it replaces another. */
 function inventedName(random: Random): string {
   return `${random.pick(inventedOnsets)}${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
 }
 
 /**
- * What stands for a value: of the same kind and shape, and always the same for the same seed.
+ * Returns the replacement of a value: of the same kind and shape, and always the same for the same seed.
  * @param attempt a number that gives another one, where the first is taken
  * @param nameFor the stand-in of a word of a name, for what is made of names
  */
@@ -56,7 +56,7 @@ export function keyOf(kind: PersonalKind, value: string): string {
   return plain;
 }
 
-/** A name in the case of what it stands for. */
+/** A name in the case of what it replaces. */
 export function inCase(like: string, name: string): string {
   if (like.toUpperCase() === like.toLowerCase()) return name;
   if (like.length > 1 && like === like.toUpperCase()) return name.toUpperCase();
@@ -138,7 +138,7 @@ function otherDigit(digit: number, random: Random): number {
   return digit > 0 && made >= digit ? made + 1 : made;
 }
 
-/** How many digits a number has without its country, and without the zero that some write before the rest. */
+/** Returns how many digits a number has without its country, and without the zero that some write before the rest. */
 function nationalLength(value: string, digits: string): number {
   const isBare = digits === value.trim() && digits.length > 10 && !digits.startsWith('0');
   const number = parsePhoneNumber(
@@ -192,7 +192,7 @@ function dateFor(value: string, random: Random): string {
   const [day, month] = [String(10 + random.integer(19)), `0${1 + random.integer(9)}`];
   const hasName = /\p{L}{3,}/u.test(value);
   let rest = hasName ? [day] : [day, month];
-  // A month stands where two numbers may be told apart by neither: both are at most 12 days then.
+  // A month is where two numbers may be distinguished by neither: both are at most 12 days then.
   if (!hasName && !/^\d{4}/.test(value)) rest = [`0${1 + random.integer(9)}`, `0${1 + random.integer(9)}`];
   if (!hasName && /^\d{4}/.test(value)) rest = [month, day];
   let at = 0;

@@ -56,10 +56,10 @@ export class ValueIndex<Known = true> {
     });
   }
 
-  /** Where a text holds one of the values whole, the longest first. */
+  /** Returns where a text holds one of the values whole, the longest first. */
   spansIn(text: string): readonly Span[] {
     const lower = text.toLowerCase();
-    // A sign that takes another number of places in lower case would shift what stands behind it.
+    // A sign that takes another number of places in lower case would shift what is behind it.
     if (lower.length !== text.length) return [];
     const spans: Span[] = [];
     for (const { word, index } of wordsIn(lower)) {
@@ -83,7 +83,7 @@ export function indexOfValues(values: Iterable<string>): ValueIndex {
   return index;
 }
 
-/** What a value is found by: its first word, or the first sign of an East Asian one. */
+/** Returns what a value is found by: its first word, or the first sign of an East Asian one. */
 function keyOf(lower: string): string | undefined {
   const [word] = lower.match(wordPattern) ?? [];
   return isEastAsian(word) ? word?.[0] : word;

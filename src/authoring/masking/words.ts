@@ -1,6 +1,6 @@
 /*
  * The words by which masking tells personal data, as parts of patterns where they are joined by `|`, and those of which
- * it makes a name. What is Chinese, Japanese or Korean stands in eastAsianNames.ts.
+ * it makes a name. What is Chinese, Japanese or Korean is in eastAsianNames.ts.
  */
 
 /** Words that join those of a name. */
@@ -73,7 +73,7 @@ export const streetEndings = 'straße|strasse|weg|platz|allee|gasse|ring|damm|uf
 /** Streets of languages that put the word for it first: Calle Mayor 5. */
 export const streetsBefore =
   'Calle|C/|Avenida|Avda\\.?|Av\\.|Plaza|Paseo|Camino|Carrer|Via|Viale|Piazza|Corso|Rua|Praça|Travessa|[Uu]l\\.|[Uu]lica';
-/** Words for a street that stand apart behind its name: Kongens gate 6. */
+/** Words for a street that are apart behind its name: Kongens gate 6. */
 export const streetsBehind =
   'gate|gata|vei|veg|väg|vej|plads|torg|allé|út|utca|tér|körút|náměstí|ulice|třída|nábřeží|trg|cesta|ulica|[Cc]addesi|[Ss]okağı|[Ss]okak|[Bb]ulvarı|[Mm]ahallesi';
 /** The same where the number comes last: Rue Neuve 12. Words that mean more than a street need their article. */
@@ -92,7 +92,7 @@ export const streetsInRussian =
 /** The last word of streets that begin as Am Alten Markt does. */
 export const places =
   'markt|platz|hof|berg|ring|bach|tor|see|wall|graben|park|anger|linden|eichen|wald|feld|garten|ufer|kirche|mühle';
-/** Other words of an address that are of nobody in particular: Rue de la Paix, P.O. Box. */
+/** Other words of an address that are of no one in particular: Rue de la Paix, P.O. Box. */
 export const addressWords = 'rue|chemin|impasse|de|du|des|la|le|les|box|postfach|p|o';
 
 /** What has a number or a code by which somebody can be found. */
@@ -101,11 +101,11 @@ export const identified =
 /** Sites on which the first part of a path is somebody's name. */
 export const hostsOfPersons =
   '(?:github|gitlab|twitter|x|facebook|instagram|tiktok|linkedin|reddit|medium|pinterest|snapchat|vk|xing|youtube|twitch)\\.com|(?:t|vk)\\.me|bsky\\.app';
-/** Parts of a path that stand where a name would. */
+/** Parts of a path that are where a name would. */
 export const noPerson =
   'me|self|new|login|log-in|signup|sign-up|settings|all|list|search|public|shared|profile|help|about|watch|share|company|groups?|pages?|r|hashtag|explore';
 
-/** Of these is a name made that nobody has. */
+/** Of these is a name made that no one has. */
 export const inventedOnsets =
   'Bral Quen Zor Vel Thiv Kest Drin Jorv Wex Ysk Plor Grev Tarv Hesk Vond Orl Glav Skov Pruv Nalv'.split(' ');
 export const inventedMiddles = 'a e i o u ai ei ou'.split(' ');

@@ -5,7 +5,7 @@ import { type Given, text } from '../options/command.ts';
 import { readJson } from '../targets/runFolder.ts';
 import { UsageError } from '../terminal/io.ts';
 
-/** What `--dialect` says, if it is given. */
+/** Returns what `--dialect` says, if it is given. */
 export function dialectIn(given: Given): Dialect | undefined {
   const named = text(given, 'dialect');
   const dialect = dialects.find((each) => each === named);

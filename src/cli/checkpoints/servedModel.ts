@@ -18,7 +18,7 @@ export type ServedModel = {
   readonly url: string;
   /** What opens it, as an API key. */
   readonly token: string;
-  /** Settles when the gateway is gone; rejects with a `Fault` where nobody closed it. */
+  /** Settles when the gateway is gone; rejects with a `Fault` where no one closed it. */
   readonly ended: Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -79,7 +79,7 @@ export async function serveModel(
     child.once('error', (error) => fail(cannotServe(model, error.message)));
     child.once('close', (code) => (isClosing || code === 0 ? done() : fail(cannotServe(model, words))));
   });
-  // Whoever waits for it hears of its failure; nobody else needs to.
+  // Anyone who waits for it hears of its failure; no one else needs to.
   ended.catch(() => undefined);
   const close = async () => {
     isClosing = true;

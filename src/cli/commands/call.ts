@@ -52,7 +52,7 @@ async function called(tools: ScratchTools, tool: string, args: JsonObject): Prom
   return before && after ? { ...result, writes: [...result.writes, ...writesBetween(before, after)] } : result;
 }
 
-/** The result as a transcript tells of it. */
+/** The result as a transcript says about it. */
 function happened({ isError, content, writes }: ScratchResult): readonly RolloutEvent[] {
   const returned: RolloutEvent = { type: 'toolReturned', callId: '', isError, content };
   return writes.length > 0 ? [returned, { type: 'databaseWritten', callId: '', writes }] : [returned];

@@ -40,15 +40,15 @@ Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, o
   },
 };
 
-/** What a check came to. */
+/** The result of a check. */
 type Found = {
   readonly loaded: LoadedDomain;
   readonly diagnostics: readonly Diagnostic[];
-  /** Findings that were mended, as they were found. */
+  /** Findings that were fixed, as they were found. */
   readonly fixed: readonly Diagnostic[];
   /** Null where it was asked for and not done. */
   readonly audited?: Audited | null;
-  /** Whether servers and environments were left out because nobody approved them. */
+  /** Whether servers and environments were left out because no one approved them. */
   readonly isUnapproved: boolean;
 };
 
@@ -63,7 +63,7 @@ async function look(folder: string, given: Given, io: Io): Promise<Found> {
   return { loaded, diagnostics, fixed, audited, isUnapproved };
 }
 
-/** The findings, after what can be mended has been. */
+/** The findings, after what can be fixed has been. */
 async function checked(folder: string, given: Given, io: Io) {
   const describe = {
     describeTools: () => describeCodeTools(loadDomain(folder), io),
@@ -92,7 +92,7 @@ function toolNamesOf({ toolNames, domain }: LoadedDomain): readonly string[] {
   return [...new Set([...toolNames, ...domain.tools.map(({ name }) => name)])];
 }
 
-/** Servers and environments that nobody asked for their tools. */
+/** Servers and environments whose tools are not known yet. */
 function unaskedOf({ loaded, isUnapproved }: Found): readonly string[] {
   const { tools, file } = loaded.domain;
   return tools.length > 0 && !isUnapproved ? [] : [...Object.keys(file.mcpServers), ...Object.keys(file.environments)];

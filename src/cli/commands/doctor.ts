@@ -44,9 +44,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
   },
   run: async (given, io) => {
     if (given.positionals.length > 0)
-      throw new UsageError(
-        `it checks this machine and takes no folder: leave out "${given.positionals[0]}"`,
-      );
+      throw new UsageError(`it checks this machine and takes no folder: leave out "${given.positionals[0]}"`);
     const { endpoint, model } = endpointIn(given);
     if (endpoint !== undefined && !URL.canParse(endpoint))
       throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
@@ -79,7 +77,7 @@ function conditionText({ name, status, found, advice }: Condition): string {
   return advice === null ? first : `${first}${' '.repeat(26)}${advice}\n`;
 }
 
-/** What `--live` names: a base URL, or openai:MODEL@BASE_URL; and the model, by either option. */
+/** Returns what `--live` names: a base URL, or openai:MODEL@BASE_URL; and the model, by either option. */
 function endpointIn(given: Given) {
   const live = text(given, 'live');
   const [, named, baseUrl] = /^openai:(.+?)@(.+)$/.exec(live ?? '') ?? [];

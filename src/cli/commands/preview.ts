@@ -85,7 +85,9 @@ function userSeat(given: string, from: 'person' | 'domain', { environment }: Io)
   return seat;
 }
 
-/** What the agent says in a recording of the domain; null where it says nothing, as in one of a run that broke. */
+/**
+ * Returns what the agent says in a recording of the domain; null where it says nothing, as in one of a run that broke.
+ */
 function repliesIn(file: string, name: string) {
   const events = readRecording(file).lines.map(({ event }) => event);
   const [first] = events;

@@ -67,7 +67,7 @@ that starts MCP servers or environments must be named with --domain. Exit code 1
   },
 };
 
-/** The path of the recording that a person named. Throws a `UsageError` for what is none. */
+/** The path of the recording that a person named. Throws a `UsageError` for what is not one. */
 function recordingNamed(io: Io, named: string | undefined): string {
   const path = resolve(io.cwd, named ?? '');
   if (!named || !existsSync(path)) throw noRecording(named);
@@ -92,7 +92,7 @@ function throwIfProgramsRun(recording: string, { file, folder }: LoadedDomain): 
   );
 }
 
-/** Where the first verdict, reward or other consequence in a recording differs from the recomputed one. */
+/** Returns where the first verdict, reward or other consequence in a recording differs from the recomputed one. */
 async function recomputedProblems(
   io: Io,
   domain: LoadedDomain,

@@ -49,7 +49,7 @@ const isRunResult = (verified: Verified | VerifiedRun): verified is VerifiedRun 
 /** How many of the missing rollouts are named; `--json` names all. */
 const namedMissing = 20;
 
-/** Which of the promised rollouts are missing, and whether that can be told. */
+/** Returns which of the promised rollouts are missing, and whether that can be determined. */
 function completenessText({ run, planned, missing, left, finished, problems }: VerifiedRun): string {
   if (run === null || planned === null)
     return problems.length > 0

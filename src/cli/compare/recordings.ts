@@ -72,7 +72,7 @@ const listedDifferences = 300;
 const longestValue = 2000;
 
 /**
- * Sets two recordings side by side. Throws a `UsageError` for what is no recording.
+ * Sets two recordings side by side. Throws a `UsageError` for what is not a recording.
  * @param paths absolute
  * @param named folder of their domain, where a person named it
  */
@@ -133,7 +133,7 @@ function described(recording: Opened): ComparedRecording {
   };
 }
 
-/** What the verifiers decided, and the rules that were violated. */
+/** Returns what the verifiers decided, and the rules that were violated. */
 function verdictsIn(lines: readonly Recorded[]): readonly ComparedVerdict[] {
   return lines.flatMap(({ n, event }): ComparedVerdict[] => {
     if (event.type === 'verdictReached') {
@@ -164,13 +164,14 @@ function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string
     .map(([label, left, right]) => `${label}: ${left} and ${right}`);
 }
 
-/** Folds both on the domain's database; a domain that is gone, or has another database now, is told. */
+/** Folds both on the domain's database; a domain that is gone, or has another database now, is reported. */
 function endStates(one: Opened, other: Opened, named: string | undefined): RecordingsCompared['database'] {
   const without = (problem: string) => ({ differences: [], more: 0, problem });
   if (one.started.database !== other.started.database)
     return without('The two were recorded on different databases, so their end states cannot be compared.');
   const folder = named ?? domainBeside(one.path) ?? domainBeside(other.path);
-  if (folder === undefined) return without('The folder of their domain is unknown. On the command line, name it with --domain.');
+  if (folder === undefined)
+    return without('The folder of their domain is unknown. On the command line, name it with --domain.');
   try {
     const domain = openDomainAt(folder);
     const setting = settingOf(domain);

@@ -15,7 +15,7 @@ import {
 } from '../../engine/shell/records/runRecord.ts';
 import { excerpt } from '../report/text.ts';
 
-/** Most characters of a text that is told of a parting; the recordings have the whole. */
+/** Most characters of a text that is shown of a difference; the recordings have the whole. */
 const longestText = 300;
 
 /** Where two rollouts of one task and trial part. */

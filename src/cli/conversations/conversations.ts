@@ -89,7 +89,7 @@ function inFolder(name: string, path: string, io: Io): readonly string[] {
   return files;
 }
 
-/** What stand-ins for personal data are drawn from; null where a person wants it kept. */
+/** Returns what stand-ins for personal data are drawn from; null where a person wants it kept. */
 export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): string | null {
   const named = text(given, 'seed');
   if (given.values['keep-personal-data'] !== true) return named ?? maskingSeed(key);
@@ -140,7 +140,7 @@ export async function recognisedIn(
   return recogniseNames(textsOf(conversations), { ...recogniser, signal: io.signal });
 }
 
-/** How much was masked, as people read it. */
+/** Returns how much was masked, as people read it. */
 export function maskedLine(masked: ConversationsReport['masked'], recogniser?: string): string {
   if (masked === null) return 'personal data was kept';
   const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);

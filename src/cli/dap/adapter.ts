@@ -40,7 +40,7 @@ import type { PresentPlaces } from './rollout/presentPlaces.ts';
 import { assignmentIn } from './variables/assignment.ts';
 
 export type SessionOptions = {
-  /** What a client must say to launch or attach; null where nobody else can reach this session. */
+  /** What a client must say to launch or attach; null where no one else can reach this session. */
   readonly token?: string | null;
   readonly engine?: Engine;
   /** Receives the error that refused a launch or attach request. A client receives only its words. */
@@ -112,7 +112,7 @@ export class RehearsalSession extends AnsweringSession {
     this.#onRefused = onRefused;
     this.setDebuggerLinesStartAt1(true);
     this.setDebuggerColumnsStartAt1(true);
-    // The base class ends the process over a message that is no JSON; that is said. A client that is gone can't be told.
+    // The base class ends the process over a message that is not JSON and reports it, except to a client that is gone.
     this.removeAllListeners('error');
     this.on('error', ({ body }: { readonly body?: unknown }) => {
       const text = String(body);
@@ -193,7 +193,7 @@ export class RehearsalSession extends AnsweringSession {
     return { body, after: await this.#started().playback.claim(fork) };
   }
 
-  /** What stands in an editor tab is refused where it is saved, and needs no second notice. */
+  /** What is in an editor tab is refused where it is saved, and needs no second notice. */
   #answerEdit(
     response: DebugProtocol.Response,
     edit: (args: never) => Edit | null,
@@ -288,8 +288,8 @@ export class RehearsalSession extends AnsweringSession {
           this.#insideTools.after(debuggee);
         },
         onLog: (text) => this.#narrator.print(text, 'console'),
-        // A client that was asked for no movement shows the stop before until it is told that one took place. VS Code
-        // handles events that follow one another as one: the answer to the edit stands between this one and the stop.
+        // A client that was asked for no movement shows the stop before until it learns that one took place. VS Code
+        // handles events that follow one another as one: the answer to the edit is between this one and the stop.
         onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),
         onFork: (words) => {
           this.#inspection.forgetAll();

@@ -12,7 +12,7 @@ export abstract class AnsweringSession extends DebugSession {
   /** Tells a person what went wrong where no request is left to be refused. */
   protected abstract tell(text: string): void;
 
-  /** Answers a request with what `make` gives; what it throws is said to the person. */
+  /** Answers a request with what `make` gives; what it throws is shown to the person. */
   protected async answer<Response extends DebugProtocol.Response>(
     response: Response,
     make: () => Answer<Response['body']> | Promise<Answer<Response['body']>>,
@@ -28,7 +28,7 @@ export abstract class AnsweringSession extends DebugSession {
     }
   }
 
-  /** What goes wrong once a request is answered is told in the Debug Console. */
+  /** What goes wrong once a request is answered is shown in the Debug Console. */
   protected async perform(then: Then): Promise<void> {
     try {
       await then();
@@ -39,7 +39,7 @@ export abstract class AnsweringSession extends DebugSession {
 
   /** Refuses a request in words; `showUser` lets the client show them by itself. */
   protected refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
-    // Without variables nothing in braces is one: a client shows them as they stand.
+    // Without variables nothing in braces is one: a client shows them as they are.
     this.sendErrorResponse(response, { id: 1, format: message, variables: {}, showUser });
   }
 }

@@ -1,7 +1,7 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { filters } from './breakpoints/exceptionFilters.ts';
 
-/** What this adapter can do, as a client is told at the start. */
+/** What this adapter can do, as a client learns at the start. */
 export const capabilities = {
   supportsConfigurationDoneRequest: true,
   supportsStepBack: true,

@@ -9,7 +9,7 @@ import { commands } from './console.ts';
 import type { Debuggee } from './rollout/debuggee.ts';
 import { evaluate, roots } from './variables/expression.ts';
 
-/** What can be typed next. `start` is where it goes, from 0, and `length` what it stands for. */
+/** What can be typed next. `start` is where it goes, from 0, and `length` what it replaces. */
 export type Completion = {
   readonly label: string;
   readonly text?: string;
@@ -24,8 +24,8 @@ type Choice = Omit<Completion, 'start' | 'length'>;
 const most = 200;
 
 /**
- * What fits behind what was typed into the Debug Console: keys below a path, names that a path begins with, functions;
- * commands and what follows them.
+ * Returns what fits behind what was typed into the Debug Console: keys below a path, names that a path begins with,
+ * functions; commands and what follows them.
  * @param step the one that is looked at
  */
 export function completionsOf(
@@ -65,7 +65,7 @@ function turnsOf(steps: readonly Step[]): readonly Choice[] {
   );
 }
 
-/** The tools of the seat that is next; those of the agent where nobody is. */
+/** The tools of the seat that is next; those of the agent where no one is. */
 function toolsAt({ state }: Step): readonly Offered[] {
   const { started, messages, phase } = state;
   return phase.type === 'userAwaited' ? (started.userTools ?? []) : offeredNow(started.tools, messages);
@@ -120,7 +120,7 @@ function expressionCompletions(typed: string, step: Step | undefined): readonly 
     const keys = typeof found === 'string' ? [] : keysOf(found.value);
     const fitting = keys.filter((key) => key.startsWith(member ?? quoted ?? ''));
     const isName = (key: string) => member !== undefined && /^[A-Za-z_$][\w$]*$/.test(key);
-    // A key that is no name stands in brackets, in the place of the point before it.
+    // A key that is not a name is in brackets, in the place of the point before it.
     const behind = member === undefined ? `["${quoted ?? ''}` : `.${member}`;
     const bracketed = fitting
       .filter((key) => !isName(key))
@@ -152,7 +152,7 @@ function objectOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The choices that fit what stands at the end, in its place. */
+/** The choices that fit what is at the end, in its place. */
 function placed(
   typed: string,
   last: string,

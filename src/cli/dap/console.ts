@@ -43,7 +43,7 @@ export type Command =
   | { readonly type: 'request'; readonly name: string }
   /** Goes to a turn, from 1. */
   | { readonly type: 'goTo'; readonly turn: number }
-  /** The seat answers anew whose answer is looked at. */
+  /** The seat whose answer is shown answers again. */
   | { readonly type: 'resample' }
   /** A user ends the conversation. */
   | { readonly type: 'leave' }
@@ -77,7 +77,7 @@ export type ConsoleLine = Pick<TranscriptLine, 'text' | 'rule'> & { readonly who
 
 const longestLine = 240;
 
-/** What the Debug Console says of an event, after what the guard refused before it. */
+/** Returns what the Debug Console says about an event, after what the guard refused before it. */
 export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boolean): readonly ConsoleLine[] {
   const refused = refusedVariables(guard);
   return [

@@ -43,7 +43,7 @@ export class HumanSeat {
     });
   }
 
-  /** Takes a typed turn. What it gives lets the rollout go on. Throws what a person can read. */
+  /** Takes a typed turn. What it gives lets the rollout continue. Throws what a person can read. */
   say(text: string): () => void {
     const { seat = 'agent', canCall = true } = this.#asked ?? {};
     const turn = turnFor(text, seat, canCall);

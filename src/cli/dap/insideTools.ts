@@ -19,7 +19,7 @@ export type ChildConfiguration = {
 type Client = {
   /** Asks the client for a session; false, or a sentence, where it starts none. */
   readonly startDebugging: (configuration: ChildConfiguration) => Promise<true | string>;
-  /** Whether a breakpoint stands in code that only a JavaScript debugger stops in. */
+  /** Whether a breakpoint is in code that only a JavaScript debugger stops in. */
   readonly hasBreakpoints: () => boolean;
   readonly print: (text: string) => void;
 };
@@ -29,7 +29,7 @@ const patienceMs = 20_000;
 
 /**
  * Brings the client's JavaScript debugger into the lane when a person steps into a tool, or has a breakpoint in its
- * code, and out of it again when it is not needed any more.
+ * code, and out of it again when it is no longer needed.
  */
 export class InsideTools {
   readonly #client: Client;
@@ -49,7 +49,7 @@ export class InsideTools {
     this.#isSteppingIn = movement === 'stepIn';
   }
 
-  /** To be awaited before a live rollout goes on from its last step. */
+  /** To be awaited before a live rollout continues from its last step. */
   async before(debuggee: Debuggee, last: Step): Promise<void> {
     const { inside } = debuggee;
     const isEntering = this.#isSteppingIn && last.event.type === 'toolCalled';
@@ -109,7 +109,7 @@ function childConfiguration(url: string, folder: string): ChildConfiguration {
   };
 }
 
-/** Lets a lane go on that waits for a debugger, as one would that came. */
+/** Lets a lane continue that waits for a debugger, as one would that came. */
 async function letGo(url: string): Promise<void> {
   const socket = new WebSocket(url);
   await new Promise<void>((resolve) => {

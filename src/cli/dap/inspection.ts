@@ -36,7 +36,7 @@ export type WholeText = {
 /** Answers the requests that look: frames, scopes, variables, expressions. Changes nothing. */
 export class Inspection {
   readonly references = new References();
-  /** Where a client was told that a session can go. */
+  /** Where a client learned that a session can go. */
   readonly destinations = new Destinations();
   /** Whether the client asks for the elements of a long list a page at a time. */
   pages = false;
@@ -103,7 +103,7 @@ export class Inspection {
     return { variables: page.map((variable) => this.#shown(variable, isKept)) };
   }
 
-  /** Whether a client is told how many rows there are and asks for them by their numbers. */
+  /** Whether a client learns how many rows there are and asks for them by their numbers. */
   #isNumbered({ isList, total }: Rows): boolean {
     return this.pages && isList && total > pageSize;
   }
@@ -112,7 +112,7 @@ export class Inspection {
     return this.references.find(reference).rows.named(name);
   }
 
-  /** Where a line of a file leads. */
+  /** Returns where a line of a file leads. */
   gotoTargets(
     debuggee: Debuggee | undefined,
     { source, line }: DebugProtocol.GotoTargetsArguments,
@@ -121,7 +121,7 @@ export class Inspection {
     return { targets: [...this.destinations.offer(found, { line })] };
   }
 
-  /** The calls that can be stepped into, where there are several; only from where the session stands. */
+  /** The calls that can be stepped into, where there are several; only from where the session is. */
   stepInTargets(
     debuggee: Debuggee | undefined,
     { frameId }: DebugProtocol.StepInTargetsArguments,
@@ -136,7 +136,7 @@ export class Inspection {
     this.destinations.forgetAll();
   }
 
-  /** Where in the database a variable stands, or what an expression names; a sentence where that is nowhere. */
+  /** Returns where in the database a variable is, or what an expression names; a sentence where that is nowhere. */
   place(
     debuggee: Debuggee | undefined,
     { variablesReference = 0, name = '', frameId, asAddress }: DebugProtocol.DataBreakpointInfoArguments,
@@ -154,7 +154,7 @@ export class Inspection {
     if (variable && variable.value === value) return null;
     const edit = variable?.edit?.(value) ?? `${name} can't be edited: ${editable}`;
     if (typeof edit === 'string') throw new UsageError(edit);
-    // A message stays what it is when the rollout moves; a row of the database is edited where the rollout stands.
+    // A message stays what it is when the rollout moves; a row of the database is edited where the rollout is.
     if (edit.type === 'database' && this.references.isOfBefore(variablesReference)) throw new UsageError(moved);
     return edit;
   }
@@ -185,7 +185,9 @@ export class Inspection {
     return this.#evaluated(found.value);
   }
 
-  /** What a hover over a word or a path of a domain's file shows. Throws a `UsageError` where it means nothing. */
+  /**
+   * Returns what a hover over a word or a path of a domain's file shows. Throws a `UsageError` where it means nothing.
+   */
   hovered(
     debuggee: Debuggee | undefined,
     frame: number | undefined,
@@ -277,7 +279,7 @@ export class Inspection {
     return { reply: { name: row.name, text, isCall, language: 'markdown', isReadOnly: false, variablesReference } };
   }
 
-  /** Whether a variable stands in an editor tab. */
+  /** Whether a variable is in an editor tab. */
   isInTab(reference: number): boolean {
     return this.references.find(reference).isKept;
   }

@@ -72,7 +72,7 @@ export class Narrator {
     this.#timer = setTimeout(() => this.release(), milliseconds);
   }
 
-  /** Tells what has not been told, up to the cursor. */
+  /** Reports what is still unreported, up to the cursor. */
   tell(debuggee: Debuggee): void {
     for (; this.#told <= debuggee.cursor; this.#told += 1) {
       const step = debuggee.steps[this.#told];
@@ -81,7 +81,7 @@ export class Narrator {
     }
   }
 
-  /** Tells of a fork and of its edit. What it shares with its parent was told. */
+  /** Reports a fork and its edit. What it shares with its parent was reported. */
   tellFork(debuggee: Debuggee, words: string): void {
     const file = basename(debuggee.recording);
     this.print(`--- fork: ${words}. It is recorded in ${file}; the recording it leaves stays as it was ---`);

@@ -16,9 +16,9 @@ export async function serveDap(signal: AbortSignal): Promise<void> {
 
 /**
  * Serves the Debug Adapter Protocol on a loopback port, one session a connection, until `signal`; once `until` is
- * settled nobody else is let in, and it ends with its last session. Whoever connects must
- * name the token that is announced (or given as REHEARSAL_DAP_TOKEN) in its launch or attach configuration: a launch
- * runs code. A port that can't be had is a `Fault`.
+ * settled no one else is let in, and it ends with its last session. Anyone who connects must name the token that is
+ * announced (or given as REHEARSAL_DAP_TOKEN) in its launch or attach configuration: a launch runs code. A port that is
+ * not available is a `Fault`.
  */
 export async function listenDap(
   signal: AbortSignal,

@@ -15,7 +15,7 @@ export async function standBy(input: NodeJS.ReadableStream): Promise<void> {
   for await (const folder of createInterface({ input })) {
     if (folder !== ready.folder) ready.discard();
     ready = { folder, discard: startLaneEarly(folder, canInspectSafely()) };
-    // Whatever is wrong with the domain is told by the launch; what was read is remembered until a file changes.
+    // The launch reports whatever is wrong with the domain; what was read is remembered until a file changes.
     baseHashOf(loadDomain(folder, { soundness: false }));
   }
   ready.discard();

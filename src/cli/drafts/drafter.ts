@@ -17,7 +17,7 @@ export function drafterNamed(given: Given, io: Io, option: string): Drafter | nu
   if (typeof seat === 'string' || seat.type !== 'openai')
     throw new UsageError(`--${option} is a model, openai:MODEL[@BASE_URL], not "${named}"`);
   const timeout = wholeNumber(given, 'timeout');
-  // Questions that are asked at once meet the same, which is said once.
+  // Questions that are asked at once meet the same, which is reported once.
   const told = new Set<string>();
   return {
     seat: { ...seat, ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }) },

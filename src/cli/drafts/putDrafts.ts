@@ -15,11 +15,11 @@ type Put = {
   readonly ids: readonly string[];
   /** What the drafts are, where they came through the gate already. */
   readonly sound?: GatedRow['kind'];
-  /** More keys of the answer, and a last line for people, which stands for those that pass. */
+  /** More keys of the answer, and a last line for people, which counts for those that pass. */
   readonly more?: (rows: readonly GatedRow[]) => { readonly keys: object; readonly closing: string };
 };
 
-/** Writes drafts into files of their own, or prints them, and says what the audit finds in them. */
+/** Writes drafts into their own files, or prints them, and says what the audit finds in them. */
 export async function putDrafts(put: Put, given: Given, io: Io): Promise<ExitCode> {
   const { folder, files, ids } = put;
   const rows = await gatedRows(put, io);

@@ -10,7 +10,7 @@ import { trainingKeys } from '../../training/trainingKeys.ts';
 import { UsageError } from '../terminal/io.ts';
 import { keyIn, wholePaths } from '../training/trainingFile.ts';
 
-/** What a person may write beside the keys of the trainer: options of `rehearsal train` that are no keys of it. */
+/** What a person may write beside the keys of the trainer: options of `rehearsal train` that are not keys of it. */
 const options: Readonly<Record<string, readonly string[]>> = { sft: ['trials'], grpo: [], evaluate: [] };
 
 /** What the plan of an experiment decides by itself. */
@@ -21,7 +21,7 @@ type Stages = Pick<Experiment, TrainingKind>;
 /** An experiment as a person wrote it. */
 export type ExperimentFile = {
   readonly experiment: Experiment;
-  /** The trainer's words about a key of a stage, with the line of the experiment before them where it stands there. */
+  /** The trainer's words about a key of a stage, with the line of the experiment before them where it is there. */
   readonly placed: (stage: Stage, words: string) => string;
 };
 

@@ -12,7 +12,7 @@ const recordSchema = z.strictObject({
   python: z.string().optional(),
 });
 
-/** What `experiment.json` in the folder of an experiment says, for the calls that go on. */
+/** What `experiment.json` in the folder of an experiment says, for the calls that continue. */
 export type ExperimentRecord = z.infer<typeof recordSchema>;
 
 const recordPath = (folder: string) => join(folder, 'experiment.json');

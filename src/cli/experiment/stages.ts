@@ -53,7 +53,7 @@ export function stagesIn(
     return type === 'finished' ? 'finished' : 'unfinished';
   };
 
-  /** What a person would ask `rehearsal train` for; the stage's configuration is written beside the results. */
+  /** Returns what a person would ask `rehearsal train` for; the stage's configuration is written beside the results. */
   const asTraining = ({ name, kind, keys: own }: Stage, begin: string): Given => {
     const { trials, ...others } = own;
     const isOption = kind === 'sft' && trials !== undefined;
@@ -70,7 +70,7 @@ export function stagesIn(
   return {
     stateOf,
 
-    /** Keeps where the stages are trained for the calls that go on. */
+    /** Keeps where the stages are trained for the calls that continue. */
     keepPlace: (): void => {
       keepExperimentRecord(folder, { file: asked.file, ...place });
       rememberInterpreters(folder, place, process.env);
@@ -81,7 +81,7 @@ export function stagesIn(
     preflight: (stage: Stage, io: Io): Promise<void> =>
       preflightTraining(asTraining(stage, model), io, (words) => placed(stage, words)),
 
-    /** Runs a stage, or goes on with it: from its last checkpoint, and an evaluation from what it has played. */
+    /** Runs a stage, or continues with it: from its last checkpoint, and an evaluation from what it has played. */
     run: async (stage: Stage, io: Io): Promise<void> => {
       const run = runOf(stage.name);
       const silent: Io = { ...io, out: () => undefined };
@@ -114,7 +114,7 @@ export function stagesIn(
   };
 }
 
-/** A run elsewhere may go on with nobody here to follow it. How it ended is what is known of it then. */
+/** A run elsewhere may continue with no one here to follow it. How it ended is what is known of it then. */
 async function untilOver(run: string, io: Io): Promise<void> {
   if (placeOf(run, io.environment).target === 'local') return;
   await runOperation('follow', { positionals: ['follow', run], values: {} }, io).catch((error: unknown) => {

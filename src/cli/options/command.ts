@@ -17,7 +17,7 @@ export type Command = {
   readonly run: (given: Given, io: Io) => Promise<ExitCode>;
 };
 
-/** Throws a `UsageError` for what stands behind the last place that a command has. Nobody would look at it. */
+/** Throws a `UsageError` for what is behind the last place that a command has. No one would look at it. */
 export function refuseMore({ positionals }: Given, takes: number, { help }: Pick<Command, 'help'>): void {
   const extra = positionals[takes];
   if (extra !== undefined)
@@ -36,7 +36,7 @@ export function refuseStray({ values }: Given, allowed: readonly string[], what:
   throw new UsageError(`--${stray} does not go with ${what}; ${known}`);
 }
 
-/** Every text that an option was given that may stand several times. */
+/** Every text that an option was given that can be repeated. */
 export function texts(given: Given, name: string): readonly string[] {
   const values = given.values[name];
   return Array.isArray(values) ? values.map(String) : [];

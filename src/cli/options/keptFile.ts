@@ -4,8 +4,8 @@ import { readBoundedText } from '../../engine/shell/files/boundedFile.ts';
 import { UsageError } from '../terminal/io.ts';
 
 /**
- * What Rehearsal keeps in a JSON file for the calls that go on; undefined where there is none.
- * @param lost what a file that was changed does not say any more, and what to write there again: a `UsageError` ends so
+ * Returns what Rehearsal keeps in a JSON file for the calls that continue; undefined where there is none.
+ * @param lost what a file that was changed no longer says, and what to write there again: a `UsageError` ends so
  */
 export function readKept<T>(path: string, schema: z.ZodType<T>, lost: string): T | undefined {
   if (!existsSync(path)) return undefined;

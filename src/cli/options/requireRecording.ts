@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import { isRecording, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
 
-/** The path of the recording that a person named. Throws a `UsageError` for what is none. */
+/** The path of the recording that a person named. Throws a `UsageError` for what is not one. */
 export function requireRecording(named: string | undefined, { cwd }: Pick<Io, 'cwd'>): string {
   const path = resolve(cwd, named ?? '');
   if (!named || !isRecording(path) || !existsSync(path)) throw noRecording(named);
   return path;
 }
 
-/** What is said of a name that no recording has. */
+/** Returns what a message says about a name that no recording has. */
 export function noRecording(named: string | undefined): UsageError {
   if (!named) return new UsageError(`name a recording, a file that ends in ${recordingEnding}`);
   return new UsageError(`${named}: there is no such recording (a file that ends in ${recordingEnding})`);

@@ -71,7 +71,7 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   return openDomainAt(resolve(io.cwd, given));
 }
 
-/** The folder of the domain that a person named, as yet unread. Throws a `UsageError` where it is none. */
+/** The folder of the domain that a person named, as yet unread. Throws a `UsageError` where it is not one. */
 export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
   if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   const folder = resolve(cwd, given);
@@ -236,8 +236,8 @@ export function settledModel(
 }
 
 /**
- * The seat that a person chose, else the one that the domain names. A person's agent file may stand where the person
- * is, too. Throws a `UsageError` for what is no seat.
+ * The seat that a person chose, else the one that the domain names. A person's agent file may be where the person is,
+ * too. Throws a `UsageError` for what is not a seat.
  * @param folder of the domain
  */
 export function chosenSeat(
@@ -284,7 +284,10 @@ export function wholeNumber(given: Given, name: string): number | undefined {
 /** More rollouts than one run's folder, ledger and memory are made for. */
 const mostRollouts = 1_000_000;
 
-/** The trials of each task, as given. Throws a `UsageError` where they are no number, or more rollouts than make sense. */
+/**
+ * The trials of each task, as given. Throws a `UsageError` where they are not a number, or more rollouts than make
+ * sense.
+ */
 export function trialsOf(given: Given, tasks: number, usual: number): number {
   const trials = wholeNumber(given, 'trials') ?? usual;
   if (tasks * trials > mostRollouts)
@@ -317,7 +320,7 @@ export async function inRunFolder<T>(
 }
 
 /**
- * Says why nobody knows the domain of a recording.
+ * Says why no one knows the domain of a recording.
  * @param advice how a person names it
  */
 export function unknownDomain(recording: string, advice: string): UsageError {

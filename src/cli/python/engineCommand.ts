@@ -1,6 +1,6 @@
 import { withoutInspector } from '../../engine/shell/processes/runtimeFlags.ts';
 
-/** How the trainer starts the engine. */
+/** Returns how the trainer starts the engine. */
 export function engineCommand(node: string, bundle: string): readonly string[] {
   return [node, bundle, 'serve', '--stdio'];
 }

@@ -165,7 +165,9 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** What was said and done. The failing step is the last one with a line that is not after the step to look at. */
+/**
+ * Returns what was said and done. The failing step is the last one with a line that is not after the step to look at.
+ */
 function conversationOf(
   events: readonly RolloutEvent[],
   rollout: FinishedRollout,

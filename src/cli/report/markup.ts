@@ -1,4 +1,4 @@
-/** Text as it may stand between tags and in quoted attributes of HTML, SVG and XML. */
+/** Text as it may be between tags and in quoted attributes of HTML, SVG and XML. */
 export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

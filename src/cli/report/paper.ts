@@ -101,7 +101,7 @@ export function paperOf(records: readonly RunRecord[]): Paper {
   };
 }
 
-/** The table for a terminal, and below it what each number of the own column stands on. */
+/** The table for a terminal, and below it what each number of the own column is on. */
 export function paperText(paper: Paper, records: readonly RunRecord[]): string {
   const table: Pick<Section, 'columns' | 'rows'> = {
     columns: ['per cent', ...models, 'yours'],

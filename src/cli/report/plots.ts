@@ -66,7 +66,7 @@ export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   };
 }
 
-/** How often each tool was called, and which part of that failed. */
+/** Returns how often each tool was called, and which part of that failed. */
 export function callPlot({ calls }: RunMetrics): Plot {
   const most = Math.max(0, ...calls.map((each) => each.calls));
   return {
@@ -83,7 +83,7 @@ export function callPlot({ calls }: RunMetrics): Plot {
   };
 }
 
-/** How many rollouts took how many turns. */
+/** Returns how many rollouts took how many turns. */
 export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
   const counts = Map.groupBy(rollouts, ({ turns }) => turns);
   const rows = [...counts.keys()].sort((one, other) => one - other);

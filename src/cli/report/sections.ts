@@ -211,7 +211,7 @@ function ends({ endReasons }: RunMetrics): Section {
   return { id: 'ends', title: 'How rollouts ended', columns: ['end', 'rollouts'], rows };
 }
 
-/** Whose failure each rollout was. With those of nobody, it counts every rollout once. */
+/** Whose failure each rollout was. With those of no one, it counts every rollout once. */
 function failures({ failedBy, rollouts }: RunMetrics): Section {
   const counts = Object.entries(failedBy).filter(([, count]) => count > 0);
   const rest = rollouts - sum(counts.map(([, count]) => count));

@@ -49,7 +49,7 @@ const sectionLines = (section: Section): readonly string[] => [section.title, ..
 /** Why imported conversations are neither right nor wrong. */
 export const withoutReward = 'imported conversations are not verified, so they have no reward';
 
-/** What a run was, in a line. */
+/** Returns what a run was, in a line. */
 export function headline({ file, rollouts }: RunRecord): string {
   if (file.imported)
     return `${file.domain}: ${counted(rollouts.length, 'imported conversation')}, ${maskingText(file.imported)}`;

@@ -9,7 +9,7 @@ import { type ExitCode, type Io, progress, UsageError } from '../terminal/io.ts'
 import { statusLine } from '../terminal/statusLine.ts';
 import { synthesisIn } from './synthesisIn.ts';
 
-/** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled anew. */
+/** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled again. */
 export async function gradeRollouts(given: Given, io: Io): Promise<ExitCode> {
   const { folder, file } = synthesisIn(given, io);
   const grader = drafterNamed(given, io, 'grader');

@@ -41,7 +41,7 @@ function domainDialect(recording: string): Dialect {
   return domain === undefined ? usualDialect : openDomainAt(domain).file.dialect;
 }
 
-/** What trains stands between brackets that no text of a model has. */
+/** What trains is between brackets that no text of a model has. */
 function previewText(pieces: readonly Piece[]): string {
   const count = (of: readonly Piece[]) => of.reduce((total, { tokens }) => total + tokens, 0);
   const body = pieces.map(({ text: piece, trained }) => (trained ? `⟦${piece}⟧` : piece)).join('');

@@ -102,8 +102,7 @@ function playedOf(given: Given, io: Io): readonly Played[] {
   const domains = positionals.map((name) => openDomain(io, name));
   const names = domains.map(({ file }) => file.name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new UsageError(`two of the domains are named ${twice}: give each a unique name`);
+  if (twice !== undefined) throw new UsageError(`two of the domains are named ${twice}: give each a unique name`);
   const patterns = text(given, 'under')?.split(',') ?? [];
   const nobody = patterns.filter((pattern) => domains.every((domain) => personasOf(domain, [pattern]).length === 0));
   if (nobody.length > 0) throw new UsageError(`none of the domains has a persona ${nobody.join(', ')}`);
@@ -145,7 +144,7 @@ function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
   };
 }
 
-/** A synthesis goes on with more or fewer rollouts and another share of near-misses; the rest of it stays. */
+/** A synthesis continues with more or fewer rollouts and another share of near-misses; the rest of it stays. */
 function expectToGoOn(folder: string, file: SynthesisFile): void {
   const before = readSynthesis(folder);
   if (before.type === 'missing') return;

@@ -13,7 +13,7 @@ const pausesMs = { first: 1000, longest: 30_000 };
 
 /**
  * Keeps the folder of a run up to date that is trained elsewhere, until the run is over. A connection that is cut is
- * opened again, ever more slowly; `connection.jsonl` tells of it. What no other connection would change ends the
+ * opened again, ever more slowly; `connection.jsonl` says about it. What no other connection would change ends the
  * following, and is thrown. The run has one follower: a second one waits for the end of the first.
  * @param name of the place, for people
  * @param once follows over one connection to the end of the run; says when something came
@@ -57,7 +57,7 @@ export function passStopOn(run: string, ask: () => Promise<unknown>): NodeJS.Tim
   }, lookForStopMs);
 }
 
-/** What a person has to change; what only failed there once, or on this machine's disk, may pass. */
+/** Returns what a person has to change; what only failed there once, or on this machine's disk, may pass. */
 const isLasting = (error: unknown) =>
   error instanceof Fault && error.failure.who === 'environment' && error.failure.code !== 'target/failed';
 

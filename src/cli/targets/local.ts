@@ -131,7 +131,7 @@ async function start(
 }
 
 /**
- * Waits until the run has said something new, or has ended without. A run that goes on has events already.
+ * Waits until the run has said something new, or has ended without. A run that continues has events already.
  * @param said how much it had said before
  */
 async function isUp(run: string, child: ChildProcess, said: number, signal: AbortSignal): Promise<void> {

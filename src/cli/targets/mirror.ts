@@ -28,7 +28,7 @@ export const own: ReadonlySet<string> = new Set([
 /** Folders that never come back with a run, as `far_side.py` lists them, too: a checkpoint comes when it is asked for. */
 export const weights: readonly string[] = [`${runFiles.checkpoints}/`, `${runFiles.serving}/`];
 
-/** What a folder here has of a run's folder there: size and hash of each file, by its path. */
+/** Returns what a folder here has of a run's folder there: size and hash of each file, by its path. */
 export async function had(folder: string): Promise<Record<string, [number, string]>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const have: Record<string, [number, string]> = {};
@@ -49,8 +49,8 @@ export async function digestOf(file: string): Promise<string> {
 }
 
 /**
- * Writes what the far side tells of a run's folder into a folder here, until it says that the run is over. A stream
- * that ends before is an error; what came until then is kept, and the next stream goes on behind it.
+ * Writes what the far side says about a run's folder into a folder here, until it says that the run is over. A stream
+ * that ends before is an error; what came until then is kept, and the next stream continues behind it.
  */
 export async function mirror(folder: string, call: FarCall, onMessage: () => void): Promise<void> {
   for (;;) {
@@ -96,6 +96,9 @@ export function inside(folder: string, path: string): string {
     .map((_, at) => join(folder, ...parts.slice(0, at + 1)))
     .find((each) => lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink());
   if (link !== undefined)
-    throw environmentFault('target/path', `${link} is a symbolic link. Rehearsal does not write through links. Remove it`);
+    throw environmentFault(
+      'target/path',
+      `${link} is a symbolic link. Rehearsal does not write through links. Remove it`,
+    );
   return join(folder, ...parts);
 }

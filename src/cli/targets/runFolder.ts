@@ -12,7 +12,7 @@ import { UsageError } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 import { noCheckpoint } from './targetFaults.ts';
 
-/** How many bytes a file has; 0 for none. */
+/** Returns how many bytes a file has; 0 for none. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
@@ -20,12 +20,15 @@ export function sizeOf(path: string): number {
 /** Folders of a run that people move to a larger disk and link there. */
 const movable: ReadonlySet<string> = new Set([runFiles.checkpoints, runFiles.serving]);
 
-/** Throws a `Fault` where a link has the name of what a run writes: whoever made the folder would choose what is written. */
+/**
+ * Throws a `Fault` where a link has the name of what a run writes: anyone who made the folder would choose what is
+ * written.
+ */
 export function requireOwnFiles(run: string): void {
   for (const name of Object.values(runFiles)) if (!movable.has(name)) requireWritable(join(run, name));
 }
 
-/** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is none. */
+/** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is not one. */
 export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
   const value = jsonOf(readBoundedText(path)) as Json | undefined;

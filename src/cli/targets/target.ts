@@ -3,7 +3,7 @@ import type { Interpreter } from '../python/pythonEnvironment.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Needs } from './needs.ts';
 
-/** A training run that is to be started or gone on with, in the words of this machine. */
+/** A training run that is to be started or continued with, in the words of this machine. */
 export type Launch = {
   readonly kind: TrainingKind;
   /** The run's folder on this machine. */
@@ -12,7 +12,7 @@ export type Launch = {
   readonly config: Readonly<Record<string, unknown>>;
   /** Puts before the trainer's words about a key where its value was written, if that was in a file. */
   readonly placed?: (words: string) => string;
-  /** Goes on from the last checkpoint. */
+  /** Continues from the last checkpoint. */
   readonly isResumed: boolean;
   /** Whether the command line returns once it runs. */
   readonly isDetached: boolean;
@@ -79,7 +79,7 @@ export type Target = {
   readonly fetch: (run: string, checkpoint: string | undefined, io: Io) => Promise<string>;
 };
 
-/** How a run of this kind ends on this target when it is asked to. */
+/** Returns how a run of this kind ends on this target when it is asked to. */
 export function endingOf({ ending }: Target, kind: TrainingKind | undefined): string {
   if (kind === 'evaluate') return 'after the rollouts that are being played; resume plays the others';
   return ending ?? 'after its current optimizer step, with a checkpoint';

@@ -2,7 +2,7 @@ import { Fault } from '../../engine/shell/files/fault.ts';
 import { UsageError } from '../terminal/io.ts';
 import type { Launch } from './target.ts';
 
-/** What stands in the way of a run at its target, in one message that says what to change. */
+/** Returns what is in the way of a run at its target, in one message that says what to change. */
 export function environmentFault(code: string, message: string): Fault {
   return new Fault({ who: 'environment', code, message });
 }

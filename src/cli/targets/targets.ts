@@ -36,9 +36,9 @@ export function targetAt({ target, python }: Place): Target {
 const local: Place = { target: 'local' };
 
 /**
- * Where a run was started; this machine where its folder names no other. Throws a `UsageError` where its `target.json`
- * does not say that any more, and an `ApprovalQuestion` for a place that nobody typed or approved: the folder may come from
- * elsewhere.
+ * Returns where a run was started; this machine where its folder names no other. Throws a `UsageError` where its
+ * `target.json` no longer says that, and an `ApprovalQuestion` for a place that was not typed or approved: the folder
+ * may come from elsewhere.
  */
 export function placeOf(run: string, environment: NodeJS.ProcessEnv): Place {
   const lost = 'where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}';

@@ -33,7 +33,7 @@ export const notCopied: ReadonlySet<string> = new Set([
 ]);
 const chunkSize = 1 << 20;
 
-/** A tree of everything in a folder but what is made anew there, or of one file. */
+/** A tree of everything in a folder but what is made again there, or of one file. */
 export function treeOf(path: string, isWanted: (file: string) => boolean = () => true): Tree {
   const name = basename(path);
   const isFile = statSync(path).isFile();
@@ -73,7 +73,7 @@ function filesIn(folder: string, roots: readonly string[], above: readonly strin
   });
 }
 
-/** A link would send a file of this machine that nobody named to another one. */
+/** A link would send a file of this machine that was not named to another one. */
 function throwUnlessInside(path: string, roots: readonly string[]): void {
   const real = realpathSync(path);
   if (roots.some((root) => real === root || isWithin(root, real))) return;
@@ -101,7 +101,7 @@ function contentHash(path: string): string {
   return digest.digest('hex');
 }
 
-/** How much all files of some trees take. */
+/** Returns how much all files of some trees take. */
 export function bytesIn(trees: Iterable<Tree>): number {
   return [...trees].flatMap(({ files }) => [...files.values()]).reduce((sum, { size }) => sum + size, 0);
 }
@@ -136,7 +136,7 @@ export type Brought = {
 export function broughtBy({ config }: Launch): Brought {
   const places = new Map<string, Tree>();
   const named = pathsIn(config).sort((one, other) => one.length - other.length);
-  // What a tree leaves out, such as the runs below a domain's folder, is a tree of its own.
+  // What a tree leaves out, such as the runs below a domain's folder, is its own tree.
   const above = (path: string) => [...places.keys()].findLast((root) => isIn(root, path));
   for (const path of named) if (above(path) === undefined) places.set(path, treeOf(path));
   const place = (folder: string, path: string): string => {
@@ -158,7 +158,7 @@ function isIn(root: string, path: string): boolean {
   return !isAbsolute(inside) && !inside.split(sep).some((part) => part === '..' || notCopied.has(part));
 }
 
-/** Where a tree's file or folder lies on the target. */
+/** Returns where a tree's file or folder lies on the target. */
 export function placeOfTree(folder: string, { hash, name }: Tree): string {
   return `${folder}/trees/${hash}/${name}`;
 }
@@ -195,7 +195,7 @@ export async function sendTrees(call: FarCall, trees: readonly Tree[], want: rea
   }
 }
 
-/** What the far side is told of trees before it says what it wants. */
+/** Returns what the far side receives about trees before it says what it wants. */
 export function listed(trees: readonly Tree[]): object {
   const fileList = ({ files }: Tree) =>
     Object.fromEntries([...files].map(([path, { content, size, canRun }]) => [path, [content, size, canRun]]));

@@ -2,7 +2,9 @@ import { throwUnlessAllowed } from '../../engine/shell/keys/keyOrigins.ts';
 import { type Endpoint, endpointSchema } from '../../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
 
-/** Throws a `Fault` for an endpoint of a configuration's simulated users that nobody answers at or that refuses its key. */
+/**
+ * Throws a `Fault` for an endpoint of a configuration's simulated users that no one answers at or that refuses its key.
+ */
 export async function throwUnlessUsersServed(
   config: Launch['config'],
   environment: NodeJS.ProcessEnv,

@@ -1,10 +1,10 @@
 import type { ModelNotice } from '../../engine/shell/outside.ts';
 import type { StatusLine } from './statusLine.ts';
 
-/** Seconds of waiting after which it is said for the first time where no line can count them; then twice that, and so on. */
+/** Seconds of waiting after which it is first reported where no line can count them; then twice that, and so on. */
 const firstWord = 10;
 
-/** Whoever prints one line after the other: a pipe, a log, the Debug Console. */
+/** Anyone who prints one line after the other: a pipe, a log, the Debug Console. */
 type Say = (text: string) => void;
 
 /**

@@ -57,7 +57,7 @@ export function runLines(io: Pick<Io, 'out'>, folder: string, domain: LoadedDoma
         print(io, { type: 'rolloutFinished', outcome: crashOutcome(task, trial, reason), recording });
         return;
       }
-      // What was cancelled goes on with the next run, and has not come out yet.
+      // What was cancelled continues with the next run, and has not come out yet.
       if (endReason !== 'cancelled') print(io, finished(recording, domain));
     },
   };

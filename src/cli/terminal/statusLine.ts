@@ -5,7 +5,7 @@ export type StatusLine = {
   readonly show: (part: 'progress' | 'wait', text: string) => void;
   /** Prints a line of its own above it. */
   readonly print: (text: string) => void;
-  /** Leaves it as it is, and goes on below. */
+  /** Leaves it as it is, and continues below. */
   readonly end: () => void;
 };
 

@@ -51,13 +51,13 @@ function saidBy({ content, toolCalls }: EventOf<'agentReplied'>): readonly Trans
   return [toolCalls.length === 0 ? line('agent', content) : line('note', `the agent thinks aloud: ${content}`)];
 }
 
-/** How an answer ended, where it is not whole. */
+/** Returns how an answer ended, where it is not whole. */
 function endOf({ type, brokenEnd }: EventOf<'agentReplied' | 'userReplied'>): readonly TranscriptLine[] {
   const seat = type === 'agentReplied' ? 'agent' : 'user';
   return brokenEnd === undefined ? [] : [line('note', `this answer of the ${seat} was ${brokenEndText[brokenEnd]}`)];
 }
 
-/** What a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */
+/** Returns what a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */
 export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
   switch (event.type) {
     case 'rolloutStarted':
@@ -116,14 +116,14 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
   }
 }
 
-/** What a terminal shows of a step: what the guard refused on the way to it, then its event. */
+/** Returns what a terminal shows of a step: what the guard refused on the way to it, then its event. */
 export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour: boolean): readonly string[] {
   return [...guardTranscript(guard ?? {}), ...transcriptOf(event)].map((each) => lineText(each, colour));
 }
 
 /**
- * What a person reads of the guard's work before a step: every message that it refused, and a stop that was taken back. Of a
- * result, how it differs from its output schema.
+ * Returns what a person reads of the guard's work before a step: every message that it refused, and a stop that was
+ * taken back. Of a result, how it differs from its output schema.
  */
 export function guardTranscript({ flaws = [], withheld, mismatch }: GuardNote): readonly TranscriptLine[] {
   return [
@@ -142,7 +142,7 @@ function whose({ by }: { readonly by?: 'user' | undefined }): string {
   return by === 'user' ? 'user: ' : '';
 }
 
-/** What went wrong, and the place to look at. */
+/** Returns what went wrong, and the place to look at. */
 function failureText({ message, file, line: at }: Failure): string {
   return file === undefined ? message : beforeLastOutput(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }

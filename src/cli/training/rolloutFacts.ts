@@ -5,7 +5,7 @@ import { sum } from '../../engine/core/values/statistics.ts';
 /** A model may call what no tool is named, a new name each time: such calls are counted together. */
 const unknownTool = 'unknown';
 
-/** What the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
+/** Returns what the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
 export function factsOf(measure: Measure, { actions }: Task, tools: readonly { readonly name: string }[]): object {
   const named = Map.groupBy(measure.calls, ({ tool }) =>
     tools.some(({ name }) => name === tool) ? tool : unknownTool,

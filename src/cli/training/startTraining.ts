@@ -88,7 +88,7 @@ type NameFolder = (root: string, kind: TrainingKind) => string;
 /** Names the folder of a run that is only planned. */
 const planned: NameFolder = (root, kind) => join(root, runName(kind));
 
-/** What is to be trained, and where. Throws a `UsageError` for what can't be meant. */
+/** Returns what is to be trained, and where. Throws a `UsageError` for what can't be meant. */
 function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = planned) {
   const named = text(given, 'config');
   const file = named === undefined ? null : readTrainingFile(named, io.cwd);
@@ -123,7 +123,7 @@ function asked(given: Given, io: Io, placed?: Launch['placed'], newFolder = plan
   return { request, place, target: targetAt(place), lesson, launch };
 }
 
-/** What a file says of the interpreter, as `--python` says it. */
+/** Returns what a file says about the interpreter, as `--python` says it. */
 function pythonIn(value: Json | undefined): string | undefined {
   return value === undefined || value === null || typeof value === 'string'
     ? (value ?? undefined)
@@ -167,7 +167,7 @@ function leftOutOf({ domains, heldOut }: TrainingRequest): readonly string[] {
 /** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */
 type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
 
-/** What was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
+/** Returns what was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
 function lessonOf(given: Given, io: Io, { domains, file }: TrainingRequest, run: string): Lesson {
   const named = text(given, 'recordings');
   const written = file?.values['recordings'];

@@ -13,8 +13,8 @@ import type { ExitCode, Io } from '../terminal/io.ts';
 import { shellWord } from '../terminal/shellWord.ts';
 
 /**
- * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to a process of
- * its own. Ctrl+C ends the run with a checkpoint.
+ * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to its own
+ * process. Ctrl+C ends the run with a checkpoint.
  */
 export async function launchTrainer(
   io: Io,
@@ -53,7 +53,7 @@ export async function followDetached(run: string, environment: NodeJS.ProcessEnv
   while (!trainerOf(run)?.isRunning && follower.exitCode === null) await new Promise((later) => setTimeout(later, 100));
 }
 
-/** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
+/** Returns what a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
 export function outcome(run: string, json: boolean, environment: NodeJS.ProcessEnv): string {
   const result = join(run, runFiles.result);
   if (existsSync(result)) return json ? readBoundedText(result) : readBoundedText(join(run, runFiles.resultText));

@@ -235,7 +235,7 @@ function seatOf(given: RolloutParams['agent' | 'user'], keyName: string, timeout
 
 /**
  * The agent's seat. Its model is waited for as long as the rollout may take: the gateway still samples the reply that
- * nobody waits for any more, and refuses to be asked again meanwhile.
+ * is no longer awaited, and refuses to be asked again meanwhile.
  */
 function agentOf(
   given: RolloutParams['agent'],

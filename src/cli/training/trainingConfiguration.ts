@@ -16,7 +16,7 @@ import { type Io, UsageError } from '../terminal/io.ts';
 import { type TrainingFile, wholePaths } from './trainingFile.ts';
 import { trainingUser } from './trainingUser.ts';
 
-/** A domain of a run: what is known of it, and what was said of its part in the run. */
+/** A domain of a run: what is known of it, and what was said about its part in the run. */
 export type TrainingDomain = { readonly loaded: LoadedDomain; readonly said: JsonObject };
 
 /** What a person asks for: the kind of run, and the domains, in the order in which they were named. */
@@ -25,7 +25,7 @@ export type TrainingRequest = {
   readonly domains: readonly [TrainingDomain, ...TrainingDomain[]];
   readonly heldOut: readonly TrainingDomain[];
   readonly file: TrainingFile | null;
-  /** What the file says of the domains, where it is the file that names them. */
+  /** What the file says about the domains, where it is the file that names them. */
   readonly ofFile: Readonly<Record<string, Json>>;
 };
 
@@ -204,7 +204,7 @@ function userOf(
   throw refusal(`${issueText(error, 'user')}; expected agenda, or an endpoint with base_url, model and api_key_env`);
 }
 
-/** Throws a refusal for the file of an agent of one's own that can't take the seat. */
+/** Throws a refusal for the file of an agent that the user writes that can't take the seat. */
 function throwUnlessAgent(said: Json | undefined, io: Io, refusal: Refusal): void {
   if (typeof said !== 'string') return;
   const seat = parseSeat(`agent:${said}`, 'agent', 'person', io.environment, [io.cwd]);
@@ -216,7 +216,7 @@ function modelOf(model: Json, io: Io): Json {
   return typeof model === 'string' ? modelNamed(model, `--model ${model}`, io) : model;
 }
 
-/** What the command line has words of its own for, which it looks through. */
+/** What the command line has its own words for, which it looks through. */
 const saidOtherwise: ReadonlyMap<string, string> = new Map([
   ['run', 'name the folder of the run with --out'],
   ['domain', 'name the folder of the domain, as in: npx rehearsal train grpo parcel-desk'],
@@ -227,7 +227,7 @@ const saidOtherwise: ReadonlyMap<string, string> = new Map([
   ['python', 'name it with --python'],
 ]);
 
-/** What `--set` says, by key. Throws a `UsageError` for what it can't say. */
+/** Returns what `--set` says, by key. Throws a `UsageError` for what it can't say. */
 export function settingsOf(given: Given): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     texts(given, 'set').map((pair): [string, Json] => {

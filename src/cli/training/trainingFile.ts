@@ -18,7 +18,7 @@ export type TrainingFile = {
   readonly placed: (words: string, asked: Values) => string;
 };
 
-/** Reads a configuration's file. Throws a `UsageError` with the line for one that is no such file. */
+/** Reads a configuration's file. Throws a `UsageError` with the line for one that is not a configuration. */
 export function readTrainingFile(path: string, cwd: string): TrainingFile {
   const file = resolve(cwd, path);
   const source = readSource(file, 'training');

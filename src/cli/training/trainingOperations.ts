@@ -20,7 +20,7 @@ import { wholePaths } from './trainingFile.ts';
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
 
-/** What a run trains, or that it evaluates; undefined where its folder does not say so yet. */
+/** Returns what a run trains, or that it evaluates; undefined where its folder does not say so yet. */
 function kindOf(run: string): TrainingKind | undefined {
   return trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
 }
@@ -77,7 +77,7 @@ function runOf(given: Given, io: Io): string {
   throw new UsageError(`${name} is not a run: name its folder, or its name in ${workFolders.training}`);
 }
 
-/** A run goes on with the configuration that it was started with, and with the keys of this environment. */
+/** A run continues with the configuration that it was started with, and with the keys of this environment. */
 function resumedLaunch(
   run: string,
   place: Place,
@@ -110,7 +110,7 @@ function resumedLaunch(
   };
 }
 
-/** What `--disk` says, in bytes. */
+/** Returns what `--disk` says, in bytes. */
 export function diskOf(given: Given): number | undefined {
   const value = text(given, 'disk');
   if (value === undefined) return undefined;

@@ -9,8 +9,8 @@ export type TrainingUser =
   | { readonly base_url: string; readonly model: string; readonly api_key_env?: string };
 
 /**
- * The user of a training run: the chosen seat, else the domain's for this purpose. Throws a `UsageError` for what is no
- * seat, and for a seat that training can't ask, such as a person.
+ * The user of a training run: the chosen seat, else the domain's for this purpose. Throws a `UsageError` for what is
+ * not a seat, and for a seat that training can't ask, such as a person.
  */
 export function trainingUser(
   file: Pick<DomainFile, 'user'>,

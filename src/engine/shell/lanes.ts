@@ -27,7 +27,7 @@ export type Lane<Rollout> = {
   readonly golds: GoldCache;
   /** Resolves when the lane knows the domain; rejects with the `Fault` that kept it from that. */
   readonly prepared: Promise<void>;
-  /** What it has said of itself: its tools come first, and then that it knows the whole domain. */
+  /** What it has said about itself: its tools come first, and then that it knows the whole domain. */
   state: 'loading' | 'described' | 'prepared';
   /** How long something is due from it that did not come, in ms. Set to 0 with each word that is accepted. */
   silentMs: number;
@@ -123,8 +123,8 @@ export class Lanes<Rollout> {
   }
 
   /**
-   * Ends a lane that says nothing while something is due. Its own watchdog and time limits come first; this one holds where
-   * code of the domain has changed the timers of its process, or what it says of its calls.
+   * Ends a lane that says nothing while something is due. Its own watchdog and time limits come first; this one holds
+   * where code of the domain has changed the timers of its process, or what it says about its calls.
    */
   #look(): void {
     const { isDue, silenceMs = longestSilenceMs } = this.#options;

@@ -30,7 +30,7 @@ import type { AskedSimulator } from './models/toolSimulator.ts';
 import { parseTurn } from './models/typedTurn.ts';
 import type { RolloutTools } from './tools/rolloutTools.ts';
 
-/** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
+/** How a seat outside the lane is asked. A person's answer comes from anyone who runs the rollout. */
 export type Outside = {
   readonly agent: (
     view: RemoteView,
@@ -86,7 +86,7 @@ const leave = ['/stop', '/end'];
 
 /**
  * Connects seat specifications to what answers for them. A model's client is loaded only where one is asked.
- * @param onModel is told of every call to a model
+ * @param onModel receives every call to a model
  * @param toolSettings laid over those of the domain for simulated tools
  */
 export function outsideOf(
@@ -192,7 +192,7 @@ function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
   return { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] };
 }
 
-/** Which seats the lane plays by itself. */
+/** Returns which seats the lane plays by itself. */
 export function laneSeats(agent: SeatSpec, user: SeatSpec): LaneSeats {
   return {
     agent: agent.type === 'gold' || agent.type === 'slip' || agent.type === 'scripted' ? agent.type : 'remote',

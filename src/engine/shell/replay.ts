@@ -20,8 +20,8 @@ useNativeHash((text) => hash('sha256', text, 'hex'));
 const worlds = new WeakMap<LoadedDomain['world'], Setting['world']>();
 
 /**
- * What `advance` reads, of a domain whose code has not run: recorded results replace the tools. The databases of a
- * domain are opened once, since that and their hash take a second where they are large.
+ * Returns what `advance` reads, of a domain whose code has not run: recorded results replace the tools. The databases
+ * of a domain are opened once, since that and their hash take a second where they are large.
  */
 export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): Setting {
   const opened = () => ({ agent: openDatabase(world.agent), user: openDatabase(world.user) });

@@ -53,7 +53,7 @@ export class RolloutRecord {
 
   /**
    * @param path of the recording; null keeps none
-   * @param known what the sidecar said of the first events when they were recorded
+   * @param known what the sidecar said about the first events when they were recorded
    * @param run the id of the run that the rollout belongs to, where it has one
    */
   constructor(path: string | null, known: readonly SidecarLine[] = [], run?: string) {
@@ -74,7 +74,7 @@ export class RolloutRecord {
     return this.#sidecar?.head() ?? chainStart;
   }
 
-  /** Begins anew: both files are replaced where they are there already. */
+  /** Begins again: both files are replaced where they are there already. */
   open(): void {
     this.close();
     this.#arrived = [];
@@ -88,7 +88,7 @@ export class RolloutRecord {
     this.#sidecar = openSidecar(sidecarPath(path));
   }
 
-  /** What the sidecar says of the next answer that arrives. Questions on the way to one answer are kept together. */
+  /** What the sidecar says about the next answer that arrives. Questions on the way to one answer are kept together. */
   note(note: SideNote | null, role: ModelRole | null): void {
     if (note) this.#role = role;
     const calls = [this.#note, note].filter(isModelCall);

@@ -5,7 +5,9 @@ import { patchesOf } from '../core/world/database.ts';
 import type { LoadedDomain } from './load/loadedDomain.ts';
 import { replayRecording } from './replay.ts';
 
-/** What a rollout came to, for whoever looks at one: the reward with its reason, the report card, and what changed. */
+/**
+ * The result of a rollout, for anyone who looks at one: the reward with its reason, the report card, and what changed.
+ */
 export type RolloutSummary = {
   readonly reward: number | null;
   readonly reason: string;

@@ -83,7 +83,7 @@ export class ScratchTools {
   #view: RemoteView | null = null;
   #isClosed = false;
 
-  /** Opens lanes of its own for the domain. */
+  /** Opens its own lanes for the domain. */
   static async open(loaded: LoadedDomain, scratch: Scratch): Promise<ScratchTools> {
     const supervisor = await openSupervisor(withScratchTask(loaded), scratch.log ? { log: scratch.log } : {});
     return new ScratchTools(supervisor, scratch);
@@ -201,7 +201,7 @@ export class ScratchTools {
     return promise.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
-  /** Takes back a call that nobody waits for any more, so that it does not keep the next one waiting. */
+  /** Takes back a call that is no longer awaited, so that it does not keep the next one waiting. */
   #cancel(wanted: Wanted): void {
     const at = this.#waiting.indexOf(wanted);
     if (at < 0) this.#live?.cancelCalls();
@@ -290,7 +290,7 @@ function toolIn(tools: readonly Tool[], name: string): Tool {
 
 /** A domain with one more task, which asks for nothing of its own database, and with somebody to ask it. */
 function withScratchTask(loaded: LoadedDomain): LoadedDomain {
-  const nobody = personaSchema.parse({ id: scratchId, description: 'Nobody.' });
+  const nobody = personaSchema.parse({ id: scratchId, description: 'No person.' });
   const task = taskSchema.parse({ id: scratchId, persona: scratchId, user: { goal: 'Nothing.', opening: 'Hello.' } });
   const tasks = [...loaded.tasks, task];
   const personas = [...loaded.domain.personas, nobody];

@@ -32,7 +32,7 @@ import { SharedTools } from './tools/sharedTools.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
-  /** The start of a new rollout, or the events of one that goes on (a fork). */
+  /** The start of a new rollout, or the events of one that continues (a fork). */
   readonly from: RolloutStarted | readonly RolloutEvent[];
   readonly seats: LaneSeats;
   readonly outside: Outside;
@@ -41,11 +41,11 @@ export type RolloutRequest = {
   readonly pace?: 'step' | 'run';
   /** Whether the sidecar keeps what each call read: tools in TypeScript and simulated ones say so. */
   readonly reads?: boolean;
-  /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
+  /** What the sidecar said about the first events already, when a rollout continues after its process died. */
   readonly sidecar?: readonly SidecarLine[];
   /** The id of the run that the recording belongs to. */
   readonly run?: string | undefined;
-  /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
+  /** Recorded states of tool sources, which then replace the sources themselves: none of them is started. */
   readonly recordedSources?: Readonly<Record<string, Json>>;
   /** Whether the world after the gold actions is wanted at the end. */
   readonly wantsGold?: boolean;
@@ -70,13 +70,13 @@ export type RolloutClosed = {
 export type LiveRollout = {
   /** Rejects only when the recording can't be kept or the engine has a bug. */
   readonly closed: Promise<RolloutClosed>;
-  /** Lets a stepped rollout go on to its next event. */
+  /** Lets a stepped rollout continue to its next event. */
   readonly step: () => void;
   /** Ends it with an event that says so. */
   readonly cancel: () => void;
   /** Gives the calls of the response under way an error as their result, as far as they are made outside the lane. */
   readonly cancelCalls: () => void;
-  /** Leaves it where it stands: nothing more is recorded. `closed` says cancelled. */
+  /** Leaves it where it is: nothing more is recorded. `closed` says cancelled. */
   readonly abandon: () => void;
   readonly inside: Inside;
 };
@@ -96,7 +96,7 @@ export type Supervisor = {
   /** The whole domain, its tools described. */
   readonly domain: Domain;
   readonly loaded: LoadedDomain;
-  /** @param onEvents is told of events after they are on the disk */
+  /** @param onEvents receives events after they are on the disk */
   readonly start: (request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void) => LiveRollout;
   readonly close: () => Promise<void>;
 };
@@ -132,15 +132,15 @@ type Live = {
   calls: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
-  /** The rollout as its lane's messages make it, from the first time that a lane was told of it. */
+  /** The rollout as its lane's messages make it, from the first time that a lane received it. */
   check: CheckedRollout | null;
   readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane<Live> | null;
-  /** Whether its lane, which may be the successor of one that died, was told to start it. */
+  /** Whether its lane, which may be the successor of one that died, was asked to start it. */
   isStarted: boolean;
   /** Events before this number come without a step. */
   free: number;
-  /** Steps that were asked for and have led to no event yet: a lane that starts or takes over is told of them. */
+  /** Steps that were asked for and have led to no event yet: a lane that starts or takes over receives them. */
   steps: number;
   /** The last events of a rollout whose lane is done with it, as far as they were not stepped to yet; else null. */
   ending: LaneEvent[] | null;
@@ -287,7 +287,7 @@ class Supervision implements Supervisor {
 
   /**
    * The events that a fork shares with its parent come back from the lane with their states, for its own recording.
-   * What was asked for while there was no lane to tell is told after the start.
+   * Requests made while there was no lane are sent after the start.
    */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
     // It may have been abandoned while its sources opened.
@@ -385,8 +385,8 @@ class Supervision implements Supervisor {
   }
 
   /**
-   * A lane whose code runs longer than its time limit is ended, so one that says something afterwards has changed what it
-   * says of that limit. Of several rollouts nobody knows whose code ran: the longest limit counts.
+   * A lane whose code runs longer than its time limit is ended, so one that says something afterwards has changed what
+   * it says about that limit. Of several rollouts no one knows whose code ran: the longest limit counts.
    */
   #throwIfLate(lane: Lane<Live>, ranMs: number, limitMs: number): void {
     const { graceMs = longestGraceMs } = this.#options;
@@ -395,7 +395,7 @@ class Supervision implements Supervisor {
       throw new ForgedMessage(`it ran for ${Math.round(ranMs)} ms, and its time limit is ${limit} ms`);
   }
 
-  /** Recorded states of sources stand for the sources: nothing is started. */
+  /** Recorded states of sources replace the sources: nothing is started. */
   async #launchRecorded(live: Live): Promise<void> {
     live.record.open();
     this.#assign(live, live.request.from);
@@ -409,7 +409,7 @@ class Supervision implements Supervisor {
     return true;
   }
 
-  /** Events go to the disk first, then to whoever watches. Where nobody does, those of a moment go together. */
+  /** Events go to the disk first, then to anyone who watches. Where no one does, those of a moment go together. */
   #keep(live: Live, events: readonly LaneEvent[]): void {
     live.record.keep(events);
     if (live.steps > 0) live.steps = Math.max(0, live.steps - events.filter(({ n }) => n >= live.free).length);
@@ -524,8 +524,8 @@ class Supervision implements Supervisor {
   }
 
   /**
-   * The rollout that killed its lane ends with the failure, as do all of a lane that said what cannot be; the others go
-   * on from their events on another lane.
+   * The rollout that killed its lane ends with the failure, as do all of a lane that said what cannot be; the others
+   * continue from their events on another lane.
    */
   #takeOver({ orphans, failure, culprit, hasSuccessor, isForged }: LaneDeath<Live>): void {
     for (const live of orphans) {
@@ -548,7 +548,7 @@ class Supervision implements Supervisor {
     }
   }
 
-  /** Brings the last events of a rollout, at once or as it is stepped. Whoever watches may step again meanwhile. */
+  /** Brings the last events of a rollout, at once or as it is stepped. Anyone who watches may step again meanwhile. */
   #end(live: Live): void {
     const { pace = 'run' } = live.request;
     const goesOn = () => live.ending && (pace === 'run' || live.steps > 0 || live.abort.signal.aborted);
@@ -573,7 +573,7 @@ class Supervision implements Supervisor {
       );
       return;
     }
-    // Whoever steps it sees the first event again, and goes on from there.
+    // Anyone who steps it sees the first event again, and continues from there.
     live.steps = 0;
     this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
@@ -584,7 +584,7 @@ function isDue({ isStarted, ending, check, request: { pace = 'run' }, steps }: L
   return isStarted && !ending && check !== null && !check.isAsking && (pace === 'run' || steps > 0);
 }
 
-/** Whether an event says what code of the domain came to. */
+/** Whether an event has the result of code of the domain. */
 const isOfCode = ({ type }: ClaimedEvent) => type === 'toolReturned' || type === 'worldSynced';
 
 function crashFailure(message: string): Failure {

@@ -4,7 +4,7 @@ import { jsonOf } from '../../engine/core/values/json.ts';
 import { textOf as textOfContent } from '../../engine/shell/models/chatAnswer.ts';
 import { mediaLine } from '../../engine/shell/models/mediaLine.ts';
 
-/** One message as the editor's language models take it: they know a user and an assistant, and no system prompt. */
+/** One message as the editor's language models take it: they know a user and an assistant, but not a system prompt. */
 export type EditorMessage = { readonly role: 'user' | 'assistant'; readonly parts: readonly EditorPart[] };
 
 type EditorPart =
@@ -85,8 +85,8 @@ function textOf(content: unknown): string {
 }
 
 /**
- * A conversation as the editor's language models take it. The system prompt stands at the head of the first message of the
- * user, and what several tools returned stands in one.
+ * A conversation as the editor's language models take it. The system prompt is at the head of the first message of the
+ * user, and what several tools returned is in one.
  */
 export function editorMessages(messages: readonly ChatMessage[]): readonly EditorMessage[] {
   const system = messages.flatMap(({ role, content }) => (role === 'system' ? [textOf(content)] : [])).join('\n\n');
@@ -112,7 +112,7 @@ function editorMessage({ role, content, tool_calls: calls, tool_call_id: id = ''
   return { role: 'assistant', parts: [...words, ...made] };
 }
 
-/** What a call was made with; what was no JSON object is shown to the model as it wrote it. */
+/** Returns what a call was made with; what was not a JSON object is shown to the model as it wrote it. */
 function inputOf({ arguments: text }: ChatCall): object {
   try {
     const value: unknown = JSON.parse(text);

@@ -29,7 +29,10 @@ export class EditorModels implements vscode.Disposable {
   readonly #token = randomBytes(24).toString('hex');
   #server: Promise<Server> | undefined;
 
-  /** What a child process needs to ask them; nothing where nobody trusts the workspace. Listens from the first time on. */
+  /**
+   * Returns what a child process needs to ask them; nothing where no one trusts the workspace. Listens from the first
+   * time on.
+   */
   async environment(): Promise<Record<string, string>> {
     if (!vscode.workspace.isTrusted) return {};
     this.#server ??= this.#listen();

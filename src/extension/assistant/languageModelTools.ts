@@ -72,7 +72,7 @@ function readOnly<Input>(invocationMessage: string, answer: Answer<Input>): vsco
 
 const warning = 'The tools of the domain are programs, and they will run.';
 
-/** A tool that lets code of the domain run: it is asked for first, and refused where nobody trusts the workspace. */
+/** A tool that lets code of the domain run: it is asked for first, and refused where no one trusts the workspace. */
 function starting<Input>(words: (input: Input) => string, answer: Answer<Input>): vscode.LanguageModelTool<Input> {
   return {
     prepareInvocation: ({ input }) => ({
@@ -97,7 +97,7 @@ function invoked<Input>(answer: Answer<Input>): vscode.LanguageModelTool<Input>[
   };
 }
 
-/** What a command prints, line by line. */
+/** Returns what a command prints, line by line. */
 async function printed(context: Context, args: readonly string[], token: vscode.CancellationToken): Promise<string> {
   const lines: string[] = [];
   answerOf(await runQuietly(context, args, { token, onLine: (line) => lines.push(line) }), `rehearsal ${args[0]}`);

@@ -26,7 +26,7 @@ export function registerMcpServers(context: Context): vscode.Disposable {
 
 /**
  * The tools of every domain of the workspace for the editor's own agent, each as an MCP server on a scratch database. A
- * server starts when that agent starts it; nothing is offered in a workspace that nobody trusts.
+ * server starts when that agent starts it; nothing is offered in a workspace that no one trusts.
  */
 export function mcpServers(context: Context): vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> {
   return {

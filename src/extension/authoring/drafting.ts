@@ -4,7 +4,7 @@ import { pickEditorModel } from '../assistant/editorModels.ts';
 import type { Context } from '../context.ts';
 import { tell } from '../tell.ts';
 
-/** A draft as `rehearsal draft` tells of it. */
+/** A draft as `rehearsal draft` describes it. */
 export type GatedDraft = {
   readonly kind: 'task' | 'persona';
   readonly id: string;
@@ -35,7 +35,7 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
 
 /**
  * Says that something was drafted, and what keeps it from being accepted.
- * @param sound what is said where nothing does
+ * @param sound what is reported where nothing does
  */
 export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
   const obstacle = firstObstacle(drafts);
@@ -52,7 +52,7 @@ export async function openAt(file: string, line = 1): Promise<void> {
 const modelKey = 'rehearsal.draftingModel';
 
 /**
- * Asks who drafts: nobody, or a model that a person names. The last one is offered again.
+ * Asks who drafts: no one, or a model that a person names. The last one is offered again.
  * @param without what happens without a model
  * @returns arguments of the command line, or undefined where it was cancelled
  */

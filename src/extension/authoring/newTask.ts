@@ -49,7 +49,7 @@ async function taskOf(target: unknown): Promise<{ readonly folder: string; reado
   return task === undefined ? undefined : { folder, task };
 }
 
-/** Drafts variants of a task into a file of their own. Gives the file. */
+/** Drafts variants of a task into their own file. Gives the file. */
 export async function taskVariants(context: Context, target: unknown): Promise<string | undefined> {
   if (!mayRun('The tools of a domain')) return undefined;
   const chosen = await taskOf(target);

@@ -6,7 +6,7 @@ import { mayRun } from '../trust.ts';
 import type { IntentsNode } from './intentsTree.ts';
 
 /**
- * Drafts a task from a real conversation, and a persona where nobody of the domain behaves so, and opens its file.
+ * Drafts a task from a real conversation, and a persona where no one of the domain behaves so, and opens its file.
  * @param target a recording, or an intent, of which its example is taken
  * @returns the file of the task
  */

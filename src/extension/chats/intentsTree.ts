@@ -16,7 +16,7 @@ export type IntentsNode = IntentNode | ConversationNode;
 const changed = new vscode.EventEmitter<void>();
 let intents: readonly Intent[] = [];
 
-/** What real users ask for, with the tasks that try it; a person fills it by Show Intents. */
+/** Returns what real users ask for, with the tasks that try it; a person fills it by Show Intents. */
 export function registerIntentsTree(): vscode.Disposable {
   const provider: vscode.TreeDataProvider<IntentsNode> = {
     onDidChangeTreeData: changed.event,

@@ -1,7 +1,10 @@
 /** How many rollouts a spot check shows where the settings say nothing that could be meant. */
 export const usualSampleSize = 50;
 
-/** How many rollouts a spot check shows, by the value of its setting, in which a person may have written anything. */
+/**
+ * Returns how many rollouts a spot check shows, by the value of its setting, in which a person may have written
+ * anything.
+ */
 export function sampleSizeOf(setting: unknown): number {
   return Number.isInteger(setting) && Number(setting) >= 1 ? Number(setting) : usualSampleSize;
 }

@@ -32,7 +32,7 @@ export function registerSpotCheck(): vscode.Disposable {
 }
 
 /**
- * Begins the spot check of a synthesis, or goes on with it.
+ * Begins the spot check of a synthesis, or continues with it.
  * @param target its folder; else the one that a person picks
  * @returns how many rollouts are to be looked at
  */
@@ -47,7 +47,7 @@ export async function startSpotCheck(target: unknown): Promise<number | undefine
   return nodes.length;
 }
 
-/** Reads the queue anew, where there is one, and shows how far it is. */
+/** Reads the queue again, where there is one, and shows how far it is. */
 export async function refreshSpotCheck(): Promise<void> {
   if (folder === undefined) return;
   const { spotCheckOf } = await import('../../synthesis/spotCheck.ts');
@@ -67,7 +67,7 @@ function messageOf({ queue, agreement }: SpotCheck): string {
   return `${done} of ${queue.length} checked. ${agreementText(agreement)}.`;
 }
 
-/** Opens the first rollout that nobody has decided about. */
+/** Opens the first rollout that was not decided about. */
 async function openNext(): Promise<void> {
   const next = nodes.find(({ checked }) => checked.decision === null);
   if (!next) {
@@ -125,7 +125,7 @@ async function debugThenTake(node: CheckedNode): Promise<boolean> {
   return isStarted;
 }
 
-/** @param isAgain whether a person may go on to make another fork */
+/** @param isAgain whether a person may continue to make another fork */
 async function takeFork(node: CheckedNode, isAgain: boolean): Promise<boolean> {
   if (folder === undefined) return false;
   const { decide, forksOf } = await import('../../synthesis/spotCheck.ts');
@@ -161,7 +161,7 @@ const icons = {
 } as const;
 const words = { accept: 'accepted', reject: 'rejected', edit: 'edited' } as const;
 
-/** The grader's word shows once a person has given one: nobody is to be led by it. */
+/** The grader's word shows once a person has given one: no one is to be led by it. */
 function itemOf(node: CheckedNode): vscode.TreeItem {
   const { row, decision, grade } = node.checked;
   const item = new vscode.TreeItem(row.task);

@@ -31,7 +31,7 @@ export async function synthesize(context: Context): Promise<string | undefined> 
   return plan.folder;
 }
 
-/** One to go on with, null for a new one, undefined for nothing. */
+/** One to continue with, null for a new one, undefined for nothing. */
 async function pickBegun(begun: readonly Synthesis[]): Promise<Synthesis | null | undefined> {
   const items = [
     { label: 'New synthesis', description: '', synthesis: null },

@@ -5,8 +5,8 @@ import { askForSeats } from '../keyConsent.ts';
 import type { StandbyAdapter } from './standbyAdapter.ts';
 
 /**
- * The debug adapter is a process of its own, the one that stands by or one that is started here; the engine lives in
- * it, never in the extension host.
+ * The debug adapter is its own process, the one that is by or one that is started here; the engine lives in it, never
+ * in the extension host.
  */
 export function adapterFactory(context: Context, standby: StandbyAdapter): vscode.DebugAdapterDescriptorFactory {
   return {

@@ -41,7 +41,7 @@ export function treeOf(heads: readonly Head[]): readonly ForkNode[] {
         label: labelOf(head.path),
         children: nodes(({ parent }) => parent?.name === basename(head.path)),
       }));
-  // A fork whose parent was deleted stands at the top.
+  // A fork whose parent was deleted is at the top.
   return nodes(({ parent }) => parent === null || !known.has(parent.name));
 }
 
@@ -66,7 +66,7 @@ type Started = {
   readonly parent?: { readonly recording: string; readonly event: number; readonly edit: string };
 };
 
-/** What the first and the last line of a recording say; null where the first says nothing. */
+/** Returns what the first and the last line of a recording say; null where the first says nothing. */
 async function headOf(path: string): Promise<Head | null> {
   const started = eventIn<Started>(await firstLine(path).catch(() => ''));
   if (started?.type !== 'rolloutStarted') return null;

@@ -32,7 +32,7 @@ export function registerInlineValues(): vscode.Disposable {
   );
 }
 
-/** The adapter knows what there is to say of each line: of the file in which the chosen frame stands. */
+/** The adapter knows what there is to say about each line: of the file in which the chosen frame is. */
 const inlineValues: vscode.InlineValuesProvider = {
   provideInlineValues: async (document, _viewPort, { frameId }) => {
     const { uri, lineCount, isDirty } = document;

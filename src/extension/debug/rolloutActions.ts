@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
 import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
 
-/** What a session says of the recording that it shows. */
+/** What a session says about the recording that it shows. */
 export type ShownRecording = { readonly path: string; readonly step: number };
 
 /** A command of the Debug Console at the frame that was chosen, or has the focus. */
@@ -16,14 +16,14 @@ async function typed(target: unknown, expression: string): Promise<boolean> {
   });
 }
 
-/** Goes on live from a frame, in a recording of its own. */
+/** Continues live from a frame, in its own recording. */
 export function forkHere(target: unknown): Promise<boolean> {
   return typed(target, '/fork');
 }
 
-/** Goes on from a frame with the policy, personas, rules and tools as their files are now. */
+/** Continues from a frame with the policy, personas, rules and tools as their files are now. */
 export async function forkWithChangedFiles(target: unknown): Promise<boolean> {
-  // What a person sees in an editor is meant, not what stood on the disk before.
+  // What a person sees in an editor is meant, not what was on the disk before.
   await vscode.workspace.saveAll(false);
   return typed(target, '/swap');
 }

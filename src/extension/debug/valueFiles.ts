@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
 import { debuggedSession } from './stoppedSession.ts';
 
-/** The scheme of values that stand in an editor tab. */
+/** The scheme of values that are in an editor tab. */
 export const valueScheme = 'rehearsal-value';
 
 /** What VS Code hands to a command in the menu of a row of VARIABLES. */
@@ -11,7 +11,7 @@ type ChosenRow = {
   readonly variable?: { readonly name: string };
 };
 
-/** What the adapter says of a value; the reference and the name edit it. */
+/** What the adapter says about a value; the reference and the name edit it. */
 export type WholeText = {
   readonly name: string;
   readonly text: string;
@@ -26,7 +26,7 @@ const endings = { markdown: 'md', json: 'json', plaintext: 'txt' } as const;
 
 let files: ValueFiles | undefined;
 
-/** Opens the whole of a value of VARIABLES in an editor tab: to save it makes a fork. Gives where it stands. */
+/** Opens the whole of a value of VARIABLES in an editor tab: to save it makes a fork. Gives where it is. */
 export async function editValue(extension: vscode.ExtensionContext, target: unknown): Promise<string | undefined> {
   const { container, variable } = (target ?? {}) as ChosenRow;
   const session = debuggedSession();
@@ -88,7 +88,7 @@ class ValueFiles implements vscode.FileSystemProvider {
     return Buffer.from(this.#fileAt(uri).text);
   }
 
-  /** A refusal is said, and the text stays in its tab, unsaved. */
+  /** A refusal is shown, and the text stays in its tab, unsaved. */
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const file = this.#fileAt(uri);
     const value = Buffer.from(content).toString('utf8');

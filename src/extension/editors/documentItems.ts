@@ -9,7 +9,7 @@ import type { FileProblem, Shown } from '../../webview/protocol.ts';
 /** An entry of a file, as the engine reads it; null where it can't. */
 export type DocumentItem<T> = {
   readonly label: string;
-  /** Where it stands in the file. */
+  /** Where it is in the file. */
   readonly path: (string | number)[];
   readonly value: T | null;
   readonly problem: FileProblem | null;

@@ -45,7 +45,7 @@ export type Running = {
 /** What an editor shows of its subject. */
 export type Content = Omit<Shown, 'type' | 'name' | 'isTrusted' | 'hasText' | 'refusal'>;
 
-/** What is special about one visual editor: of a file, or of a part of a domain that has no file of its own. */
+/** What is special about one visual editor: of a file, or of a part of a domain without its own file. */
 export type VisualEditor<Seen extends Scene = FileScene> = {
   readonly view: ViewId;
   readonly title: string;
@@ -56,9 +56,12 @@ export type VisualEditor<Seen extends Scene = FileScene> = {
   readonly editsOf?: (message: FromEditor) => ((text: string) => TextEdits) | undefined;
   /** Shows another place that the page leads to; undefined for any other message. */
   readonly open?: (message: FromEditor, scene: Seen) => Promise<unknown> | undefined;
-  /** What is said at once; undefined for any other message. */
+  /** What is reported at once; undefined for any other message. */
   readonly answer?: (message: FromEditor, scene: Seen) => ToEditor | undefined;
-  /** Runs what the page asks for; undefined where the message is about nothing that runs. Throws what is said instead. */
+  /**
+   * Runs what the page asks for; undefined where the message is about nothing that runs. Throws what is reported
+   * instead.
+   */
   readonly run?: (message: FromEditor, scene: Seen) => ((running: Running) => Promise<Outcome>) | undefined;
 };
 
@@ -67,7 +70,7 @@ const quietMs = 300;
 /** A text of so many characters takes seconds to be read as part of a domain. */
 const manyCharacters = 300_000;
 
-/** What is shown: a document, or a part of a domain that has no file of its own. */
+/** What is shown: a document, or a part of a domain without its own file. */
 type Subject = vscode.TextDocument | DomainPart;
 type DomainPart = { readonly folder: string; readonly name: string };
 
@@ -316,7 +319,7 @@ class EditorSession<Seen extends Scene> {
     return this.#seen({ context, domain, choices, refresh: () => void this.#show() });
   }
 
-  /** What the editor shows; where that fails, the page says why. */
+  /** Returns what the editor shows; where that fails, the page says why. */
   async #content(known?: LoadedDomain): Promise<Content> {
     try {
       return await this.#editor.contentOf(await this.#scene(known));
@@ -344,7 +347,7 @@ class EditorSession<Seen extends Scene> {
     this.#channel.post({ type: 'editor', message: ran });
   }
 
-  /** Runs one thing at a time. In a workspace that nobody trusts nothing runs, whatever a page asks for. */
+  /** Runs one thing at a time. In a workspace that no one trusts nothing runs, whatever a page asks for. */
   async #run(message: FromEditor, scene: Seen): Promise<void> {
     const folder = this.#folder;
     const work = this.#editor.run?.(message, scene);

@@ -56,7 +56,9 @@ function modelOf({ file }: LoadedDomain): string | null {
   return seat.startsWith('openai:') ? seat.slice('openai:'.length) : null;
 }
 
-/** What a model is told that plays the persona in a task, before its first message. Nothing of the domain runs. */
+/**
+ * Returns what a model learns that plays the persona in a task, before its first message. Nothing of the domain runs.
+ */
 function openingPrompt({ domain, parts }: LoadedDomain, persona: Persona, task: Task): string {
   const seats = { agent: { type: 'gold' }, user: { type: 'agenda' } } as const;
   const started = startOf(domain, '', task, { seed: '1', trial: 0, basis: 'evaluate', ...seats });

@@ -90,7 +90,7 @@ function shownOf(scene: FileScene, results: ReadonlyMap<string, RuleResult>): Co
 
 type Section = PolicyContent['sections'][number];
 
-/** The rules below the headings that they stand under. A heading with a mark is a rule of its own section. */
+/** The rules below the headings that they are under. A heading with a mark is a rule of its own section. */
 function sectionsOf(
   parsed: ParsedPolicy,
   text: string,
@@ -150,7 +150,7 @@ function checksOf({ parts }: LoadedDomain, id: string): RuleCard['checks'] {
   });
 }
 
-/** What a check says beside its kind, in the words of its file. */
+/** Returns what a check says beside its kind, in the words of its file. */
 function wordsOf(rule: Rule): string {
   const { rule: _rule, check: _check, gate: _gate, layer: _layer, ...rest } = rule;
   return Object.entries(rest)

@@ -2,7 +2,7 @@ import { answerOf, runCommand } from '../commandLine.ts';
 import type { Running } from './editorSession.ts';
 
 /**
- * What a command of the command line answers. Throws what it says instead, where it could not be done.
+ * Returns what a command of the command line answers. Throws what it says instead, where it could not be done.
  * @param good its exit codes that come with an answer
  */
 export async function answered(

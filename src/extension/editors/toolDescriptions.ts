@@ -27,11 +27,11 @@ type Described = { readonly key: string; answer: KnownTools | null };
 const described = new Map<string, Described>();
 
 /**
- * The tools of a domain. Those of code are described by the command line, in a lane of its own, once for each state of
- * the files on the disk; until then, and in a workspace that nobody trusts, they have the names that the code says.
- * @param onKnown is told when they are described
+ * The tools of a domain. Those of code are described by the command line, in its own lane, once for each state of the
+ * files on the disk; until then, and in a workspace that no one trusts, they have the names that the code says.
+ * @param onKnown learns when they are described
  * @param asksServers whether servers and environments are started to be asked for theirs; else those are left out that
- *   nobody asked for yet
+ *   no one asked for yet
  */
 export function toolsOf(
   context: Context,
@@ -59,7 +59,7 @@ function known({ source, ...tool }: Tool): KnownTool {
   return { ...tool, source: source.type };
 }
 
-/** What the text of the code says of its tools. */
+/** Returns what the text of the code says about its tools. */
 function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
   const python = pythonFile !== null;
   return [...parts.scan.declared].map(([name, { effect, owner }]) => ({
@@ -72,7 +72,7 @@ function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
   }));
 }
 
-/** What the command line said of the files as they are on the disk; null while it is asked. */
+/** Returns what the command line said about the files as they are on the disk; null while it is asked. */
 function describedIn(
   context: Context,
   { folder, file, parts }: LoadedDomain,

@@ -29,7 +29,7 @@ function toolIn(value: SimulatedTool): KnownTool {
   return { ...tool, source: source.type };
 }
 
-/** What the panel of a tool of code shows: it is read here and changed in its code. */
+/** Returns what the panel of a tool of code shows: it is read here and changed in its code. */
 export function toolPanelOf(name: string): VisualEditor<Scene> {
   const found = ({ context, domain, refresh }: Scene) => {
     const known = domain && toolsOf(context, domain, refresh, { asksServers: hasSources(domain.file) });

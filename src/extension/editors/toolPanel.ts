@@ -34,7 +34,7 @@ async function pickTool(context: Context, folder: string): Promise<string | unde
   const tools = await new Promise<ReturnType<typeof toolsOf>['tools']>((resolve) => {
     const ask = (): ReturnType<typeof toolsOf> => toolsOf(context, domain, () => resolve(ask().tools), { asksServers });
     const known = ask();
-    // Names that stand in the files are enough to choose from; those of servers have to be asked for.
+    // Names that are in the files are enough to choose from; those of servers have to be asked for.
     if (!asksServers || !vscode.workspace.isTrusted) resolve(known.tools);
   });
   if (tools.length === 0) {

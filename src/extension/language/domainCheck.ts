@@ -8,7 +8,7 @@ import { codeStamp } from './codeStamp.ts';
 import { showChecked } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 
-/** What a check of a domain came to. */
+/** The result of a check of a domain. */
 export type DomainCheck = {
   readonly name: string;
   readonly tasks: number;
@@ -19,7 +19,8 @@ export type DomainCheck = {
 
 /**
  * Checks a domain as `rehearsal check` does, its tools included, or audits it by playing it, and shows in Problems what
- * reading its files alone does not find. In a workspace that nobody trusts its files are read, and nothing of it runs. Unsaved files are saved first.
+ * reading its files alone does not find. In a workspace that no one trusts its files are read, and nothing of it runs.
+ * Unsaved files are saved first.
  * @returns undefined when the person cancelled it
  * @throws Error with the words of the command line when there is no result
  */

@@ -8,7 +8,7 @@ const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();
 const read = new Map<string, readonly Diagnostic[]>();
 const checked = new Map<string, readonly Diagnostic[]>();
 
-/** The findings of all domains in the Problems view, each once, whoever found it. */
+/** The findings of all domains in the Problems view, each once, no matter who found it. */
 export function openFindings(): vscode.Disposable {
   const opened = vscode.languages.createDiagnosticCollection('rehearsal');
   collection.of = opened;

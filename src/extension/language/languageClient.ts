@@ -14,7 +14,7 @@ import type { FromWorker, Mended, ToWorker } from './messages.ts';
 
 type Pending = { readonly resolve: (value: unknown) => void };
 
-/** How often a worker that died is started again: what kills it may stand in a file. */
+/** How often a worker that died is started again: what kills it may be in a file. */
 const attempts = 3;
 
 /**
@@ -49,7 +49,7 @@ export class LanguageClient {
     this.#post({ type: 'forget', folder });
   }
 
-  /** Answers a question about a file; undefined where it belongs to no domain, or nobody waits any more. */
+  /** Answers a question about a file; undefined where it belongs to no domain, or no one still waits. */
   async ask<Type extends QuestionType>(
     file: string,
     question: QuestionOf<Type>,
@@ -130,7 +130,7 @@ export class LanguageClient {
     }
   }
 
-  /** A person looks at a file. Of one outside of the workspace nobody has told the worker yet. */
+  /** A person looks at a file. Of one outside of the workspace no one has told the worker yet. */
   opened(document: vscode.TextDocument): void {
     const folder = this.#folderOf(document);
     if (folder !== undefined && !vscode.workspace.getWorkspaceFolder(document.uri)) this.touch(folder);
@@ -194,13 +194,13 @@ export class LanguageClient {
     return worker;
   }
 
-  /** Nobody answers these any more. */
+  /** No one will answer these. */
   #abandon(): void {
     for (const { resolve } of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
   }
 
-  /** What a worker that died had been told. */
+  /** What a worker that died had received. */
   #resend(): void {
     const unsaved = new Map(vscode.workspace.textDocuments.map((document) => [document.uri.fsPath, document]));
     for (const [file, folder] of this.#sent) {

@@ -14,7 +14,7 @@ export type ToWorker =
   /** Something of it on the disk has changed, or it is new. */
   | { readonly type: 'touch'; readonly folder: string }
   | { readonly type: 'forget'; readonly folder: string }
-  /** What its tools told of themselves; without a stamp in the state that its code is in now. */
+  /** How its tools describe themselves; without a stamp in the state that its code is in now. */
   | {
       readonly type: 'described';
       readonly folder: string;

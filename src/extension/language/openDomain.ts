@@ -70,8 +70,8 @@ export class OpenDomain {
   }
 
   /**
-   * What tells one state of the domain's code from another; null where it has none, was described in this state, or has
-   * unsaved texts, which whoever describes it does not read.
+   * Returns what tells one state of the domain's code from another; null where it has none, was described in this
+   * state, or has unsaved texts, which the description does not include.
    */
   undescribed(): string | null {
     const loaded = this.#loaded();
@@ -100,7 +100,7 @@ export class OpenDomain {
     return yield* this.#findingsOf(this.#loaded());
   }
 
-  /** The domain as the Test Explorer shows it, as its files are now: it may be asked before their change was told. */
+  /** The domain as the Test Explorer shows it, as its files are now: it may be asked before their change arrives. */
   row(grouping: Grouping): DomainOutline {
     this.touch();
     const { groups, ...row } = domainRow(checkFiles(this.#loaded(), { soundness: false }), grouping);

@@ -21,7 +21,7 @@ export const yamlFiles: vscode.DocumentFilter = {
   pattern: '**/{domain.yaml,*.task.yaml,*.persona.yaml,*.tool.yaml,rules.yaml,*.rules.yaml,phrases.yaml}',
 };
 
-/** Those and the policy. Which file is the policy, the domain says: a file that is none gets no answer. */
+/** Those and the policy. Which file is the policy, the domain says: a file that is not one gets no answer. */
 export const writtenFiles: readonly vscode.DocumentFilter[] = [yamlFiles, { scheme: 'file', pattern: '**/*.md' }];
 
 /** All files of a domain that name something. */

@@ -7,9 +7,9 @@ import type { LanguageClient } from './languageClient.ts';
 import { namingFiles, positionAt, rangeOf } from './places.ts';
 
 /**
- * Renames a tool, a rule, a persona, a task, a fact, a verifier or a field of the database in all files at once. In code
- * the editor's own TypeScript renames a field, from where its type is declared. What is not followed is said beside, and
- * in the preview of the rename.
+ * Renames a tool, a rule, a persona, a task, a fact, a verifier or a field of the database in all files at once. In
+ * code the editor's own TypeScript renames a field, from where its type is declared. What is not followed is reported
+ * beside, and in the preview of the rename.
  */
 export function registerRename(client: LanguageClient): vscode.Disposable {
   return vscode.languages.registerRenameProvider(namingFiles, {

@@ -5,11 +5,11 @@ import { domainFolderOf } from '../workspaceDomains.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { lastResults, ruleText, taskText } from './lastResult.ts';
 
-/** How often "2 min ago" is said anew. */
+/** How often "2 min ago" is updated. */
 const minuteMs = 60_000;
 
 /**
- * What each task came to in its newest run, above the task, and what the checks of each rule came to in the domain's
+ * The result of each task in its newest run, above the task, and the result of the checks of each rule in the domain's
  * newest run, above the rule in the policy. A click opens the recording to look at: the first that failed. Runs are
  * watched while a file is shown that can have such lines.
  */

@@ -17,7 +17,7 @@ const kinds: Readonly<Record<SymbolKind, vscode.SymbolKind>> = {
   row: vscode.SymbolKind.Constant,
 };
 
-/** What the domains of the workspace declare, in Go to Symbol in Workspace. */
+/** Returns what the domains of the workspace declare, in Go to Symbol in Workspace. */
 export function registerWorkspaceSymbols(client: LanguageClient): vscode.Disposable {
   return vscode.languages.registerWorkspaceSymbolProvider({
     provideWorkspaceSymbols: async (query, token) => {

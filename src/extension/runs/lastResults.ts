@@ -4,7 +4,7 @@ import { type RuleTally, tallyRules } from '../../engine/shell/records/ruleTally
 import { readRunFile } from '../../engine/shell/records/runFile.ts';
 import { ledgersIn, type RunLedger } from './ledgers.ts';
 
-/** What a task came to in the newest run that has finished one of its trials. */
+/** The result of a task in the newest run that has finished one of its trials. */
 export type TaskResult = {
   /** The run's folder. */
   readonly run: string;
@@ -17,7 +17,7 @@ export type TaskResult = {
   readonly recording: string;
 };
 
-/** What the checks of a rule came to in the newest run. */
+/** The result of the checks of a rule in the newest run. */
 export type RuleResult = {
   readonly run: string;
   readonly time: number;
@@ -31,20 +31,20 @@ export type RuleResult = {
 };
 
 type Run = RunLedger & {
-  /** The folder of its domain; null for what is no run. */
+  /** The folder of its domain; null for what is not a run. */
   readonly domain: string | null;
   readonly tasks: ReadonlyMap<string, TaskResult>;
   readonly recordings: readonly string[];
 };
 
-/** How many of the newest runs are looked at. Nobody wants to know of the ones before them. */
+/** How many of the newest runs are looked at. No one wants to know of the ones before them. */
 const newest = 200;
 /** How many recordings of a run are read for its rules: more would take minutes. */
 const sample = 1000;
 /** Recordings that are read at once. */
 const abreast = 8;
 
-/** Reads what tasks and rules came to, from the folders of runs. What was read is kept until its ledger grows. */
+/** Reads the results of tasks and rules from the folders of runs. What was read is kept until its ledger grows. */
 export class LastResults {
   readonly #runs = new Map<string, Run>();
   /** Of the recordings of one run: they do not change once they have a receipt. */

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The ledger of a run, by what the disk says of it. */
+/** The ledger of a run, by what the disk says about it. */
 export type RunLedger = {
   /** The run's folder. */
   readonly folder: string;

@@ -60,7 +60,7 @@ function rewardOf({ meanReward, finished, bestFork }: RunSummary): string {
   return bestFork === null ? 'not finished' : '';
 }
 
-/** A run's name without its time, which stands behind it. */
+/** A run's name without its time, which is behind it. */
 function aboutOf(id: string, domain: string): string {
   return id.replace(/^\d{8}-\d{6}-/, '') || domain;
 }

@@ -192,7 +192,7 @@ export async function reveal(target: unknown): Promise<boolean> {
   return true;
 }
 
-/** Opens the report of a run, measured anew, as a page. */
+/** Opens the report of a run, measured again, as a page. */
 export async function openReport(context: Context, target: unknown): Promise<string | undefined> {
   const [run] = foldersOf(target, undefined);
   if (!run) return undefined;

@@ -9,7 +9,7 @@ import { lastLines } from '../../engine/shell/records/recordingEnds.ts';
 import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
 import { type RunFile, readRunFile } from '../../engine/shell/records/runFile.ts';
 
-/** A run as its row says it: what stands in `run.json` and in the ledger. No recording is read for it. */
+/** A run as its row says it: what is in `run.json` and in the ledger. No recording is read for it. */
 export type RunSummary = {
   /** Name of its folder. */
   readonly id: string;
@@ -77,7 +77,7 @@ async function timeOf(folder: string): Promise<Date | null> {
   return known?.mtime ?? null;
 }
 
-/** What the row of a run says. Never throws: what can't be read is its `problem`. */
+/** Returns what the row of a run says. Never throws: what can't be read is its `problem`. */
 export async function readRunSummary(folder: string): Promise<RunSummary> {
   const file = readRunFile(folder);
   const about = { id: basename(folder), folder, time: await timeOf(folder) };
@@ -111,7 +111,7 @@ function bestReward(receipts: readonly Receipt[]): number | null {
 
 const scoredOf = ({ task, reward }: Receipt): Scored => ({ task: task.id, reward });
 
-/** What was read, while the ledger is as it was then: a view that is drawn anew should not read thousands of lines. */
+/** What was read, while the ledger is as it was then: a view that is drawn again should not read thousands of lines. */
 const known = new Map<string, { readonly receipts: Promise<RunReceipts>; readonly stamp: string }>();
 
 async function receiptsOf(folder: string): Promise<RunReceipts> {
@@ -192,7 +192,7 @@ function taskInName(name: string): string {
 
 const isForkName = (name: string): boolean => forkNumber(name) > 0;
 
-/** How a rollout ended, from the last lines of its recording; null where they don't say it. */
+/** Returns how a rollout ended, from the last lines of its recording; null where they don't say it. */
 export async function readRolloutEnd(recording: string): Promise<RolloutEnd | null> {
   const events = (await lastLines(recording).catch(() => [])).flatMap(eventIn);
   const ended = events.findLast((event) => event.type === 'rolloutEnded');

@@ -40,7 +40,7 @@ export function requireWritable(kind: Work, domain: string): string {
   throw new Error(message);
 }
 
-/** Returns the same; undefined where the folder cannot be written, which the person was told. */
+/** Returns the same; undefined where the folder cannot be written, which the person has read. */
 export function writableWorkOf(kind: Work, domain: string): string | undefined {
   try {
     return requireWritable(kind, domain);
@@ -72,14 +72,17 @@ const folderDialog: vscode.OpenDialogOptions = {
 };
 
 /**
- * Where runs of a domain may lie: where the editor writes them, and in the folders down to the domain, where the command
- * line and other debuggers do.
+ * Returns where runs of a domain may lie: where the editor writes them, and in the folders down to the domain, where
+ * the command line and other debuggers do.
  */
 export function runPlacesOf(domain: string): readonly string[] {
   return [...new Set([...runPlacesAround(domain, workspaceRoots()), ...chosenFolders().map(runsIn)])];
 }
 
-/** Where runs may lie: those of the workspace's folders, of its domains, and of other domains with a file that is open. */
+/**
+ * Returns where runs may lie: those of the workspace's folders, of its domains, and of other domains with a file that
+ * is open.
+ */
 export async function runPlaces(): Promise<readonly string[]> {
   const domains = [...(await domainFolders()), ...openDomains()];
   return [...new Set([...workspaceRoots().map(runsIn), ...domains.flatMap(runPlacesOf)])];

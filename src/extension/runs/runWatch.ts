@@ -6,7 +6,7 @@ import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';
 import { onDidChooseRunFolder, runPlaces } from './runPlaces.ts';
 
-/** A batch writes many files at once: they are told of together, this long after the first of them. */
+/** A batch writes many files at once: they are reported together, this long after the first of them. */
 const gatherMs = 500;
 /** What is written into a folder as it is made can escape the editor's watcher, so ledgers and training runs are looked at, too. */
 const lookEveryMs = 2000;
@@ -65,7 +65,7 @@ export class RunWatch implements vscode.Disposable {
     );
   }
 
-  /** Whoever listens next reads what is there by itself, and is told of what changes from then on. */
+  /** Anyone who listens next reads what is there by itself, and receives what changes from then on. */
   #end(): void {
     this.#looking?.dispose();
     this.#looking = undefined;
@@ -98,7 +98,10 @@ export class RunWatch implements vscode.Disposable {
   }
 }
 
-/** What differs when a run was made, written or deleted, or a training run was made, deleted or has said its kind. */
+/**
+ * Returns what differs when a run was made, written or deleted, or a training run was made, deleted or has said its
+ * kind.
+ */
 async function stampOf(places: readonly string[]): Promise<string> {
   const names = await Promise.all(places.map((place) => readdir(place).catch(() => [])));
   const training = (await trainingRuns()).map(({ id, kind }) => [id, kind]);

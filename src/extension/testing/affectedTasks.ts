@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 import { isBesideDomains } from '../besideDomains.ts';
 
-/** A task under continuous run, and the file that it stands in. */
+/** A task under continuous run, and the file that it is in. */
 export type WatchedTask = { readonly folder: string; readonly task: string; readonly file: string | undefined };
 
 /**

@@ -5,7 +5,7 @@ import { trialsInSettings } from './settings.ts';
 const memory = 'rehearsal.tests.lastTrials';
 const usualTrials = 4;
 
-/** How many trials of each task: as the settings say, else as a person answers; undefined when they don't. */
+/** Returns how many trials of each task: as the settings say, else as a person answers; undefined when they don't. */
 export async function askTrials(
   { extension }: Pick<Context, 'extension'>,
   token?: vscode.CancellationToken,

@@ -18,7 +18,7 @@ export async function chosenTests(
   return [...new Set(chosen)].filter((item) => !left.has(item));
 }
 
-/** How often tasks are played whose trials were chosen one by one: as often as they were. */
+/** Returns how often tasks are played whose trials were chosen one by one: as often as they were. */
 export function trialsOf(tree: TaskTree, include: readonly vscode.TestItem[] | undefined): number {
   const counts = (include ?? []).map((item) =>
     tree.node(item)?.type === 'trial' ? (item.parent?.children.size ?? 1) : 1,

@@ -63,7 +63,7 @@ export function runContinuously(
   });
 }
 
-/** The tests of a request that changed files call for, as the domain stands now. */
+/** The tests of a request that changed files call for, as the domain is now. */
 async function affectedItems(
   { tree, controller }: Explorer,
   request: vscode.TestRunRequest,

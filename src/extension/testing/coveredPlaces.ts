@@ -3,12 +3,12 @@ import type { Coverage } from '../../engine/core/evaluation/coverage.ts';
 import type { Location } from '../../engine/shell/files/diagnostic.ts';
 import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 
-/** A rule or a tool where it stands, and how often it was exercised. */
+/** A rule or a tool where it is, and how often it was exercised. */
 export type CoveredPlace = { readonly name: string; readonly executed: number; readonly at: Location };
 
 /**
- * What rollouts exercised of a domain, by file: of the policy each rule that has a check, and how often it was checked;
- * of the files with tools each tool, and how often it was called. What was never exercised counts 0.
+ * Returns what rollouts exercised of a domain, by file: of the policy each rule that has a check, and how often it was
+ * checked; of the files with tools each tool, and how often it was called. What was never exercised counts 0.
  */
 export function coveredPlaces(
   { policyRules, tools }: Pick<Locations, 'policyRules' | 'tools'>,

@@ -36,7 +36,7 @@ export type DomainOutline = Omit<DomainRow, 'groups'> & {
 
 type Read = Pick<LoadedDomain, 'folder' | 'domain' | 'tasks' | 'locations' | 'diagnostics'>;
 
-/** The rows of a domain that was read from its folder. Errors stand on the task, else on the file, else on the domain. */
+/** The rows of a domain that was read from its folder. Errors are on the task, else on the file, else on the domain. */
 export function domainRow({ folder, domain, tasks, locations, diagnostics }: Read, grouping: Grouping): DomainRow {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const places = Map.groupBy(locations.tasks, ([, { file }]) => file);

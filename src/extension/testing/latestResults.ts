@@ -83,7 +83,7 @@ export class LatestResults {
 
 function showOn(item: vscode.TestItem, run: vscode.TestRun, { result, messages, ms, recording, label }: TestResult) {
   if (recording) rememberRecording(item, recording);
-  // A description would take the place of the name in what a screen reader says of the row.
+  // A description would take the place of the name in what a screen reader says about the row.
   if (label !== undefined) item.label = label;
   if (result === 'passed') run.passed(item, ms);
   else run[result](item, messages, ms);

@@ -7,11 +7,12 @@ import type { Locations } from '../../engine/shell/load/loadedDomain.ts';
 /** Marks messages about a rollout, for the menu of a message. */
 export const rolloutMessage = 'rehearsalRollout';
 
-/** Where the parts of a domain stand that a message points to. */
+/** Where the parts of a domain are that a message points to. */
 export type MessagePlaces = Pick<Locations, 'policyRules' | 'tasks'>;
 
 /**
- * What a failed rollout says: why, where to look, and, where its database is not the expected one, the rows of both.
+ * Returns what a failed rollout says: why, where to look, and, where its database is not the expected one, the rows of
+ * both.
  * @param recording its path
  */
 export function messagesOf(outcome: Outcome, recording: string, places: MessagePlaces): vscode.TestMessage[] {

@@ -60,7 +60,7 @@ export class RunResults {
     this.#isLarge = tasks * trials > conversationsShown;
   }
 
-  /** What the tests exercised, by task. */
+  /** Returns what the tests exercised, by task. */
   get coverage(): ReadonlyMap<vscode.TestItem, Coverage> {
     const byTask = [...this.#finished].flatMap(([task, finished]) => {
       const item = this.#tree.task(this.#folder, task);
@@ -114,7 +114,7 @@ export class RunResults {
     return this.#trials > 1 || item.children.size > 0 ? this.#tree.trial(item, trial) : item;
   }
 
-  /** What an earlier run said of trials that this one does not have would count as its own. */
+  /** What an earlier run said about trials that this one does not have would count as its own. */
   #clear(item: vscode.TestItem): void {
     const node = this.#tree.node(item);
     if (node?.type === 'task') item.label = node.row.id;

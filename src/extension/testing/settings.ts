@@ -6,7 +6,7 @@ export const settingsPrefix = 'rehearsal.tests';
 
 const settings = () => vscode.workspace.getConfiguration(settingsPrefix);
 
-/** What tasks stand under. */
+/** Returns what tasks are under. */
 export function grouping(): Grouping {
   return settings().get<string>('groupBy') === 'persona' ? 'persona' : 'split';
 }
@@ -17,7 +17,7 @@ export function trialsInSettings(): number | undefined {
   return Number.isInteger(trials) && trials > 0 ? trials : undefined;
 }
 
-/** Lets tasks stand under the other of the two, in this workspace. */
+/** Lets tasks are under the other of the two, in this workspace. */
 export async function toggleGrouping(): Promise<Grouping> {
   const other = grouping() === 'split' ? 'persona' : 'split';
   await settings().update('groupBy', other, vscode.ConfigurationTarget.Workspace);

@@ -7,7 +7,7 @@ import type { DomainRow, Grouping, TaskRow } from './domainRow.ts';
 import { LatestResults } from './latestResults.ts';
 import { grouping } from './settings.ts';
 
-/** What an item of the Test Explorer stands for. */
+/** What an item of the Test Explorer represents. */
 export type TestNode =
   | { readonly type: 'domain'; readonly folder: string }
   | { readonly type: 'group'; readonly folder: string; readonly rows: readonly TaskRow[] }
@@ -146,7 +146,10 @@ export class TaskTree {
     return item;
   }
 
-  /** Reads a domain, or reads it again; whoever asks meanwhile waits for the same reading, and a later one follows it. */
+  /**
+   * Reads a domain, or reads it again; anyone who asks meanwhile waits for the same reading, and a later one follows
+   * it.
+   */
   async read(folder: string): Promise<void> {
     const before = this.#reading.get(folder);
     const reading = (before ?? Promise.resolve()).then(() => this.#read(folder));
@@ -289,7 +292,7 @@ function idsOf(node: TestNode, listed: ReadonlyMap<string, Listed> = new Map()):
   }
 }
 
-/** Lines and columns of the engine count from 1. The icon stands beside the task's first line. */
+/** Lines and columns of the engine count from 1. The icon is next to the task's first line. */
 function rangeOf({ line, column, endLine, endColumn }: NonNullable<TaskRow['at']>): vscode.Range {
   return new vscode.Range(line - 1, column - 1, endLine - 1, endColumn - 1);
 }

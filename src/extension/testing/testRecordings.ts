@@ -11,8 +11,8 @@ export function rememberRecording(test: TestItem, recording: TestRecording): voi
 }
 
 /**
- * The recording of the test that a menu of the Test Explorer stands on: menus of items give the item, menus of
- * messages the item beside the message.
+ * The recording of the test that a menu of the Test Explorer is on: menus of items give the item, menus of messages the
+ * item beside the message.
  */
 export function recordingOfTest(target: unknown): TestRecording | undefined {
   const { test = target } = (target ?? {}) as { readonly test?: unknown };

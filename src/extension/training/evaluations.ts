@@ -43,8 +43,7 @@ async function pickEvaluations(target: unknown): Promise<readonly string[] | und
 
 async function tellTooFew(): Promise<void> {
   const evaluate = 'Evaluate a Checkpoint…';
-  const text =
-    'There are fewer than two evaluations in this workspace. Evaluate a checkpoint and its base model.';
+  const text = 'There are fewer than two evaluations in this workspace. Evaluate a checkpoint and its base model.';
   if ((await vscode.window.showInformationMessage(text, evaluate)) === evaluate)
     await vscode.commands.executeCommand('rehearsal.training.evaluate');
 }

@@ -12,7 +12,7 @@ import { pythonOption } from './learning.ts';
 const ending = '.experiment.yaml';
 
 /**
- * Runs an experiment, or goes on with it: the one that is given, the open one, or the one that a person picks. Its
+ * Runs an experiment, or continues with it: the one that is given, the open one, or the one that a person picks. Its
  * table is opened at the end.
  * @returns the file of the table, or undefined where it has not come to its end
  */

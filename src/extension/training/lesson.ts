@@ -7,7 +7,10 @@ export type Lesson = { readonly recordings: string | null };
 
 const gold: Lesson = { recordings: null };
 
-/** What the person wants SFT to learn from; nothing is asked where there is only the gold seat. Undefined if cancelled. */
+/**
+ * Returns what the person wants SFT to learn from; nothing is asked where there is only the gold seat. Undefined if
+ * cancelled.
+ */
 export async function pickLesson(): Promise<Lesson | undefined> {
   const all = (await syntheses()).filter(({ accepted }) => accepted > 0);
   if (all.length === 0) return gold;

@@ -2,7 +2,7 @@ import { fileLimits, openRegular, tooLarge } from '../../engine/shell/files/boun
 
 /** Reads the lines that a growing file has gained since the last read. */
 export type LineTail = {
-  /** New whole lines with their line numbers (the first is 1). `reset` says that the file was begun anew. */
+  /** New whole lines with their line numbers (the first is 1). `reset` says that the file was begun again. */
   readonly read: () => Promise<{ readonly lines: readonly NumberedLine[]; readonly reset: boolean }>;
 };
 

@@ -11,7 +11,9 @@ import { statusAfter } from './runStatus.ts';
 export type RunMetrics = {
   /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
   readonly points: () => readonly Point[];
-  /** Whether what was played in an optimizer step is void: the run went on from an earlier one and is not there yet. */
+  /**
+   * Whether what was played in an optimizer step is void: the run continued from an earlier one and is not there yet.
+   */
   readonly isSuperseded: (step: number) => boolean;
   readonly status: () => RunStatus;
   /** What it learns from and is evaluated on; null as long as it has not said so. */
@@ -27,14 +29,14 @@ export type RunMetrics = {
 export type MetricsChange = {
   /** Points that are new, were measured again, or are superseded now. */
   readonly points: readonly Point[];
-  /** A file was begun anew: everything that was shown before is void. */
+  /** A file was begun again: everything that was shown before is void. */
   readonly reset: boolean;
   readonly statusChanged: boolean;
   readonly alarmsChanged: boolean;
 };
 
 type Attempted = { readonly point: Point; readonly attempt: number };
-/** From this attempt on, the run goes on from this optimizer step. */
+/** From this attempt on, the run continues from this optimizer step. */
 type Resumption = { readonly attempt: number; readonly step: number };
 
 const mostProblems = 3;
@@ -171,7 +173,7 @@ const alarmLineSchema = z.looseObject({
   pauses: z.boolean().catch(false),
 });
 
-/** The alarms with one more; an event that lacks what an alarm needs is none. */
+/** The alarms with one more; an event that lacks what an alarm needs is not one. */
 function withAlarm(alarms: readonly Alarm[], event: RunEvent): readonly Alarm[] {
   const parsed = alarmLineSchema.safeParse(event);
   if (!parsed.success) return alarms;
@@ -181,7 +183,7 @@ function withAlarm(alarms: readonly Alarm[], event: RunEvent): readonly Alarm[] 
 
 const resumedSchema = z.looseObject({ type: z.literal('resumed'), step: z.int(), attempt: z.int() });
 
-/** Where an event says that a run goes on; null of any other event, and of one that names no step. */
+/** Returns where an event says that a run continues; null of any other event, and of one that names no step. */
 function resumptionOf(event: RunEvent): Resumption | null {
   return resumedSchema.safeParse(event).data ?? null;
 }

@@ -4,7 +4,7 @@ import type { MetricsChange, RunMetrics } from './metricsFile.ts';
 
 /** Ten times a second at most reaches a view; what comes in between is one change. */
 const shortestPause = 100;
-/** File watching misses changes on network mounts, and never tells of a process that died. */
+/** File watching misses changes on network mounts, and never reports a process that died. */
 const longestPause = 2000;
 
 /**

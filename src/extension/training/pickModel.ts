@@ -54,7 +54,7 @@ async function modelItems(kind: TrainingKind): Promise<readonly ModelItem[]> {
 
 /**
  * Returns the models of the settings and of the trainer. A folder that is not there is not offered.
- * @param set the model that a person set; undefined where nobody did
+ * @param set the model that a person set; undefined where no one did
  */
 export function ownModels(
   set: string | undefined,

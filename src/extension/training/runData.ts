@@ -10,7 +10,10 @@ const dataSchema = z.looseObject({
 });
 type Part = z.infer<typeof part>;
 
-/** What a run learns from, what it is evaluated on, and who plays the users, in a sentence or two; null of other events. */
+/**
+ * Returns what a run learns from, what it is evaluated on, and who plays the users, in a sentence or two; null of other
+ * events.
+ */
 export function runDataOf(event: RunEvent): string | null {
   const { data } = dataSchema.safeParse(event);
   if (!data) return null;

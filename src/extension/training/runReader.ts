@@ -21,7 +21,10 @@ const configSchema = z.looseObject({
   steps: z.int().positive().nullable().catch(null),
 });
 
-/** What `config.json` says of a run; a run that is still being prepared has none yet, and every field is null. */
+/**
+ * Returns what `config.json` says about a run; a run that is still being prepared has none yet, and every field is
+ * null.
+ */
 export async function readRun(folder: string): Promise<Run> {
   const id = basename(folder);
   const parsed = configSchema.safeParse(await readJson(join(folder, runFiles.config)));

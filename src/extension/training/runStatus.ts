@@ -6,7 +6,7 @@ import { trainerOf } from '../../training/trainerProcess.ts';
 import type { RunStatus } from '../../webview/protocol.ts';
 
 /**
- * How a run stands.
+ * Returns how a run is.
  * @param event the last of its beginnings and ends, null where it said none
  */
 export async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: string): Promise<RunStatus> {

@@ -21,7 +21,7 @@ export function watchTraining(folder: string, handle: TrainingWatch): void {
     const { metrics } = run;
     const step = metrics.points().findLast(({ superseded }) => !superseded)?.step;
     const alarms = metrics.alarms();
-    // What was raised before the run was watched is no news, and a resumed run may have dropped some.
+    // What was raised before the run was watched is not news, and a resumed run may have dropped some.
     for (const alarm of alarms.slice(told ?? alarms.length)) handle.onAlarm(alarm);
     told = alarms.length;
     if (isOver(metrics.status())) end();

@@ -37,7 +37,7 @@ async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Prom
 
 /**
  * A training outlives the window that started it: what still runs is shown again. One on a target of the settings that
- * nobody follows any more is followed again.
+ * is no longer followed is followed again.
  */
 export async function showLeftRunning(context: Context): Promise<void> {
   for (const { folder, running } of await trainingRuns()) {

@@ -65,7 +65,7 @@ export type EvaluationChoice = Pick<TrainingChoice, 'domain' | 'model' | 'target
 };
 
 /**
- * Evaluates a checkpoint, or a model that nobody has trained yet, as `startTraining` trains one.
+ * Evaluates a checkpoint, or a model that was not trained yet, as `startTraining` trains one.
  * @param onFolder as in `startTraining`
  */
 export async function evaluateCheckpoint(
@@ -153,7 +153,7 @@ const called: Readonly<Record<TrainingKind | 'training', string>> = {
   training: 'training',
 };
 
-/** Goes on with a run that is over, where it was started, from its last checkpoint. */
+/** Continues with a run that is over, where it was started, from its last checkpoint. */
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
   const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);

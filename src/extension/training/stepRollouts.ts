@@ -7,12 +7,12 @@ import { runFiles } from '../../engine/shell/records/runFiles.ts';
 import { rolloutOfLine } from '../../engine/shell/records/trainingRun.ts';
 import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
 
-/** Rollouts of a run whose folder is known; the parts of a run that only evaluates stand at step 0. */
+/** Rollouts of a run whose folder is known; the parts of a run that only evaluates are at step 0. */
 export type RecordedStep = { readonly step: number; readonly purpose: PlayedStep['purpose'] | EvaluationPart };
 
 /**
- * What of a run has a folder of recordings, newest first: its optimizer steps, and evaluations after them; of a run that
- * only evaluates its parts.
+ * Returns what of a run has a folder of recordings, newest first: its optimizer steps, and evaluations after them; of a
+ * run that only evaluates its parts.
  */
 export async function recordedSteps(runFolder: string): Promise<readonly RecordedStep[]> {
   const names = await readdir(join(runFolder, runFiles.trajectories)).catch(() => []);
@@ -20,7 +20,7 @@ export async function recordedSteps(runFolder: string): Promise<readonly Recorde
   return steps.sort((one, other) => other.step - one.step || one.purpose.localeCompare(other.purpose));
 }
 
-/** What rollouts were played for, in words. */
+/** Returns what rollouts were played for, in words. */
 export function recordedName({ step, purpose }: RecordedStep): string {
   return {
     training: `optimizer step ${step}`,
@@ -32,7 +32,7 @@ export function recordedName({ step, purpose }: RecordedStep): string {
 
 const folderWords = { training: 'step', evaluation: 'evaluate' } as const;
 
-/** Which rollouts a path of a run's folder is of. */
+/** Returns which rollouts a path of a run's folder is of. */
 function recordedStepOf(path: string): RecordedStep | null {
   const [folder, name = ''] = path.split('/');
   if (folder !== runFiles.trajectories) return null;
@@ -93,7 +93,7 @@ export async function sameTaskElsewhere(
 }
 
 /**
- * The absolute path of a recording inside a run's folder; null for a path that leaves it or is no recording.
+ * The absolute path of a recording inside a run's folder; null for a path that leaves it or is not a recording.
  * @param file relative to the run's folder
  */
 export function recordingPath(runFolder: string, file: string): string | null {
@@ -111,7 +111,7 @@ function stepFolder({ step, purpose }: RecordedStep): string {
   return `${runFiles.trajectories}/${name}`;
 }
 
-/** One line of the summary; an empty or torn line is no rollout. */
+/** One line of the summary; an empty or torn line is not a rollout. */
 function summarized(line: string, folder: string): Rollout[] {
   const rollout = rolloutOfLine(line);
   if (!rollout) return [];
@@ -120,7 +120,9 @@ function summarized(line: string, folder: string): Rollout[] {
   return [{ file, task, member, reward, turns, endReason, failure: failure && failureText(failure) }];
 }
 
-/** What a recording itself says of its rollout, as far as it goes; one that can't be read has only its name. */
+/**
+ * Returns what a recording itself says about its rollout, as far as it goes; one that can't be read has only its name.
+ */
 async function recordedRollout(runFolder: string, file: string): Promise<Rollout> {
   const text = await readBoundedTextAsync(join(runFolder, file)).catch(() => '');
   const events = parseRecording(file, text).lines.map(({ event }) => event);

@@ -10,7 +10,7 @@ export type NamedTarget = { readonly name: string; readonly target: string; read
 /** This machine, as the command line names it. */
 export const local: NamedTarget = { name: 'This Machine', target: 'local' };
 
-/** The targets of the settings; an entry without a name or an address is none. */
+/** The targets of the settings; an entry without a name or an address is not one. */
 export function namedTargets(): readonly NamedTarget[] {
   const given = vscode.workspace.getConfiguration('rehearsal').get<readonly unknown[]>('training.targets') ?? [];
   return given.filter(isTarget);
@@ -21,7 +21,7 @@ function isTarget(value: unknown): value is NamedTarget {
   return typeof name === 'string' && typeof target === 'string';
 }
 
-/** Where to train: asks where the settings name targets. Undefined when the person cancelled. */
+/** Returns where to train: asks where the settings name targets. Undefined when the person cancelled. */
 export async function pickTarget(): Promise<NamedTarget | undefined> {
   const targets = namedTargets();
   if (targets.length === 0) return local;

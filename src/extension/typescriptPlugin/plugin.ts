@@ -43,7 +43,7 @@ function domainOptions(options: CompilerOptions): CompilerOptions {
 /** Sessions that answer renames already: the server calls the plugin once for each project. */
 const answering = new WeakSet<Session>();
 
-/** What the TypeScript server calls to get the plugin. */
+/** Returns what the TypeScript server calls to get the plugin. */
 export function init({ typescript }: { readonly typescript: TypeScript }) {
   const isOfDomain = domainTest(typescript.sys.fileExists);
   return {

@@ -87,7 +87,7 @@ function mount(context: Context, panel: vscode.WebviewPanel, sources: readonly s
   panel.webview.html = pageOf(panel.webview, extension.extensionUri, 'comparison', 'Comparison');
 }
 
-/** What a page was told, and what is under way for it. */
+/** What a page received, and what is under way for it. */
 class Comparing {
   readonly #context: Context;
   readonly #channel: Channel;
@@ -105,7 +105,7 @@ class Comparing {
     return this.#sources.every(isRecording) ? 'recordings' : 'runs';
   }
 
-  /** A page that is shown again is told what was found; the first time, it is compared. */
+  /** A page that is shown again learns what was found; the first time, it is compared. */
   async show(): Promise<void> {
     if (this.#answers.size === 0) return this.compare(this.#what, this.#sources);
     this.#say(this.#what, '');
@@ -169,7 +169,7 @@ async function showCompared(
   else await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);
 }
 
-/** The command line compares, in a process of its own: thousands of recordings are nothing for the editor's. */
+/** The command line compares, in its own process: thousands of recordings are nothing for the editor's. */
 async function compared(
   context: Context,
   what: ComparedWhat,

@@ -14,10 +14,11 @@ export type PageParts = {
 };
 
 /**
- * The page of a view. Its policy allows the bundle's script by a nonce, the bundle's styles by their source,
- * pictures that their address holds, and nothing else, in particular no inline styles: the controls use constructed style sheets, which no policy governs.
- * At its start the toolkit appends one empty style element to learn about `:focus-visible`, with the nonce that
- * the `csp-nonce` tag names. That nonce is good for styles only; the script's nonce stands in no readable place.
+ * The page of a view. Its policy allows the bundle's script by a nonce, the bundle's styles by their source, pictures
+ * that their address holds, and nothing else, in particular no inline styles: the controls use constructed style
+ * sheets, which no policy governs. At its start the toolkit appends one empty style element to learn about
+ * `:focus-visible`, with the nonce that the `csp-nonce` tag names. That nonce is good for styles only; the script's
+ * nonce is in no readable place.
  */
 export function page({ view, title, source, script, styles, nonce }: PageParts): string {
   const scriptNonce = nonce();

@@ -9,7 +9,7 @@ export function webviewOptions(extensionUri: vscode.Uri): vscode.WebviewOptions 
   return { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extensionUri, 'dist')] };
 }
 
-/** The page of a view, with nonces of its own. */
+/** The page of a view, with its own nonces. */
 export function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, view: ViewId, title: string): string {
   const asset = (name: string): string =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', name)).toString();

@@ -16,7 +16,7 @@ const eventsPerMessage = 2000;
 export type RecordingFile = {
   /** All of it: the page is new. */
   readonly show: () => Promise<void>;
-  /** What is new since the last time, or all of it where the file was begun anew. */
+  /** What is new since the last time, or all of it where the file was begun again. */
   readonly showNew: () => Promise<void>;
 };
 
@@ -79,7 +79,7 @@ async function textOf(uri: vscode.Uri): Promise<string> {
   return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
 }
 
-/** What a page is told of the file, and of the step that it is opened at. */
+/** What a page receives about the file, and of the step that it is opened at. */
 type Opened = { readonly name: string; readonly step?: number };
 
 /** The address of a step in a recording ends with `#step-16`. */
@@ -107,7 +107,7 @@ async function postBeginning(channel: Channel, opened: Opened, text: string, inW
   return { count: lines.length, last: lines.at(-1)?.chain ?? '' };
 }
 
-/** What a page does not have yet; all of it where what it has is not what the file begins with. */
+/** Returns what a page does not have yet; all of it where what it has is not what the file begins with. */
 async function postRest(
   channel: Channel,
   opened: Opened,
@@ -137,7 +137,7 @@ async function postEvents(channel: Channel, lines: readonly Recorded[], from: nu
   await Promise.all(posted);
 }
 
-/** What the sidecar beside a recording says, as far as it is whole; null where there is none. */
+/** Returns what the sidecar beside a recording says, as far as it is whole; null where there is none. */
 async function notesOf(uri: vscode.Uri): Promise<Note[] | null> {
   if (uri.scheme !== 'file') return null;
   const { readSidecar, sidecarPath } = await import('../../engine/shell/records/recording.ts');

@@ -9,7 +9,7 @@ export type RunOverlay = {
   readonly dispose: () => void;
 };
 
-/** @param onChange told of all drawn runs whenever one of them has something new */
+/** @param onChange receives all drawn runs whenever one of them has something new */
 export function overlayOf(onChange: (runs: readonly MeasuredRun[]) => void): RunOverlay {
   const watched = new Map<string, WatchedRun>();
   const tell = (): void => onChange([...watched].map(([run, { metrics }]) => ({ run, points: [...metrics.points()] })));

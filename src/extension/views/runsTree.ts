@@ -59,7 +59,7 @@ export function refreshRuns(): void {
   refreshed.fire();
 }
 
-/** What reads a run's files needs the engine's schemas: it is loaded when the view is shown. */
+/** Returns what reads a run's files needs the engine's schemas: it is loaded when the view is shown. */
 const reader = () => import('../runs/runFolder.ts');
 const rows = () => import('../runs/rows.ts');
 

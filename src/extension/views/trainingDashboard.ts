@@ -247,7 +247,7 @@ async function postRollouts(channel: Channel, folder: string, { run, step, purpo
   }
 }
 
-/** The same task at two optimizer steps: a person picks the other rollout, the older one stands on the left. */
+/** The same task at two optimizer steps: a person picks the other rollout, the older one is on the left. */
 async function compareStep(folder: string, file: string): Promise<void> {
   const path = recordingPath(folder, file);
   if (path === null) throw new Error(`${file} is not a recording of this run`);

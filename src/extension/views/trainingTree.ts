@@ -18,7 +18,7 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
 
-  /** Runs whose trainer lives: what they say of themselves is watched, as the dashboard does. */
+  /** Runs whose trainer lives: what they say about themselves is watched, as the dashboard does. */
   readonly #watched = new Map<string, WatchedRun>();
   #shown = '';
 

@@ -12,7 +12,7 @@ import { sentenceCompletions } from './sentenceCompletion.ts';
 import { snippetsAt } from './snippets.ts';
 import { valueOffers } from './valueCompletion.ts';
 
-/** What can be written at a place of a file of the domain, as far as that can be told. */
+/** Returns what can be written at a place of a file of the domain, as far as that can be determined. */
 export function completionsAt(domain: LanguageDomain, { file, line, column }: Position): readonly Completion[] {
   const text = textOf(domain, file);
   if (!text) return [];
@@ -23,7 +23,7 @@ export function completionsAt(domain: LanguageDomain, { file, line, column }: Po
   const cursors = cursorsAt(source, offset);
   if (cursors.length === 0 && isAtRoot(source, offset)) return itemsAtRoot(kind, source, offset);
   const found = cursors.flatMap((cursor) => ofCursor(domain, kind, source, cursor, offset));
-  // The same thing may be offered for two reasons: the better one stands.
+  // The same thing may be offered for two reasons: the better one is.
   const ranked = found.toSorted((a, b) => a.rank - b.rank);
   return [...Map.groupBy(ranked, ({ label, insert }) => `${label} ${insert}`).values()].flatMap((same) =>
     same.slice(0, 1),
@@ -35,7 +35,7 @@ function isAtRoot({ text }: Source, offset: number): boolean {
   return /^(?:- ?)?\w*$/.test(text.slice(start, offset));
 }
 
-/** Items of a file where YAML can't tell yet what stands there: below a list, or in an empty file. */
+/** Items of a file where YAML can't tell yet what is there: below a list, or in an empty file. */
 function itemsAtRoot(kind: YamlKind, source: Source, offset: number): readonly Completion[] {
   const start = source.text.lastIndexOf('\n', offset - 1) + 1;
   const isList = /^- /m.test(source.text) || kind === 'rules';
@@ -89,7 +89,7 @@ function ofCursor(
   });
 }
 
-/** A text as it has to stand there: within the quotes that are written, or in its own where it needs them. */
+/** A text as it has to be there: within the quotes that are written, or in its own where it needs them. */
 function written(text: string, { scalar, isKey }: Cursor): string {
   if (isKey || scalar.style === 'block') return text;
   if (scalar.style === 'double') return JSON.stringify(text).slice(1, -1);

@@ -18,7 +18,10 @@ const members: Readonly<Record<string, readonly string[]>> = {
   messages: ['role', 'content', 'toolCalls', 'step'],
 };
 
-/** What can be written at a place of an expression: names, functions, members of paths, and texts that they are compared with. */
+/**
+ * Returns what can be written at a place of an expression: names, functions, members of paths, and texts that they are
+ * compared with.
+ */
 export function expressionCompletions(
   domain: LanguageDomain,
   kind: YamlKind,
@@ -91,7 +94,9 @@ function pathEndingAt(before: string): ExpressionPath | undefined {
   return readExpression(before).paths.findLast((path) => path.end === end);
 }
 
-/** The tools that stand beside an expression: those of its check, or the one of its receipt; null where any may be meant. */
+/**
+ * The tools that are next to an expression: those of its check, or the one of its receipt; null where any may be meant.
+ */
 function toolsBeside(source: Source, path: Cursor['path']): readonly string[] | null {
   const { tool, tools } = (valueAt(source, path.slice(0, -1)) ?? {}) as { readonly tool?: unknown; tools?: unknown };
   if (typeof tool === 'string') return [tool];

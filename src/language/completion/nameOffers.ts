@@ -8,7 +8,7 @@ import { mentionContext } from '../symbols/symbols.ts';
 import { valueAt } from '../symbols/yamlText.ts';
 import { factsOf, type Offer } from './offer.ts';
 
-/** What has a name of this kind in the domain. */
+/** Returns what has a name of this kind in the domain. */
 export function namesOf(
   domain: LanguageDomain,
   kind: Exclude<SymbolKind, 'argument' | 'field' | 'row'>,

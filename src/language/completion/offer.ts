@@ -22,7 +22,7 @@ export type Completion = {
   readonly isSnippet: boolean;
   /** What it takes the place of. */
   readonly at: Location;
-  /** Those with a smaller number stand first. */
+  /** Those with a smaller number are first. */
   readonly rank: number;
 };
 
@@ -45,7 +45,7 @@ export function factsOf(domain: LanguageDomain): readonly string[] {
   return [...all.keys()].flatMap((key) => (key.startsWith('fact ') ? [key.slice(5)] : []));
 }
 
-/** What stands below a place of a database: fields, or rows. */
+/** Returns what is below a place of a database: fields, or rows. */
 export function placesBelow(
   domain: LanguageDomain,
   side: Side,

@@ -7,7 +7,10 @@ import { wordsOf } from '../symbols/yamlText.ts';
 import { argumentsOfTool } from './nameOffers.ts';
 import { type Completion, type Offer, offered } from './offer.ts';
 
-/** What can stand in the braces of a sentence of the lexicon: the arguments of its tool, and what a user tells of its result. */
+/**
+ * Returns what can be in the braces of a sentence of the lexicon: the arguments of its tool, and what a user says about
+ * its result.
+ */
 export function sentenceCompletions(
   domain: LanguageDomain,
   source: Source,

@@ -80,7 +80,7 @@ const servers: readonly Snippet[] = [
   },
 ];
 
-/** What can be begun at a place: whole items where a file may have one, and entries of lists and maps. */
+/** Returns what can be begun at a place: whole items where a file may have one, and entries of lists and maps. */
 export function snippetsAt(kind: YamlKind, place: 'item' | string): readonly Snippet[] {
   if (place === 'item') return items[kind];
   if (kind === 'task' && place === 'faults') return faults;

@@ -14,7 +14,7 @@ import { namesOf } from './nameOffers.ts';
 import { limit, type Offer, placesBelow, snippetOffer } from './offer.ts';
 import { snippetsAt } from './snippets.ts';
 
-/** Values that can stand at a place: names of the domain, words of the schema, places and values of the database. */
+/** Values that can be at a place: names of the domain, words of the schema, places and values of the database. */
 export function valueOffers(domain: LanguageDomain, kind: YamlKind, cursor: Cursor): readonly Offer[] {
   const { path, source } = cursor;
   const role = roleAt(kind, path, false);
@@ -35,7 +35,7 @@ export function valueOffers(domain: LanguageDomain, kind: YamlKind, cursor: Curs
   return [...ofSchema, ...snippets];
 }
 
-/** Who can speak at a place of domain.yaml. */
+/** Returns who can speak at a place of domain.yaml. */
 function seatAt([key, purpose, ...rest]: Path): 'agent' | 'user' | 'model' | undefined {
   if (rest.length > 0 || (purpose !== undefined && key !== 'user')) return undefined;
   if (key === 'agent' || key === 'user') return key;
@@ -122,7 +122,7 @@ function stepOffers(domain: LanguageDomain, source: Source, path: Path): readonl
   return placesBelow(domain, side, steps).map((offer) => ({ ...offer, insert: yamlScalar(offer.label) }));
 }
 
-/** `orders.W1.sta`: what stands below the part before the last dot. */
+/** `orders.W1.sta`: what is below the part before the last dot. */
 function placeOffers(domain: LanguageDomain, cursor: Cursor, kind: YamlKind): readonly Offer[] {
   const { path, source, scalar } = cursor;
   const text = String(scalar.value ?? '').replace(standIn, '');

@@ -8,7 +8,7 @@ import {
 import { offsetOf } from '../symbols/text.ts';
 import { type TextEdits, withEdits } from '../symbols/textEdit.ts';
 
-/** What a person writes of a rule: its markdown without bullet, id mark and indentation, and where that stands. */
+/** What a person writes of a rule: its markdown without bullet, id mark and indentation, and where that is. */
 export type RuleText = {
   readonly offset: number;
   readonly length: number;
@@ -17,7 +17,7 @@ export type RuleText = {
   readonly indent: number;
 };
 
-/** The writing of a rule; null where its mark stands within the words, so that only the text can change them. */
+/** The writing of a rule; null where its mark is within the words, so that only the text can change them. */
 export function ruleTextOf(source: string, block: PolicyBlock, marks: ParsedPolicy['marks']): RuleText | null {
   const [from, to] = rangeOf(source, block);
   const sign = signOf(source, block);
@@ -172,13 +172,13 @@ function hasMore(source: string, block: PolicyBlock): boolean {
   return indent.length > block.column - 1;
 }
 
-/** What must stay the same of a block while others are added, moved and taken out. */
+/** Returns what must stay the same of a block while others are added, moved and taken out. */
 const keyOf = ({ text, isRule, id }: Pick<PolicyBlock, 'text' | 'isRule' | 'id'>) => JSON.stringify([text, isRule, id]);
 
 const sameKeys = ({ blocks }: ParsedPolicy, expected: readonly string[]) =>
   blocks.length === expected.length && blocks.every((block, at) => keyOf(block) === expected[at]);
 
-/** The same blocks as before, and their words but for those of one line. */
+/** The same blocks as before, and their words except for those of one line. */
 function checked(
   before: ParsedPolicy,
   source: string,

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, type Path, put } from '../../engine/core/values/json.ts';
 
-/** A change of a value in a file: of what stands at a path, of a list by an item before an index, or of less. */
+/** A change of a value in a file: of what is at a path, of a list by an item before an index, or of less. */
 export type YamlChange =
   | { readonly type: 'set'; readonly path: Path; readonly value: Json }
   /** The path ends with the index that the new item will have. */

@@ -35,7 +35,7 @@ class Refusal extends Error {}
 
 /**
  * The edits of a YAML text that make a change and leave every other byte as it is, comments included. What the changed
- * text means is read again: either it is what was asked for, or the change is refused.
+ * text means is read again: either it is the request, or the change is refused.
  */
 export function yamlEdits(text: string, change: YamlChange): TextEdits {
   const part = focused(text, change.path);
@@ -200,8 +200,7 @@ function meaningOf(document: Document.Parsed): Json {
   }
 }
 
-const notYaml = ({ message }: Error): Refusal =>
-  new Refusal(`the file is not valid YAML: ${message.split('\n')[0]}`);
+const notYaml = ({ message }: Error): Refusal => new Refusal(`the file is not valid YAML: ${message.split('\n')[0]}`);
 
 /** What two texts share at their ends stays. */
 function minimal(before: string, after: string): readonly TextEdit[] {
@@ -235,7 +234,7 @@ function primitive(text: string, change: YamlChange): readonly TextEdit[] {
   }
 }
 
-/** A node with the pair that holds it, and whether it stands between brackets. */
+/** A node with the pair that holds it, and whether it is between brackets. */
 type Found = { readonly node: Node | null; readonly pair: Pair | null; readonly isFlow: boolean };
 
 /** The node at a path. What is behind an alias or a merge key is found where its anchor is. */
@@ -331,7 +330,7 @@ function requoted(type: string, value: string): string | null {
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Nothing stands behind `key:` or `-` yet. */
+/** Nothing is behind `key:` or `-` yet. */
 function fill(scene: Scene, pair: Pair | null, node: Node | null, isFlow: boolean, value: Json): readonly TextEdit[] {
   const { text, eol } = scene;
   if (!pair) {
@@ -381,7 +380,7 @@ function addFlow(scene: Scene, node: YAMLMap | YAMLSeq, entry: string, index: nu
   const end = last === undefined ? from + 1 : contentEnd(text, last);
   const { own, comma } = gapBehind(text, end);
   if (own) {
-    // The comment stays with what stands before it.
+    // The comment stays with what precedes it.
     const indent = ' '.repeat(last === undefined ? columnOf(text, from) + 2 : columnOf(text, startOf(last)));
     const added = { offset: own.to, length: 0, text: `${eol}${indent}${entry}${comma === null ? '' : ','}` };
     return last === undefined || comma !== null ? [added] : [{ offset: end, length: 0, text: ',' }, added];
@@ -448,7 +447,7 @@ function startOf(item: unknown): number {
   return node?.range?.[0] ?? 0;
 }
 
-/** Where the last thing of a node ends that is no comment and no empty line. */
+/** Returns where the last thing of a node ends that is not a comment and no empty line. */
 function contentEnd(text: string, item: unknown): number {
   if (isPair(item)) {
     const value = item.value as Node | null;
@@ -482,7 +481,7 @@ function lineEnd(text: string, offset: number): number {
   return text[at - 1] === '\r' && at > offset ? at - 1 : at;
 }
 
-/** How far the first line below the sign of a block scalar is indented. */
+/** Returns how far the first line below the sign of a block scalar is indented. */
 function indentOf(text: string, from: number, end: number): number {
   return /\n( *)\S/.exec(text.slice(from, end))?.[1]?.length ?? columnOf(text, from);
 }

@@ -5,7 +5,7 @@ import { yamlScalar } from '../../engine/shell/source/edit.ts';
 /** Columns that a line of a new value fills at most, where it can be broken or written in another way. */
 const width = 110;
 
-/** Where a new value stands: how far its lines are indented, and how lines end in the file. */
+/** Where a new value is: how far its lines are indented, and how lines end in the file. */
 export type Place = { readonly indent: number; readonly eol: string };
 
 /** A value on one line, in the brackets of JSON. */
@@ -26,7 +26,7 @@ export function pairText(key: string, value: Json, place: Place): string {
   return text.startsWith(place.eol) ? `${name}:${text}` : `${name}: ${text}`;
 }
 
-/** A value behind `key:`: on that line, or on lines of its own, which begin with the end of the first. */
+/** A value behind `key:`: on that line, or on separate lines, which begin with the end of the first. */
 function belowKey(value: Json, place: Place, column: number): string {
   if (typeof value === 'string') return stringText(value, place, column);
   if (typeof value !== 'object' || value === null) return String(value);

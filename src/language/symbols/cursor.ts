@@ -13,16 +13,18 @@ export type Cursor = {
   readonly scalar: YamlScalar;
   /** What a completion takes the place of. */
   readonly span: Span;
-  /** What has to stand before it: a space behind a colon, or a dash of a list. */
+  /** What has to precede it: a space behind a colon, or a dash of a list. */
   readonly lead: string;
-  /** Whether it stands between brackets, where everything is on one line. */
+  /** Whether it is between brackets, where everything is on one line. */
   readonly isFlow: boolean;
 };
 
-/** Stands for the word that is about to be written. */
+/** Replaces the word that is about to be written. */
 export const standIn = 'zq9z';
 
-/** What may be written at an offset. More than one thing where a word alone on its line can be a key or a value. */
+/**
+ * Returns what may be written at an offset. More than one thing where a word alone on its line can be a key or a value.
+ */
 export function cursorsAt(source: Source, offset: number): readonly Cursor[] {
   const { text } = source;
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
@@ -54,7 +56,7 @@ function valuesAt(source: Source, offset: number, before: string, alone: Span | 
 const standInOf = (made: Source) =>
   scalarsOf(made).find((each) => String(each.value).includes(standIn) || each.path.at(-1) === standIn);
 
-/** The word around an offset, or the place of one, where nothing but the dashes of lists stands before or behind it. */
+/** The word around an offset, or the place of one, where nothing but the dashes of lists precedes or follows it. */
 function wordAlone(text: string, offset: number): Span | null {
   const [, head = '', word = ''] =
     /^([ \t]*(?:-[ \t]+)*)([\w$-]*)$/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)) ?? [];
@@ -80,7 +82,10 @@ const isComment = (before: string) => /(?:^|\s)#/.test(before.replace(/"(?:[^"\\
 const isQuoted = (text: string, offset: number) =>
   /["']/.test(text[offset - 1] ?? '') && text[offset] === text[offset - 1];
 
-/** What of a span is on the line of an offset: an editor takes no completion over several, as of a quote that is open. */
+/**
+ * Returns what of a span is on the line of an offset: an editor takes no completion over several, as of a quote that is
+ * open.
+ */
 function onLine(text: string, { from, to }: Span, offset: number): Span {
   const end = text.indexOf('\n', offset);
   return { from: Math.max(from, text.lastIndexOf('\n', offset - 1) + 1), to: end < 0 ? to : Math.min(to, end) };

@@ -5,12 +5,12 @@ import type { Mention } from './mention.ts';
 import { lastPart, type Shape, type Side, walk } from './shape.ts';
 import { type Span, touches } from './text.ts';
 
-/** A key of the text of a database and where its words stand, without quotes. */
+/** A key of the text of a database and where its words are, without quotes. */
 type Key = Span & { readonly path: Path };
 
 /**
- * Where a database says a field or names a row. Read on demand and never as a whole: a database may have millions of
- * keys.
+ * Returns where a database says a field or names a row. Read on demand and never as a whole: a database may have
+ * millions of keys.
  * @param name as mentions have it
  */
 export function databaseMentions(source: Source, side: Side, shape: Shape, name: string): readonly Mention[] {
@@ -26,7 +26,7 @@ export function databaseMentions(source: Source, side: Side, shape: Shape, name:
   return found;
 }
 
-/** The field or row whose key stands at an offset. */
+/** The field or row whose key is at an offset. */
 export function databaseMentionAt(source: Source, side: Side, shape: Shape, offset: number): Mention | undefined {
   let found: Mention | undefined;
   eachKey(source, (key) => {

@@ -8,7 +8,7 @@ import { placeOfName, type Shape, walk } from './shape.ts';
 import { mentionsOf } from './symbols.ts';
 import { getAtPath } from './value.ts';
 
-/** What a person is told of something that a file names, in markdown; null where nothing is known of it. */
+/** Returns the description of something that a file names, in markdown; null where nothing is known of it. */
 export function documentationOf(domain: LanguageDomain, { kind, name }: Pick<Mention, 'kind' | 'name'>): string | null {
   switch (kind) {
     case 'tool': {
@@ -78,7 +78,7 @@ function originOf(source: NonNullable<KnownTool['tool']>['source']): string {
   }
 }
 
-/** One argument with its type, and what its schema says of it. */
+/** One argument with its type, and what its schema says about it. */
 export function argumentLine(name: string, schema: unknown, isRequired: boolean): string {
   const { description } = (schema ?? {}) as { readonly description?: unknown };
   const said = typeof description === 'string' ? ` ${description}` : '';
@@ -203,7 +203,7 @@ function ofField(domain: LanguageDomain, name: string): string {
   return `**${segments.join('.')}** (${side === 'agent' ? "the agent's" : "the user's"} database)\n\n${shapeWords(end)}`;
 }
 
-/** What stands in a place of a database, in a sentence. */
+/** Returns what is in a place of a database, in a sentence. */
 export function shapeWords(shape: Shape): string {
   switch (shape.type) {
     case 'table':

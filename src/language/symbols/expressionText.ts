@@ -5,7 +5,7 @@ import type { Span } from './text.ts';
 /** A word of an expression; what is not finished yet is read as far as it goes. */
 export type Token = Span & { readonly kind: 'number' | 'text' | 'name' | 'member' | 'sign'; readonly text: string };
 
-/** One part of a path, and where it stands; a computed part stands nowhere. */
+/** One part of a path, and where it is; a computed part is nowhere. */
 export type PathPart = Span & { readonly segment: Segment };
 
 /** A path of an expression that begins at a name: `db.orders[args.order_id].status`. */
@@ -200,7 +200,7 @@ class Reader {
 
 const words = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 
-/** A part that stands in another path: it has no place of its own here. */
+/** A part that is in another path: it has no place of its own here. */
 const unplaced = ({ segment, from }: PathPart): PathPart => ({ segment, from, to: from });
 
 /** The words of a text in quotes. */

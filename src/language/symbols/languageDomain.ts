@@ -9,7 +9,7 @@ import { type Shapes, shapeOf } from './shape.ts';
 /** A domain as its language features see it: what was read of it, and its tools where something has described them. */
 export type LanguageDomain = {
   readonly loaded: LoadedDomain;
-  /** Tools of code, servers and environments by name, as running them told; empty where nobody has asked them. */
+  /** Tools of code, servers and environments by name, as running them told; empty where no one has asked them. */
   readonly described: ReadonlyMap<string, Tool>;
 };
 

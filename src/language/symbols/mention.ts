@@ -93,7 +93,7 @@ function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: M
   }
 }
 
-/** `writes` and `all` stand for tools, where one text stands in place of a list. */
+/** `writes` and `all` mean tools, where one text is in place of a list. */
 const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (text === 'writes' || text === 'all');
 
 /** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
@@ -134,7 +134,7 @@ function ofPath(
 ): readonly Mention[] {
   const [first] = parts;
   const at = ({ from, to }: Span) => ({ from: base + from, to: base + to });
-  // A name that stands for a path, such as that of an element, has the path's parts, and no place of them.
+  // A name that means a path, such as that of an element, has the path's parts, but not their places.
   if (typeof first?.segment === 'string' && first.to > first.from) {
     const named = { declares: false, ...at(first) };
     if (root.text === 'facts') return [{ kind: 'fact', name: first.segment, ...named }];
@@ -200,7 +200,9 @@ function ofStep(source: Source, scalar: YamlScalar, context: MentionContext): re
   return known ? [{ ...known, declares: false, from: scalar.from, to: scalar.to }] : [];
 }
 
-/** Id marks, and tools that the policy names: in a code span, by a name that is no word, or as what it says to use. */
+/**
+ * Id marks, and tools that the policy names: in a code span, by a name that is not a word, or as what it says to use.
+ */
 function inPolicy({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
   const marks = [...text.matchAll(markPattern)].flatMap(({ 1: name = '', index }): Mention[] => {
     if (!ruleIds.pattern.test(name)) return [];
@@ -241,7 +243,7 @@ function inPython({ text }: Source, tools: ReadonlySet<string>): readonly Mentio
   return identifiers(plain, new Set(own), /\bdef\s+$/);
 }
 
-/** Words that are one of the names, but for members and keys of objects. */
+/** Words that are one of the names, except for members and keys of objects. */
 function identifiers(text: string, names: ReadonlySet<string>, declaration: RegExp): readonly Mention[] {
   if (names.size === 0) return [];
   return [...text.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*(?!\s*:(?!:))/g)].flatMap(({ 0: name, index }): Mention[] => {
@@ -261,7 +263,7 @@ function pythonWithoutTexts(text: string): string {
   return text.replace(/#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
 }
 
-/** The text with its strings blanked, at the same offsets; templates are left, since code may stand in them. */
+/** The text with its strings blanked, at the same offsets; templates are left, since code may be in them. */
 function withoutTexts(text: string): string {
   return text.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
 }

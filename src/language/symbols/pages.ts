@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** Items that cross to the extension host in one message, or stand under one row. */
+/** Items that cross to the extension host in one message, or are under one row. */
 export const pageSize = 500;
 
 /** A part of a list of items: those from one number to before another. */

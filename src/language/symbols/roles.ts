@@ -17,20 +17,20 @@ export type SymbolKind =
   | 'field'
   | 'row';
 
-/** What stands at a place of a YAML file. */
+/** What is at a place of a YAML file. */
 export type Role =
   | {
       readonly type: 'name';
       readonly kind: Exclude<SymbolKind, 'argument' | 'field' | 'row'>;
       readonly declares: boolean;
     }
-  /** An argument of the call whose tool stands beside the map of arguments. */
+  /** An argument of the call whose tool is next to the map of arguments. */
   | { readonly type: 'argument' }
   | { readonly type: 'argumentName' }
   /** The name that a tool has on its MCP server. */
   | { readonly type: 'serverTool' }
   | { readonly type: 'expression' }
-  /** A sentence of the lexicon about a call: `{order_id}` in it stands for an argument. */
+  /** A sentence of the lexicon about a call: `{order_id}` in it means an argument. */
   | { readonly type: 'sentence' }
   /** A place of a database in one text, `orders.W1.status`. */
   | { readonly type: 'place'; readonly side: 'beside' | 'agent' }
@@ -168,7 +168,7 @@ export function pathInItem(kind: YamlKind, path: Path): Path {
   return typeof own[0] === 'number' ? own.slice(1) : own;
 }
 
-/** What stands at a path of a file; undefined for what has no name. */
+/** Returns what is at a path of a file; undefined for what has no name. */
 export function roleAt(kind: YamlKind, path: Path, isKey: boolean): Role | undefined {
   let branch: Branch | undefined = treeOf(kind);
   for (const part of pathInItem(kind, path)) branch = branch?.below.get(String(part)) ?? branch?.below.get('*');

@@ -53,7 +53,7 @@ export type Segment = string | number | null;
 /** What one segment of a place is: a field by its pattern, or a row of a table. */
 export type Known = { readonly kind: 'field' | 'row'; readonly name: string };
 
-/** Where a place leads: what each of its segments is, and the form of what stands at its end. */
+/** Where a place leads: what each of its segments is, and the form of what is at its end. */
 export type Walk = { readonly known: readonly (Known | null)[]; readonly pattern: string; readonly end: Shape };
 
 /** Follows a place through the form of a database. Rows and elements are `*` in the names of fields. */

@@ -10,7 +10,7 @@ import type { SymbolKind } from './roles.ts';
 import type { Side } from './shape.ts';
 import { offsetOf, placeOfSpan, touches } from './text.ts';
 
-/** A mention and the file that it stands in. */
+/** A mention and the file that it is in. */
 export type Placed = Mention & { readonly text: DomainText };
 
 /** A place in a file, with line and column from 1. */
@@ -18,7 +18,7 @@ export type Position = { readonly file: string; readonly line: number; readonly 
 
 const contexts = new WeakMap<LanguageDomain, MentionContext>();
 
-/** What the other files of a domain decide of what one mentions. */
+/** Returns what the other files of a domain decide of what one mentions. */
 export function mentionContext(domain: LanguageDomain): MentionContext {
   return remembered(contexts, domain, () => {
     const tools = new Set(toolsOf(domain).keys());
@@ -26,13 +26,13 @@ export function mentionContext(domain: LanguageDomain): MentionContext {
   });
 }
 
-/** What a file mentions, in the order of the text; nothing for a file that is not the domain's. */
+/** Returns what a file mentions, in the order of the text; nothing for a file that is not the domain's. */
 export function mentionsOfFile(domain: LanguageDomain, file: string): readonly Mention[] {
   const text = textOf(domain, file);
   return text ? mentionsIn(text, mentionContext(domain)) : [];
 }
 
-/** What is mentioned at a place: the innermost of what stands there. */
+/** Returns what is mentioned at a place: the innermost of what is there. */
 export function mentionAt(domain: LanguageDomain, { file, line, column }: Position): Placed | undefined {
   const text = textOf(domain, file);
   if (!text) return undefined;
@@ -64,12 +64,12 @@ function inDatabase(domain: LanguageDomain, text: DomainText, name: string): rea
   return databaseMentions(text.source, side, shapesOf(domain)[side], name).map((each) => ({ ...each, text }));
 }
 
-/** Where a mention stands. */
+/** Returns where a mention is. */
 export function placeOfMention({ text, from, to }: Placed): Location {
   return placeOfSpan(text.source, { from, to });
 }
 
-/** Where the thing that is mentioned at a place is made. */
+/** Returns where the thing that is mentioned at a place is made. */
 export function definitionsOf(domain: LanguageDomain, position: Position): readonly Location[] {
   const mention = mentionAt(domain, position);
   if (!mention) return [];
@@ -141,7 +141,7 @@ export type NamedSymbol = {
 
 const sought: readonly SymbolKind[] = ['tool', 'rule', 'persona', 'task', 'verifier', 'fact', 'phrases'];
 
-/** What the domain declares whose name has the letters of a query in their order; of thousands, the first. */
+/** Returns what the domain declares whose name has the letters of a query in their order; of thousands, the first. */
 export function workspaceSymbols(domain: LanguageDomain, query: string): readonly NamedSymbol[] {
   const wanted = [...query.toLowerCase()];
   const matches = (name: string) => {

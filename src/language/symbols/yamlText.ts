@@ -6,7 +6,7 @@ import { documentOf } from '../../engine/shell/source/yaml.ts';
 import { isMergeKey, mergedPair, ownPair } from '../../engine/shell/source/yamlMerge.ts';
 import type { Span } from './text.ts';
 
-/** A key or a value of a YAML file: where its words stand, without quotes and without the header of a block. */
+/** A key or a value of a YAML file: where its words are, without quotes and without the header of a block. */
 export type YamlScalar = Span & {
   /** From the root of the file; of a key the path of its value. */
   readonly path: Path;
@@ -87,7 +87,7 @@ function add(
   }
 }
 
-/** What the file holds at a path, as plain data; undefined where there is nothing. */
+/** Returns what the file holds at a path, as plain data; undefined where there is nothing. */
 export function valueAt(source: Source, path: Path): unknown {
   const parts = partsOf(source);
   if (parts.length > 1) {
@@ -112,7 +112,7 @@ export function valueAt(source: Source, path: Path): unknown {
   }
 }
 
-/** The words of a scalar as they stand in the file, at the same offsets: escapes are blanked, so that quotes count. */
+/** The words of a scalar as they are in the file, at the same offsets: escapes are blanked, so that quotes count. */
 export function wordsOf({ text }: Source, { from, to, style }: YamlScalar): string {
   const own = text.slice(from, to);
   if (style === 'double') return own.replaceAll('\\"', ' "');

@@ -95,7 +95,10 @@ function RunList({ runs: { runs } }: { readonly runs: RunsCompared }): JSX.Eleme
   );
 }
 
-/** How two runs differ besides what they did: numbers of different policies or domains should not pass for a result. */
+/**
+ * Shows how two runs differ besides what they did: numbers of different policies or domains should not pass for a
+ * result.
+ */
 function Differences({ runs, other }: { readonly runs: RunsCompared; readonly other: number }): JSX.Element | null {
   const pair = runs.pairs[other - 1];
   if (!pair || pair.settings.length === 0) return null;
@@ -106,7 +109,7 @@ function Differences({ runs, other }: { readonly runs: RunsCompared; readonly ot
   );
 }
 
-/** Hashes by their first digits: nobody reads the rest. */
+/** Hashes by their first digits: no one reads the rest. */
 function short(setting: string): string {
   return setting.replace(/\b([0-9a-f]{12})[0-9a-f]{52}\b/g, '$1…');
 }

@@ -10,7 +10,7 @@ export type AlarmListProps = {
   readonly onOpenRecording: (file: string) => void;
 };
 
-/** What went wrong in the run, newest first: since when, by which numbers, and what to do. */
+/** Shows what went wrong in the run, newest first: since when, by which numbers, and what to do. */
 export function AlarmList({ alarms, onOpenStep, onOpenRecording }: AlarmListProps): JSX.Element | null {
   if (alarms.length === 0) return null;
   return (

@@ -77,7 +77,7 @@ function openedAt({ steps, curves, measured }: ChartSummary, opened: PlayedStep 
   return measured.find((index) => steps[index] === opened?.step) ?? null;
 }
 
-/** One curve alone has its chart's colour; several are told apart by their place. */
+/** One curve alone has its chart's colour; several are distinguished by their place. */
 function looksOf({ kind, curves }: ChartSummary): readonly CurveLook[] {
   return curves.length > 1
     ? curves.map((_, index) => curveLook(index))

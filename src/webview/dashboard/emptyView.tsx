@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { Button } from '../controls.ts';
 
-/** What to do next where there is no training run yet. */
+/** Shows what to do next where there is no training run yet. */
 export function EmptyView({ onTrain }: { readonly onTrain: (kind: 'sft' | 'grpo') => void }): JSX.Element {
   return (
     <main class="empty">

@@ -94,7 +94,7 @@ function StatusLine({ dashboard }: { readonly dashboard: Dashboard }): JSX.Eleme
   );
 }
 
-/** A paused run has a checkpoint: whoever has changed what the alarm advises goes on from it. */
+/** A paused run has a checkpoint: anyone who has changed what the alarm advises continues from it. */
 function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | null {
   const { pause } = statusOf(dashboard);
   if (pause === null) return null;

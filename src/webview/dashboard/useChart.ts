@@ -50,7 +50,7 @@ export function useChart(props: UseChart) {
     return () => drawn.current?.destroy();
   }, [kind, palette, height, isLog, shape, onHover]);
   useEffect(() => drawn.current?.update(chart), [chart]);
-  // A chart that was drawn anew has lost its mark and its zoom.
+  // A chart that was drawn again has lost its mark and its zoom.
   useEffect(() => drawn.current?.zoom(zoom), [zoom, kind, palette, height, isLog, shape]);
   useEffect(() => drawn.current?.mark(marked), [marked, zoom, kind, palette, height, isLog, shape]);
   const picture = useCallback(

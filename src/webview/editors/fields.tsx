@@ -55,8 +55,9 @@ const describedBy = (id: string, { hint, problem }: Pick<Labelled, 'hint' | 'pro
   [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
 
 /**
- * What is typed, until it is handed over: after a pause, when the field is left, and with the keys that save. What the
- * document says instead, by undo or in the text, shows at once, unless what was typed since is still on its way there.
+ * Shows what is typed, until it is handed over: after a pause, when the field is left, and with the keys that save.
+ * What the document says instead, by undo or in the text, shows at once, unless what was typed since is still on its
+ * way there.
  */
 function useDraft(value: string, onCommit: (value: string) => void) {
   const [draft, setDraft] = useState(value);

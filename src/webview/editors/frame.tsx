@@ -55,7 +55,7 @@ type FrameProps<Content extends EditorContent> = {
   readonly children: (content: Content, editor: ReturnType<typeof useEditor> & { shown: Shown }) => ComponentChildren;
 };
 
-/** What every visual editor has: its title, the entries of the file, the way to the text, and what is wrong. */
+/** Shows what every visual editor has: its title, the entries of the file, the way to the text, and what is wrong. */
 export function EditorFrame<Content extends EditorContent>(props: FrameProps<Content>): JSX.Element {
   const { title, noun, bridge, children } = props;
   const editor = useEditor(bridge);

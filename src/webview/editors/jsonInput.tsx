@@ -8,13 +8,13 @@ export type JsonInputProps = {
   readonly value: Json | undefined;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  /** What an empty field stands for is undefined. */
+  /** An empty field means undefined. */
   readonly onCommit: (value: Json | undefined) => void;
-  /** Is told whether what is written is JSON: until it is, the value stays what it was. */
+  /** Receives whether what is written is JSON: until it is, the value stays what it was. */
   readonly onRead?: (isJson: boolean) => void;
 };
 
-/** A value as JSON. What is no JSON stays in the field, with the reason, and goes nowhere. */
+/** A value as JSON. What is not JSON stays in the field, with the reason, and goes nowhere. */
 export function JsonInput({ label, value, hint, problem, onCommit, onRead }: JsonInputProps): JSX.Element {
   const written = value === undefined ? '' : JSON.stringify(value, null, 2);
   const [broken, setBroken] = useState<{ readonly text: string; readonly reason: string } | null>(null);

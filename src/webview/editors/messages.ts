@@ -18,11 +18,11 @@ export type FileProblem = z.infer<typeof fileProblemSchema>;
 
 export const personaContentSchema = z.object({
   editor: z.literal('persona'),
-  /** Where the persona stands in its file. */
+  /** Where the persona is in its file. */
   base: pathSchema,
   /** As the engine reads it, with defaults. */
   persona: checked<Persona>(),
-  /** What a model is told that plays this person at the beginning; null where there is no task to play. */
+  /** What a model learns that plays this person at the beginning; null where there is no task to play. */
   prompt: z.nullable(z.string()),
   /** Tasks of the domain, those with this persona first. */
   tasks: z.array(z.string()),
@@ -66,7 +66,7 @@ export const ruleCardSchema = z.object({
   taskCount: z.int(),
   /** A check of it is about every conversation. */
   isAlwaysTried: z.boolean(),
-  /** What its checks came to in the last run. */
+  /** The results of its checks in the last run. */
   result: z.nullable(z.extend(countsSchema, { recording: z.string() })),
 });
 export type RuleCard = z.infer<typeof ruleCardSchema>;
@@ -77,7 +77,7 @@ export const policyContentSchema = z.object({
     z.object({
       title: z.nullable(z.string()),
       line: z.int(),
-      /** Paragraphs that are no rules. */
+      /** Paragraphs that are not rules. */
       notes: z.array(z.object({ text: z.string(), line: z.int() })),
       rules: z.array(ruleCardSchema),
     }),
@@ -99,14 +99,14 @@ const toolSchema = z.object({
   owner: z.enum(['agent', 'user']),
   effect: z.enum(['read', 'write']),
   description: z.string(),
-  /** JSON Schema of its arguments; null where nobody knows it yet. */
+  /** JSON Schema of its arguments; null where no one knows it yet. */
   parameters: z.nullable(schemaSchema),
 });
 export type ShownTool = z.infer<typeof toolSchema>;
 
 export const toolContentSchema = z.object({
   editor: z.literal('tool'),
-  /** Where the tool stands in its file; null where the file is code, which is edited as code. */
+  /** Where the tool is in its file; null where the file is code, which is edited as code. */
   base: z.nullable(pathSchema),
   tool: toolSchema,
   /** Where it comes from: code, python, mcp, environment or simulated. */
@@ -134,7 +134,7 @@ export const toolContentSchema = z.object({
   tasks: z.array(z.string()),
   /** Why it can't be tried here; null where it can. */
   untriable: z.nullable(z.string()),
-  /** Why nobody knows its arguments; null where they are known. */
+  /** Why no one knows its arguments; null where they are known. */
   undescribed: z.nullable(z.string()),
 });
 export type ToolContent = z.infer<typeof toolContentSchema>;
@@ -168,11 +168,11 @@ export const shownSchema = z.object({
   name: z.string(),
   /** Whether something may run here. */
   isTrusted: z.boolean(),
-  /** Whether there is a text of its own to go to. */
+  /** Whether there is its own text to go to. */
   hasText: z.boolean(),
   /** What makes the whole file unreadable. */
   broken: z.nullable(fileProblemSchema),
-  /** The entries of the file; one where it is no list. */
+  /** The entries of the file; one where it is not a list. */
   items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
   /** The entry that is shown. */
   index: z.int(),
@@ -260,7 +260,7 @@ export const fromEditorSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('addRule'), section: z.int(), text: z.string(), id: z.string() }),
   z.object({ type: z.literal('moveRule'), line: z.int(), direction: z.enum(['up', 'down']) }),
   z.object({ type: z.literal('removeRule'), line: z.int() }),
-  /** Shows a check where it stands, by its number. */
+  /** Shows a check where it is, by its number. */
   z.object({ type: z.literal('openCheck'), index: z.int() }),
   /** Shows the recording to look at for a rule. */
   z.object({ type: z.literal('openRuleRecording'), rule: z.string() }),

@@ -1,4 +1,4 @@
-/** Longer than this nobody is kept waiting: a press that ends outside of the page is never told. */
+/** Longer than this no one is kept waiting: a press that ends outside of the page is never told. */
 const longestPressMs = 600;
 
 let isPressed = false;

@@ -11,7 +11,7 @@ export type Curve = {
   readonly purpose: PlayedStep['purpose'];
   readonly values: readonly (number | null)[];
   readonly smooth: readonly (number | null)[];
-  /** What was measured and does not count, since the run went on from an earlier optimizer step. */
+  /** What was measured and does not count, since the run continued from an earlier optimizer step. */
   readonly superseded: readonly (number | null)[];
   /** The newest measured value as text. */
   readonly latest: string;
@@ -29,7 +29,7 @@ export type ChartSummary = {
   readonly hasLegend: boolean;
   /** Steps at which an alarm was raised that this chart's numbers raised. */
   readonly alarms: readonly number[];
-  /** What a screen reader says of the whole chart. */
+  /** What a screen reader says about the whole chart. */
   readonly description: string;
 };
 
@@ -162,7 +162,7 @@ function isMeasured({ values, superseded }: Curve, index: number): boolean {
   return (values[index] ?? superseded[index] ?? null) !== null;
 }
 
-/** What a curve shows at one of its chart's steps, in words. */
+/** Returns what a curve shows at one of its chart's steps, in words. */
 export function readoutOf({ metric, values, superseded }: Curve, index: number): string {
   const gone = superseded[index] ?? null;
   return gone === null ? formatMetric(metric, values[index]) : `${formatMetric(metric, gone)}, superseded`;

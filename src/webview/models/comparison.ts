@@ -48,7 +48,7 @@ export function nameOf(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** What stands below a run's name. */
+/** Returns what is below a run's name. */
 export function runFacts({ run, metrics, unfinished }: ComparedRun): readonly string[] {
   return [
     run.domain,
@@ -138,7 +138,7 @@ export type PassCurve = {
     readonly low: readonly (number | null)[];
     readonly high: readonly (number | null)[];
   }[];
-  /** What a screen reader says of the whole chart. */
+  /** What a screen reader says about the whole chart. */
   readonly description: string;
 };
 
@@ -177,7 +177,7 @@ export function callRows({ runs }: RunsCompared): readonly MetricRow[] {
     }));
 }
 
-/** What became of a task between two runs; the last three say why nothing can be told. */
+/** What became of a task between two runs; the last three say why nothing can be determined. */
 export type TaskKind = Flip | 'changed' | 'onlyOne' | 'notScored';
 
 /** Flips first: what passed and fails now, then the other way round. */
@@ -292,7 +292,7 @@ export function trialPairs(
     }));
 }
 
-/** What the comparison comes to, in a sentence: the engine's own verdict. */
+/** The result of the comparison, in a sentence: the engine's own verdict. */
 export function verdictText(comparison: RunsCompared, other: number): string {
   const pair = comparison.pairs[other - 1];
   if (!pair) return '';

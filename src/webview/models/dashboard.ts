@@ -102,7 +102,7 @@ function isSameStep(one: PlayedStep, other: PlayedStep | null): boolean {
   return one.run === other?.run && one.step === other.step && one.purpose === other.purpose;
 }
 
-/** What is opened, in words. */
+/** Returns what is opened, in words. */
 export function openedTitle({ run, series, overlays, opened }: Dashboard): string {
   if (opened === null) return 'Rollouts';
   const { step, purpose } = opened;

@@ -3,8 +3,8 @@ import type { ToolCall } from '../../engine/core/events/message.ts';
 import type { Numbered } from '../protocol.ts';
 
 /**
- * What the view lists: one step, or several that belong together. What a seat said stands with the rules it was
- * checked against; a call stands with its rules, its writes and its result.
+ * What the view lists: one step, or several that belong together. What a seat said is with the rules it was
+ * checked against; a call is with its rules, its writes and its result.
  */
 export type Entry = {
   /** Number of its first step; no two entries share it. */
@@ -21,7 +21,7 @@ export type Speaker = (typeof speakers)[number];
 /** A recording as far as it was read, as entries. */
 export type Trajectory = {
   readonly entries: readonly Entry[];
-  /** Index of the entry that a step stands in. */
+  /** Index of the entry that a step is in. */
   readonly entryOf: ReadonlyMap<number, number>;
   readonly started: RolloutStarted | null;
   readonly ended: EventOf<'rolloutEnded'> | null;
@@ -66,7 +66,7 @@ export function appended(before: Trajectory, events: readonly Numbered[]): Traje
   return { entries, entryOf, started, ended, rewarded, turns, openCalls };
 }
 
-/** Index of the entry that an event belongs to; that after the last one for an entry of its own. */
+/** Index of the entry that an event belongs to; that after the last one for a new entry. */
 function placeOf(event: RolloutEvent, entries: readonly Entry[], openCalls: ReadonlyMap<string, number>): number {
   const last = entries.length - 1;
   const own = entries.length;
@@ -112,7 +112,7 @@ function speakerOf(event: RolloutEvent): Speaker {
   return 'engine';
 }
 
-/** The call that an entry is about; null where it is none. */
+/** The call that an entry is about; null where it is not one. */
 export function callOf({ steps }: Pick<Entry, 'steps'>): {
   readonly name: string;
   readonly by: 'agent' | 'user';

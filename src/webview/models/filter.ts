@@ -41,7 +41,7 @@ function isChosen(entry: Entry, findings: readonly Finding[], filter: Filter): b
   if (speaker !== '' && entry.speaker !== speaker) return false;
   if (tool !== '' && !toolsOf(entry).includes(tool)) return false;
   if (who === '' && reason === '') return rule === '' || rulesOf(entry).includes(rule);
-  // One finding has to answer all three: a rule that held beside another one's violation is not what was asked for.
+  // One finding has to answer all three: a rule that held beside another one's violation is not the request.
   return findings.some(
     (finding) =>
       (who === '' || finding.who === who) &&
@@ -50,7 +50,7 @@ function isChosen(entry: Entry, findings: readonly Finding[], filter: Filter): b
   );
 }
 
-/** What can be chosen in these entries. */
+/** Returns what can be chosen in these entries. */
 export function choicesOf(entries: readonly Entry[], findings: readonly (readonly Finding[])[]): Choices {
   const counts: Record<FilterKey, Map<string, number>> = {
     speaker: new Map(),

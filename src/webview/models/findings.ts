@@ -13,7 +13,7 @@ export type Finding = {
   readonly rule?: string;
 };
 
-/** The reasons in words; a failure's code stands for itself. */
+/** The reasons in words; a failure's code is shown as it is. */
 export const reasonLabels: Readonly<Record<string, string>> = {
   ruleViolated: 'Rule violated',
   verifierViolated: 'Verifier violated',
@@ -30,7 +30,7 @@ export const reasonLabels: Readonly<Record<string, string>> = {
   noReward: 'Reward not 1',
 };
 
-/** What was found in each entry, in their order. */
+/** Returns what was found in each entry, in their order. */
 export function findingsOf(trajectory: Trajectory, notes: ReadonlyMap<number, Note>): readonly (readonly Finding[])[] {
   const evidence = evidenceOf(trajectory);
   const failedBy = trajectory.rewarded?.failedBy ?? null;
@@ -44,7 +44,7 @@ export function findingsOf(trajectory: Trajectory, notes: ReadonlyMap<number, No
   ]);
 }
 
-/** What the report card violated, by the steps that decide it: names of rules and of other items. */
+/** Returns what the report card violated, by the steps that decide it: names of rules and of other items. */
 export function evidenceOf({ rewarded }: Pick<Trajectory, 'rewarded'>): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, readonly string[]>();
   for (const { items } of rewarded?.card ?? []) {

@@ -26,7 +26,7 @@ const chartSchema = z.object({
   isLead: z.boolean(),
 });
 
-/** A chart of one metric or of several that are read together. A name may stand for several metrics: `calls/<tool>`. */
+/** A chart of one metric or of several that are read together. A name may mean several metrics: `calls/<tool>`. */
 export type ChartKind = Readonly<z.infer<typeof chartSchema>>;
 
 const told = z.array(metricSchema).parse(metrics).map(plain);
@@ -43,7 +43,7 @@ function plain<Told extends { readonly about: string }>(each: Told): Told {
   return { ...each, about: each.about.replaceAll('`', '') };
 }
 
-/** What a name of the trainer's table matches; its `<tool>` is any word. */
+/** Returns what a name of the trainer's table matches; its `<tool>` is any word. */
 function patternOf(name: string): RegExp {
   return new RegExp(`^${name.replaceAll(/<(\w+)>/g, '(?<$1>.+)')}$`);
 }

@@ -11,11 +11,11 @@ export type Recording = {
   /** The step that it is opened at; null for the first. */
   readonly step: number | null;
   readonly trajectory: Trajectory;
-  /** What the sidecar says of the steps, by their numbers. */
+  /** What the sidecar says about the steps, by their numbers. */
   readonly notes: ReadonlyMap<number, Note>;
 };
 
-/** What a message of the extension makes of the recording that is shown. */
+/** Returns what a message of the extension makes of the recording that is shown. */
 export function received(recording: Recording | null, message: ToWebview): Recording | null {
   switch (message.type) {
     case 'recordingOpened': {

@@ -21,7 +21,7 @@ export type FormKind =
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value as a map; an empty one where it is none. */
+/** A value as a map; an empty one where it is not one. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -94,7 +94,7 @@ function formsOf(root: Schema, { oneOf, anyOf }: Schema): readonly Schema[] {
   return [...listOf(oneOf), ...listOf(anyOf)].map((form) => resolved(root, form));
 }
 
-/** Whether forms have forms that have forms, without an end: nobody could choose one. */
+/** Whether forms have forms that have forms, without an end: no one could choose one. */
 function hasEndlessForms(root: Schema, forms: readonly Schema[], steps: Steps = { left: mostForms }): boolean {
   steps.left -= forms.length;
   return steps.left < 0 || forms.some((form) => hasEndlessForms(root, formsOf(root, form), steps));
@@ -109,7 +109,7 @@ function fieldsOf(root: Schema, schema: Schema): readonly FormField[] {
   }));
 }
 
-/** What keys without a name of their own may hold; null where there may be none. */
+/** Returns what keys without a name of their own may hold; null where there may be none. */
 function othersOf({ additionalProperties: others, properties }: Schema): Schema | null {
   if (isObject(others)) return others;
   return others === true || (others === undefined && !isObject(properties)) ? {} : null;
@@ -185,7 +185,7 @@ function fitsField(
   return !Object.hasOwn(schema, 'const') || mayBe(root, schema, own, isExact);
 }
 
-/** What a value is begun with: its default, its only value, or the emptiest of its kind. */
+/** Returns what a value is begun with: its default, its only value, or the emptiest of its kind. */
 export function emptyValue(root: Schema, given: Schema, steps: Steps = { left: mostParts }): Json {
   const schema = resolved(root, given);
   if (schema.default !== undefined) return schema.default;
@@ -217,7 +217,7 @@ export function emptyValue(root: Schema, given: Schema, steps: Steps = { left: m
   }
 }
 
-/** What a required part has without anybody having chosen it: only what can't be otherwise. */
+/** Returns what a required part has without anybody having chosen it: only what can't be otherwise. */
 function begunWith(root: Schema, schema: Schema, steps: Steps): Json | undefined {
   steps.left -= 1;
   if (steps.left < 0) return undefined;
@@ -227,7 +227,7 @@ function begunWith(root: Schema, schema: Schema, steps: Steps): Json | undefined
   return kind.type === 'object' || kind.type === 'array' ? emptyValue(root, schema, steps) : undefined;
 }
 
-/** What a schema asks of a value, in words, beside its description. */
+/** Returns what a schema asks of a value, in words, beside its description. */
 export function demandsOf(schema: Schema): string {
   const { format, pattern, minimum, maximum, minLength, maxLength, minItems, maxItems, multipleOf } = schema;
   return [
@@ -249,7 +249,7 @@ function range(from: Json | undefined, to: Json | undefined, unit: string): stri
   return to === undefined ? `at least ${String(from)}${unit}` : `${String(from)} to ${String(to)}${unit}`;
 }
 
-/** What was typed for a number; the text itself where it is none, so that it is refused as it stands. */
+/** Returns what was typed for a number; the text itself where it is not one, so that it is refused as it is. */
 export function numberFrom(text: string): Json {
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
@@ -267,7 +267,7 @@ export function withValue(value: Json | undefined, path: Path, put: Json): Json 
   return { ...map, [key]: withValue(Object.hasOwn(map, key) ? map[key] : undefined, rest, put) };
 }
 
-/** A value without what stands at a path. */
+/** A value without what is at a path. */
 export function withoutValue(value: Json, path: Path): Json {
   const [key, ...rest] = path;
   if (key === undefined) return value;

@@ -16,7 +16,7 @@ export type Window = {
   readonly parting: number;
 };
 
-/** Where the rows that are shown first begin: a little before the two part, else at the beginning. */
+/** Returns where the rows that are shown first begin: a little before the two part, else at the beginning. */
 export function firstStart(rows: readonly AlignedRow[]): number {
   return Math.max(0, partingOf(rows) - context);
 }
@@ -33,7 +33,7 @@ function partingOf(rows: readonly AlignedRow[]): number {
   return rows.findIndex(({ isAlike }) => !isAlike);
 }
 
-/** Where the two part, in a sentence: by their parents where they are related, else by what was said. */
+/** Returns where the two part, in a sentence: by their parents where they are related, else by what was said. */
 export function partingText(
   { fork, divergence, recordings }: RecordingsCompared,
   [one, other]: readonly [string, string] = ['A', 'B'],
@@ -105,7 +105,7 @@ export type VerdictPair = {
 };
 export type VerdictCell = { readonly verdict: 'held' | 'violated' | 'unknown'; readonly detail: string };
 
-/** Verdicts side by side, those that differ first. A rule that was violated more than once stands once, by its first. */
+/** Verdicts side by side, those that differ first. A rule that was violated often is listed once, by its first. */
 export function verdictPairs({ recordings }: RecordingsCompared): readonly VerdictPair[] {
   const [first, second] = recordings.map(({ verdicts }) => {
     const found = new Map<string, VerdictCell>();

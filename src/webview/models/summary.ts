@@ -5,7 +5,7 @@ import { duration } from './duration.ts';
 import { formatMetric, type Metric, measuredMetrics } from './metrics.ts';
 import { counted, type Series } from './series.ts';
 
-/** The table that stands beside the charts: the same points, newest first, one page of them. */
+/** The table that is next to the charts: the same points, newest first, one page of them. */
 export type TableSummary = {
   readonly columns: readonly Metric[];
   readonly rows: readonly TableRow[];

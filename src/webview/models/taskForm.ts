@@ -1,13 +1,15 @@
 type Scalar = string | number | boolean;
 
-/** What was typed, as the value that a fact of its kind has; a text where it is none of that kind. */
+/** Returns what was typed, as the value that a fact of its kind has; a text where it is none of that kind. */
 export function typedFact(typed: string, before: Scalar): Scalar {
   if (typeof before === 'number' && typed.trim() !== '' && Number.isFinite(Number(typed))) return Number(typed);
   if (typeof before === 'boolean' && /^(?:true|false)$/.test(typed.trim())) return typed.trim() === 'true';
   return typed;
 }
 
-/** A path of a database as a person writes it, keys with dots between them or a list in JSON; null where it is none. */
+/**
+ * A path of a database as a person writes it, keys with dots between them or a list in JSON; null where it is not one.
+ */
 export function pathFrom(text: string): (string | number)[] | null {
   if (text.trim().startsWith('[')) {
     try {

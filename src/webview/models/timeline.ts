@@ -22,7 +22,7 @@ export type Span = {
   readonly failures: number;
 };
 
-/** What every turn took, in at most `most` spans. Empty where nothing was measured. */
+/** Returns what every turn took, in at most `most` spans. Empty where nothing was measured. */
 export function timelineOf(
   { entries }: Pick<Trajectory, 'entries'>,
   notes: ReadonlyMap<number, Note>,

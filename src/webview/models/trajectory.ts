@@ -45,7 +45,7 @@ export type StepEntry = {
   readonly verdicts?: readonly VerdictLine[];
 };
 
-/** What stands above the steps. */
+/** What is above the steps. */
 export type Heading = {
   readonly task: string;
   readonly facts: readonly string[];
@@ -84,12 +84,12 @@ export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'r
   };
 }
 
-/** Whether there is no reward and nobody to blame: a conversation that was not rehearsed gets none. */
+/** Whether there is no reward and no one to blame: a conversation that was not rehearsed gets none. */
 export function isNobodys({ reward, failedBy }: Extract<RolloutEvent, { type: 'rewarded' }>): boolean {
   return reward === null && failedBy === null;
 }
 
-/** What a conversation that was not rehearsed has in place of seats, seed and split. */
+/** Returns what a conversation that was not rehearsed has in place of seats, seed and split. */
 function importedFacts(domain: string, imported: NonNullable<RolloutStarted['imported']>): readonly string[] {
   const { file, line } = imported;
   return [
@@ -287,7 +287,7 @@ function titleOf(title: string, { origin, brokenEnd }: Reply): Pick<StepEntry, '
   };
 }
 
-/** What writes change, as a person reads it. */
+/** Returns what writes change, as a person reads it. */
 export function changesOf(writes: Writes): readonly Change[] {
   return writes.flatMap(({ side, patches }) =>
     patches.map(({ op, path, value, old }) => ({

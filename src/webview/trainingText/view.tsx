@@ -7,7 +7,7 @@ import './view.css';
 
 type TrainingText = Extract<ToWebview, { type: 'trainingText' }>;
 
-/** The text that a model is trained on: what trains stands out by an underline and a bar, in words, and by colour. */
+/** The text that a model is trained on: what trains is marked by an underline and a bar, in words, and by colour. */
 export function TrainingTextView({ bridge }: { readonly bridge: Bridge }): JSX.Element {
   const [shown, setShown] = useState<TrainingText | null>(null);
   useEffect(() => {

@@ -160,7 +160,7 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
   return (
     <>
       {steps.map(({ n, text, reasoning, code, pictures, changes, verdicts }, index) => {
-        // The call itself stands below with its arguments.
+        // The call itself is below with its arguments.
         const isBegun = index === 0 && isCalled && entry.steps[0]?.event.type !== 'toolCalled';
         return (
           <div key={n} class="part">
@@ -194,7 +194,7 @@ function Body({ entry, steps, isOpen, actions, inTabOrder }: BodyProps): JSX.Ele
   );
 }
 
-/** The calls of a response in words stand below it, each in an entry of its own. */
+/** The calls of a response in words are below it, each in its own entry. */
 function isSpoken({ speaker }: Entry): boolean {
   return speaker === 'agent' || speaker === 'user';
 }
@@ -226,7 +226,7 @@ function Mismatches({ entry, notes }: Pick<EntryRowProps, 'entry' | 'notes'>): J
   });
 }
 
-/** The steps behind an entry; the debugger can stand at each of them. */
+/** The steps behind an entry; the debugger can be at each of them. */
 function StepList({
   steps,
   notes,

@@ -6,7 +6,7 @@ import { Link } from '../parts/link.tsx';
 import type { ToExtension } from '../protocol.ts';
 import type { Actions } from './actions.ts';
 
-/** What the recording is of, how it ended, and what can be done with all of it. */
+/** Shows what the recording is of, how it ended, and what can be done with all of it. */
 export function Top({
   recording,
   post,

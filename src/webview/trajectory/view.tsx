@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx';
 import { Top } from './top.tsx';
 import './view.css';
 
-/** Bars that can be told apart, and rows of the table beside them. */
+/** Bars that can be distinguished, and rows of the table beside them. */
 const mostSpans = 120;
 
 /** A recording as a conversation; read-only. */

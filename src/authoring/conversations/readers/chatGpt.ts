@@ -45,7 +45,7 @@ function branchOf(nodes: JsonObject, leaf: string | undefined): readonly string[
   return branch;
 }
 
-/** Hidden messages and empty ones of the system are no part of what was said. */
+/** Hidden messages and empty ones of the system are not part of what was said. */
 function isSpoken({ author, content, metadata }: JsonObject): boolean {
   if (objectOf(metadata)['is_visually_hidden_from_conversation'] === true) return false;
   const { role } = objectOf(author);
@@ -65,7 +65,7 @@ function textIn(content: JsonObject): string | undefined {
 
 const besides = new Set(['model_editable_context', 'user_editable_context', 'reasoning_recap', 'system_error']);
 
-/** Citations are marks of characters for private use, which nobody was shown. */
+/** Citations are marks of characters for private use, which no one was shown. */
 const withoutMarks = (text: string) => text.replace(/\s?\uE200[^\uE201]*\uE201/g, '');
 
 function readNode({ author, content, recipient }: JsonObject): ReadMessage {

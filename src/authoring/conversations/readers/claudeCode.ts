@@ -64,7 +64,7 @@ const isOfSubagent = ({ object }: Entry) =>
 
 const messageOf = ({ object }: Entry) => objectOf(object['message']);
 
-/** What a person typed while the agent worked. */
+/** Returns what a person typed while the agent worked. */
 const queuedIn = ({ object }: Entry) =>
   object['type'] === 'attachment' ? textOf(objectOf(object['attachment'])['prompt']) : undefined;
 

@@ -43,7 +43,7 @@ function readSpans(logs: readonly LogFile[]): Read {
   return { ...read, problems: [...problems, ...read.problems] };
 }
 
-/** Spans of models and what is around them: of a program's other traces nothing is said. */
+/** Spans of models and what is around them: a program's other traces are not reported. */
 function isOfModels(steps: readonly Step[]): (step: Step) => boolean {
   const traces = new Set(
     steps.flatMap(({ kind, unread, trace, id }) => (kind !== 'other' || unread.length > 0 ? [trace || id] : [])),

@@ -44,7 +44,7 @@ function simulationOf(file: string, line: number, value: Json): Conversation {
   return conversationOf({ file, line, id }, given);
 }
 
-/** The user of tau2 has tools too: what it called is no part of what the agent saw. */
+/** The user of tau2 has tools too: what it called is not part of what the agent saw. */
 function readTurn(value: Json): ReadMessage {
   const message = withoutNulls(objectOf(value));
   const isUsers =

@@ -7,7 +7,7 @@ import { conversationOf, type PlacedRead } from '../transcript.ts';
 import { byTime } from './otlp.ts';
 import type { Step } from './step.ts';
 
-/** A call of a model with what it tells of the conversation. */
+/** A call of a model with what it says about the conversation. */
 type Call = {
   readonly step: Step;
   readonly system: string;
@@ -110,9 +110,9 @@ function groupsOf(steps: readonly Step[], tree: Tree): readonly Group[] {
 }
 
 /**
- * Adds to each group without a name of its own the earlier one whose whole history is the start of its history: a program
+ * Adds to each group without its own name the earlier one whose whole history is the start of its history: a program
  * that keeps the history itself, and tries again what failed, begins a trace with each turn. A group is added once, so
- * that of conversations which begin alike one stays for each that does not go on.
+ * that of conversations which begin alike one stays for each that does not continue.
  */
 function withHistories(groups: readonly Rebuilt[], tree: Tree): readonly Rebuilt[] {
   const left: (Rebuilt | null)[] = [...groups];
@@ -256,7 +256,7 @@ function leftOut({ step, asked }: Call, main: Thread, isBeside: boolean, tree: T
   return { file, line, message: `${span} is ${what}; it is left out` };
 }
 
-/** How many messages two histories have in common from their start. */
+/** Returns how many messages two histories have in common from their start. */
 function overlapOf(one: readonly Said[], other: readonly Said[]): number {
   let count = 0;
   while (count < Math.min(one.length, other.length) && isSame(one[count], other[count])) count += 1;

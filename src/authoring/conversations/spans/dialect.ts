@@ -3,7 +3,7 @@ import { objectOf } from '../saidMessage.ts';
 import type { Span } from './otlp.ts';
 import type { CalledTool, Exchange, Step, StepKind } from './step.ts';
 
-/** What one dialect of attributes tells of a span. */
+/** What one dialect of attributes says about a span. */
 export type DialectSpan = {
   readonly kind?: StepKind | undefined;
   readonly input: Exchange;

@@ -38,14 +38,14 @@ export class BreakpointRequests {
   stepsInside = false;
   /** Files with breakpoints that are its own. */
   readonly #inside = new Map<string, number>();
-  /** What can't be told of reads; null where all can. */
+  /** Returns what is unknown about reads; null where nothing is. */
   unseenReads: () => UnseenReads | null = () => null;
   readonly #lines: ClientLines;
   readonly #onChanged: (breakpoint: DebugProtocol.Breakpoint) => void;
   /** By their kinds. */
   readonly #kept = new Map<string, readonly Kept[]>();
 
-  /** @param onChanged receives a breakpoint that is not what the client was told any more */
+  /** @param onChanged receives a breakpoint that is no longer what the client received */
   constructor(lines: ClientLines, onChanged: (breakpoint: DebugProtocol.Breakpoint) => void) {
     this.#lines = lines;
     this.#onChanged = onChanged;
@@ -87,7 +87,9 @@ export class BreakpointRequests {
     );
   }
 
-  /** What makes a breakpoint of a line: first of what the line has, then of what that was, wherever it moves. */
+  /**
+   * Returns what makes a breakpoint of a line: first of what the line has, then of what that was, wherever it moves.
+   */
   #source(path: string, asked: DebugProtocol.SourceBreakpoint): () => Made {
     let target: Target | null = null;
     let line = this.#lines.fromClient(asked.line);
@@ -104,7 +106,7 @@ export class BreakpointRequests {
     };
   }
 
-  /** Whether a breakpoint stands in code that only a JavaScript debugger stops in. */
+  /** Whether a breakpoint is in code that only a JavaScript debugger stops in. */
   get hasInside(): boolean {
     return [...this.#inside.values()].some((count) => count > 0);
   }
@@ -152,7 +154,7 @@ export class BreakpointRequests {
     };
   }
 
-  /** Whether a value can be watched: what stands at a place of the database, or why something stands at none. */
+  /** Whether a value can be watched: what is at a place of the database, or why something is at none. */
   dataInfo(name: string, place: Variable['place'] | string): DebugProtocol.DataBreakpointInfoResponse['body'] {
     if (place === undefined || typeof place === 'string')
       return { dataId: null, description: place ?? `${name} can't be watched: only values of the database can` };
@@ -164,7 +166,9 @@ export class BreakpointRequests {
     };
   }
 
-  /** What a breakpoint on reads can't see. One that can see nothing so far is set all the same: a fork may tell. */
+  /**
+   * Returns what a breakpoint on reads can't see. One that can see nothing so far is set all the same: a fork may tell.
+   */
   #missed(target: Target): Partial<DebugProtocol.Breakpoint> {
     const unseen = target.type === 'data' && target.access !== 'write' ? this.unseenReads() : null;
     if (!unseen) return {};

@@ -29,7 +29,7 @@ export class Breakpoints {
   #next = 1;
   /** How often breakpoints with a hit count were reached up to each step, by their numbers. */
   readonly #reached = new Map<number, { readonly step: Step; readonly times: number }[]>();
-  /** What calls read; known once a rollout is open. */
+  /** Returns what calls read; known once a rollout is open. */
   readsAt: ReadsAt = () => undefined;
   /** Puts reasons of verdicts in the words of the policy; known once a domain is open. */
   inWords: InWords = (_, reason) => reason;
@@ -82,7 +82,7 @@ export class Breakpoints {
     return { reason: 'breakpoint', ...hit, ...(target?.type === 'rule' ? { rule: target.id } : {}) };
   }
 
-  /** What log breakpoints say at a step. */
+  /** Returns what log breakpoints say at a step. */
   logsAt(step: Step, steps: readonly Step[]): readonly string[] {
     return this.#reachedAt(step, steps, ({ log }) => log !== undefined).flatMap(({ condition: { log } }) =>
       log ? [messageAt(log, step)] : [],
@@ -103,7 +103,7 @@ export class Breakpoints {
     });
   }
 
-  /** Counted once a step: what was counted stands as long as the rollout is the one that it was counted in. */
+  /** Counted once a step: what was counted is as long as the rollout is the one that it was counted in. */
   #timesReached(
     { id, target, condition }: Breakpoint & { readonly id: number },
     { n }: Step,

@@ -80,7 +80,7 @@ const all: readonly Filter[] = [
   },
 ];
 
-/** As a client is told of them. */
+/** As a client receives them. */
 export const filters = all.map(({ reason: _, ...filter }) => filter);
 
 /** The first of the active filters that stops at a step, with the reason in words, or null. */

@@ -36,7 +36,7 @@ export type Placed =
   | { readonly line: number; readonly target: Target }
   | { readonly line: number; readonly problem: string };
 
-/** What a line of a domain's file (from 1) stops on: the rule, tool or task that stands there or above it. */
+/** Returns what a line of a domain's file (from 1) stops on: the rule, tool or task that is there or above it. */
 export function place(domain: LoadedDomain, file: string, line: number): Placed {
   const { locations, parts } = domain;
   const path = resolve(file);
@@ -91,7 +91,7 @@ const addedLater = (type: string, name: string) =>
 const isAmong = (parts: readonly { readonly value: { readonly id: string } }[], id: string) =>
   parts.some(({ value }) => value.id === id);
 
-/** Lines of a file (from 1) where a breakpoint can stand. */
+/** Lines of a file (from 1) where a breakpoint can be. */
 export function lines(domain: LoadedDomain, file: string): readonly number[] {
   const path = resolve(file);
   const { locations, parts } = domain;
@@ -177,7 +177,7 @@ export function dataIdOf(side: Side, path: Path): string {
   return JSON.stringify([side, ...path]);
 }
 
-/** The place that such an identity names, or a sentence that says it is none. */
+/** The place that such an identity names, or a sentence that says it is not one. */
 export function parseDataId(id: string, access: Access = 'write'): Target | string {
   const unreadable = `"${id}" is not a value of the database`;
   try {

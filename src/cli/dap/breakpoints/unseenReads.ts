@@ -3,7 +3,7 @@ import type { Debuggee } from '../rollout/debuggee.ts';
 /** Why a breakpoint on reads may miss some, in words, and whether it misses all so far. */
 export type UnseenReads = { readonly message: string; readonly isAll: boolean };
 
-/** What can't be told of reads; null where every call says what it read. */
+/** Returns what is unknown about reads; null where every call says what it read. */
 export function unseenReads(debuggee: Pick<Debuggee, 'steps' | 'readsAt' | 'domain'>): UnseenReads | null {
   const { steps, domain } = debuggee;
   const results = steps.filter(({ event }) => event.type === 'toolReturned');

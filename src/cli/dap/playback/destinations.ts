@@ -31,7 +31,7 @@ export class Destinations {
     });
   }
 
-  /** Throws a `UsageError` for a number that stands for nothing any more. */
+  /** Throws a `UsageError` for a number that is no longer valid. */
   find(id: number): Destination {
     const found = this.#offered.get(id);
     if (!found) throw new UsageError('this destination is no longer valid: request the destinations again');
@@ -44,8 +44,8 @@ export class Destinations {
 }
 
 /**
- * Where a line (from 1) of a domain's file leads: the calls of a tool, the checks of a rule, what a persona said, the
- * turns of a task, and each step that stands on this very line.
+ * Returns where a line (from 1) of a domain's file leads: the calls of a tool, the checks of a rule, what a persona
+ * said, the turns of a task, and each step that is on this very line.
  */
 export function destinationsAt(debuggee: Debuggee, file: string, line: number): readonly Destination[] {
   const { domain, steps } = debuggee;
@@ -56,7 +56,7 @@ export function destinationsAt(debuggee: Debuggee, file: string, line: number): 
   const isHere = (step: Step) => isOn(domain, step, path, line);
   if (target?.type !== 'task')
     return steps.filter((step) => isReached(step) || (target?.type !== 'tool' && isHere(step))).map(stepDestination);
-  // All that the domain says nothing about stands at the head of the task: its turns are what one looks for there.
+  // All that the domain says nothing about is at the head of the task: its turns are what one looks for there.
   const here = line === at.line ? [] : steps.filter(isHere);
   return here.length > 0
     ? here.map(stepDestination)
@@ -73,7 +73,7 @@ function stepDestination(step: Step): Destination {
   return { type: 'step', step: step.n, label: `${turn > 0 ? `turn ${turn}, ` : ''}step ${step.n}: ${nameOf(step)}` };
 }
 
-/** Every recorded turn, and the next one of a rollout that can go on. */
+/** Every recorded turn, and the next one of a rollout that can continue. */
 function turns({ steps, isLive }: Debuggee): readonly Destination[] {
   const recorded = steps.filter(({ event }) => event.type === 'agentReplied');
   const next = (recorded.at(-1)?.state.turn ?? 0) + 1;
@@ -106,7 +106,7 @@ function callText({ name, arguments: given }: ToolCall): string {
 
 const isReply = (type: Step['event']['type']) => type === 'agentReplied' || type === 'userReplied';
 
-/** The last answer of a seat up to a step: what a new sample of it replaces. Undefined where nobody has spoken yet. */
+/** The last answer of a seat up to a step: what a new sample of it replaces. Undefined where no one has spoken yet. */
 export function replyUpTo(steps: readonly Step[], step: number): Step | undefined {
   return steps.slice(0, step + 1).findLast(({ event }) => isReply(event.type));
 }

@@ -11,7 +11,7 @@ import { seatNext } from '../variables/nextRequest.ts';
 import { type ChainLine, chainOf } from '../variables/why.ts';
 import type { Playback, Then } from './playback.ts';
 
-/** Files that were edited while the rollout went on without them. */
+/** Files that were edited while the rollout continued without them. */
 export type ChangeNews = {
   readonly files: readonly ChangedFile[];
   /** The step after which they changed. */
@@ -40,14 +40,14 @@ export class Forks {
     return this.#playback.debuggee;
   }
 
-  /** Whether the live rollout stands where a person who has the seat speaks next. */
+  /** Whether the live rollout is where a person who has the seat speaks next. */
   get isPersonNext(): boolean {
     const { current, cursor, steps, isLive, seatsAhead } = this.#debuggee;
     const seat = current ? seatNext(current) : null;
     return isLive && cursor === steps.length - 1 && seat !== null && seatsAhead[seat].type === 'human';
   }
 
-  /** Goes on live from a step, with the seats that the configuration gives a fork. */
+  /** Continues live from a step, with the seats that the configuration gives a fork. */
   here(at: Step | undefined): Promise<Then> {
     const step = stepIn(at);
     const words = `nothing was edited, it continues from step ${step}`;
@@ -55,7 +55,7 @@ export class Forks {
     return this.#playback.claim((playback) => playback.branch(make));
   }
 
-  /** A person takes a seat from a step on, and is asked for its turns; it goes on until then. */
+  /** A person takes a seat from a step on, and is asked for its turns; it continues until then. */
   take(at: Step | undefined, seat: 'agent' | 'user' | null): Promise<Then> {
     if (!seat) throw new UsageError('name the seat: /take agent or /take user');
     const step = stepIn(at);
@@ -64,7 +64,7 @@ export class Forks {
     return this.#playback.claim((playback) => playback.branch(make, { goesOn: true }));
   }
 
-  /** Goes on live from a step under the domain as its files are now. Throws what a person can read. */
+  /** Continues live from a step under the domain as its files are now. Throws what a person can read. */
   swap(at: Step | undefined): Promise<Then> {
     const step = stepIn(at);
     return this.#playback.claim(async (playback) => {

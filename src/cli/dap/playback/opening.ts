@@ -28,7 +28,7 @@ export type Host = {
   readonly checkpoint: CheckpointSeat;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
-  /** Told of every call to a model. */
+  /** Receives every call to a model. */
   readonly onModel: OnModel;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
   readonly onDomain: (places: PresentPlaces) => void;
@@ -37,7 +37,7 @@ export type Host = {
   readonly engine: Engine;
 };
 
-/** Starts a rollout of the configured task in a run of its own. Throws what a person can read. */
+/** Starts a rollout of the configured task in its own run. Throws what a person can read. */
 export async function launched(configuration: Configuration, host: Host): Promise<Debuggee> {
   const { domain: folder } = configuration;
   if (!folder) throw new UsageError('the launch configuration names no domain (the folder with domain.yaml)');

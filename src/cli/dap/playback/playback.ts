@@ -11,10 +11,10 @@ import { type Destination, replyUpTo } from './destinations.ts';
 /** What is done once a request is answered. */
 export type Then = () => void | Promise<void>;
 
-/** Makes a fork, and says what is new in it and what it goes on from. */
+/** Makes a fork, and says what is new in it and what it continues from. */
 type MakeFork = () => Promise<Pick<Edited, 'words' | 'from'>>;
 
-/** Why a session stands where it does. `rule` is the one that a breakpoint is on. */
+/** Why a session is where it does. `rule` is the one that a breakpoint is on. */
 export type Stop = {
   readonly reason: Hit['reason'] | 'entry' | 'step' | 'goto' | 'pause' | 'fork' | 'sample' | 'end';
   readonly text: string;
@@ -25,7 +25,7 @@ export type Stop = {
   readonly exception?: string;
 };
 
-/** Who is told what happens. */
+/** Who learns what happens. */
 export type Watcher = {
   /** The cursor went forward. */
   readonly onStep: () => void;
@@ -33,10 +33,10 @@ export type Watcher = {
   readonly onLog: (text: string) => void;
   /** The rollout was left for a fork; the edit is not answered yet. */
   readonly onLeave: () => void;
-  /** The fork's cursor stands after the edit. */
+  /** The fork's cursor is after the edit. */
   readonly onFork: (words: string) => void;
   readonly onStop: (stop: Stop) => void;
-  /** There is nothing to stop at any more. */
+  /** There is nothing to stop at after that. */
   readonly onOver: () => void;
   readonly onFailure: (text: string) => void;
   /** The seat that waits for a person's turn. */
@@ -69,7 +69,7 @@ export class Playback {
     this.#watcher = watcher;
   }
 
-  /** Where the session stands, or stood last. */
+  /** Returns where the session is, or was last. */
   get stop(): Stop {
     return this.#stop;
   }
@@ -79,7 +79,7 @@ export class Playback {
     return this.#running !== null;
   }
 
-  /** Stops at the start, or goes on to the first stop. */
+  /** Stops at the start, or continues to the first stop. */
   begin(request: 'launch' | 'attach'): Promise<void> {
     this.#forward();
     const { stopOnEntry, noDebug } = this.#configuration;
@@ -94,7 +94,7 @@ export class Playback {
     return Promise.resolve();
   }
 
-  /** Goes on to the next breakpoint; from the end, ends the session. */
+  /** Continues to the next breakpoint; from the end, ends the session. */
   continue(): Promise<void> {
     return this.#isAtEnd ? this.#end() : this.#run(() => null);
   }
@@ -162,7 +162,7 @@ export class Playback {
     }
   }
 
-  /** Goes to what a person chose. Throws a `UsageError` where that can't be reached any more. */
+  /** Goes to what a person chose. Throws a `UsageError` where that can no longer be reached. */
   goTo(destination: Destination): Then {
     switch (destination.type) {
       case 'step':
@@ -201,7 +201,7 @@ export class Playback {
     };
   }
 
-  /** Goes on to a call of the message under way; where it is not made after all, to what is said next. */
+  /** Continues to a call of the message under way; where it is not made after all, to the next message. */
   #toCall(callId: string): Promise<void> {
     return this.#run(({ event }) => {
       if (event.type === 'toolCalled' && event.call.id === callId) return `${event.call.name} is called`;
@@ -210,12 +210,12 @@ export class Playback {
     });
   }
 
-  /** Forks and stands after the edit. What it gives tells the watcher, once the edit itself is answered. */
+  /** Forks and is after the edit. What it gives tells the watcher, once the edit itself is answered. */
   fork(edit: Edit): Promise<Then> {
     return this.branch(() => this.debuggee.fork(edit), { rule: this.#ruleInView });
   }
 
-  /** The rule where the session stands. */
+  /** The rule where the session is. */
   get #ruleInView(): string | undefined {
     const event = this.debuggee.current?.event;
     if (event?.type !== 'rulesChecked') return undefined;
@@ -223,8 +223,8 @@ export class Playback {
   }
 
   /**
-   * Makes a fork and stands where it begins. What it gives tells the watcher, once the request itself is answered.
-   * @param goesOn whether it goes on at once, to the next breakpoint or to the turn of a person
+   * Makes a fork and is where it begins. What it gives tells the watcher, once the request itself is answered.
+   * @param goesOn whether it continues at once, to the next breakpoint or to the turn of a person
    * @param rule the one that a person looks at, which stays in view
    */
   async branch(
@@ -240,9 +240,9 @@ export class Playback {
   }
 
   /**
-   * Lets the seat answer anew whose answer a frame shows: in a fork, with random numbers of its own. It stops at the
+   * Lets the seat answer again whose answer a frame shows: in a fork, with new random numbers. It stops at the
    * new answer.
-   * @param frame as a client numbers it; without one, where the session stands
+   * @param frame as a client numbers it; without one, where the session is
    */
   async resample(frame: number | undefined): Promise<Then> {
     const { steps, cursor } = this.debuggee;
@@ -265,7 +265,7 @@ export class Playback {
     return left;
   }
 
-  /** Goes on by itself, where nobody asked for a movement: a person's turn was typed before it was asked for. */
+  /** Continues by itself, where no one asked for a movement: a person's turn was typed before it was asked for. */
   goOn(): Promise<void> {
     this.#watcher.onLeave();
     this.debuggee.moveTo(this.debuggee.steps.length - 1);
@@ -305,12 +305,12 @@ export class Playback {
       const hit = this.#hit();
       if (hit) return hit;
       const there = debuggee.current && until(debuggee.current);
-      // At the last step the rollout has a reward to be told, whatever the step was for.
+      // At the last step the rollout has a reward to report, whatever the step was for.
       if (there && debuggee.current?.event.type !== 'rewarded') return { reason: 'step', text: there };
     }
   }
 
-  /** Whether the rollout stands at its end, and that was said. */
+  /** Whether the rollout is at its end, and that was said. */
   get #isAtEnd(): boolean {
     const { current, cursor, steps } = this.debuggee;
     return current?.event.type === 'rewarded' || (this.#isToldTheEnd && cursor === steps.length - 1);
@@ -333,7 +333,7 @@ export class Playback {
     this.#watcher.onOver();
   }
 
-  /** The cursor went forward: what is told of the step, and what log breakpoints say of it. */
+  /** The cursor went forward: what is shown of the step, and what log breakpoints say about it. */
   #forward(): void {
     this.#watcher.onStep();
     const { current, steps } = this.debuggee;

@@ -16,7 +16,7 @@ type Known = { readonly text: string; stamp: string };
  */
 export class ChangedFiles {
   readonly #known = new Map<string, Known>();
-  /** Texts of changed files that were told already. */
+  /** Texts of changed files that were reported already. */
   readonly #told = new Map<string, string>();
   /** The last step at which nothing new was found. */
   #since = 0;
@@ -52,7 +52,7 @@ export function namesOf(files: readonly ChangedFile[]): string {
   return files.map(({ file }) => basename(file)).join(', ');
 }
 
-/** What of a domain a rollout did not begin with, in words; null where it began with all of it. */
+/** Returns what of a domain a rollout did not begin with, in words; null where it began with all of it. */
 export function newInDomain(
   { domain, parts }: LoadedDomain,
   started: RolloutStarted,

@@ -3,7 +3,7 @@ import { seatSettingsSchema } from '../../../engine/core/domain/modelSettings.ts
 import { pricesSchema } from '../../../engine/shell/records/runFile.ts';
 import { UsageError } from '../../terminal/io.ts';
 
-/** What a launch or attach configuration may say; an editor adds fields of its own, which are ignored. */
+/** What a launch or attach configuration may say; its own editor adds fields, which are ignored. */
 const configurationSchema = z.object({
   /** Folder of the domain. */
   domain: z.string().optional(),

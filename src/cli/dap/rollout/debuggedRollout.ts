@@ -6,7 +6,7 @@ import type { Inside, LiveRollout, RolloutClosed } from '../../../engine/shell/s
 type Watcher = {
   /** What states are folded over. */
   readonly setting: () => Setting;
-  /** Awaited before the rollout is let go on from its last step. */
+  /** Awaited before the rollout continues from its last step. */
   readonly beforeStep: (last: Step) => Promise<void>;
   /** The rollout starts again from an event of this number. */
   readonly onRestart: (n: number) => void;
@@ -16,7 +16,7 @@ type Watcher = {
 export class DebuggedRollout {
   #steps: Step[];
   #live: LiveRollout | null = null;
-  /** Number of the last event that the live rollout was let go on to. */
+  /** Number of the last event that the live rollout was let continue to. */
   #allowed = -1;
   #failure: unknown = null;
   #waiting: (() => void)[] = [];
@@ -42,7 +42,7 @@ export class DebuggedRollout {
     return this.#live?.inside ?? null;
   }
 
-  /** What stopped the engine itself: a full disk, a bug. Null for a rollout that ended, however it ended. */
+  /** Returns what stopped the engine itself: a full disk, a bug. Null for a rollout that ended, however it ended. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -50,7 +50,7 @@ export class DebuggedRollout {
   /**
    * Starts the rollout and waits until its first events are recorded, or it has ended before.
    * @param count of the events that it begins with
-   * @param onClosed told of its end, also after it was left
+   * @param onClosed receives its end, also after it was left
    */
   async begin(
     count: number,
@@ -75,8 +75,8 @@ export class DebuggedRollout {
   }
 
   /**
-   * Waits until there is a step of a number, letting the live rollout go on to it. Calls may overlap: none lets it go on
-   * twice. False at the end, and once the rollout was left.
+   * Waits until there is a step of a number, letting the live rollout continue to it. Calls may overlap: none lets it
+   * continue twice. False at the end, and once the rollout was left.
    * @param wanted is asked again after each step
    */
   async reach(wanted: () => number): Promise<boolean> {

@@ -80,9 +80,9 @@ export class Debuggee {
   #run: string | undefined;
   #sidecar: { readonly recording: string } & ReturnType<typeof readersOf> = { recording: '', ...readersOf('') };
   readonly #options: DebuggeeOptions;
-  /** Told of every finished rollout of this session, forks included. */
+  /** Receives every finished rollout of this session, forks included. */
   onClosed: (recording: string, closed: RolloutClosed) => void = () => undefined;
-  /** Awaited before the live rollout is let go on from its last step: code of the domain may run then. */
+  /** Awaited before the live rollout continues from its last step: code of the domain may run then. */
   beforeStep: (last: Step) => Promise<void> = () => Promise.resolve();
 
   constructor(options: DebuggeeOptions) {
@@ -128,7 +128,7 @@ export class Debuggee {
     return this.#runtime.setting;
   }
 
-  /** Who speaks from the last step on: the live rollout's seats, where there is none those of the next fork. */
+  /** Returns who speaks from the last step on: the live rollout's seats, where there is none those of the next fork. */
   get seatsAhead(): Seats {
     return this.isLive ? this.#seats : this.#forkSeats;
   }
@@ -154,7 +154,7 @@ export class Debuggee {
     return this.#rollout.inside;
   }
 
-  /** Whether code of the domain is what the rollout does after a step of its own. */
+  /** Whether code of the domain is what the rollout does after its own step. */
   runsCodeAfter({ event, state }: Step): boolean {
     const { tools, sync } = this.#runtime.setting.domain;
     if (event.type === 'toolCalled') return tools.find(({ name }) => name === event.call.name)?.source.type === 'code';
@@ -162,13 +162,13 @@ export class Debuggee {
     return sync === true && ['rolloutStarted', 'worldPrepared', 'toolReturned'].includes(event.type);
   }
 
-  /** What the guard of a model in the user's seat did on the way to a step. */
+  /** Returns what the guard of a model in the user's seat did on the way to a step. */
   guardNote(n: number): GuardNote | undefined {
     const step = this.steps[n];
     return step && this.#notes.guardAt(step);
   }
 
-  /** What the call read whose result a step is; undefined where the sidecar doesn't say so. */
+  /** Returns what the call read whose result a step is; undefined where the sidecar doesn't say so. */
   readsAt(n: number): Reads | undefined {
     return this.#notes.readsAt(n);
   }
@@ -179,7 +179,10 @@ export class Debuggee {
     return this.#sidecar;
   }
 
-  /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
+  /**
+   * Returns what stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it
+   * ended.
+   */
   get failure(): string | null {
     const { failure } = this.#rollout;
     return failure === null ? null : messageOf(failure);
@@ -200,7 +203,7 @@ export class Debuggee {
   /**
    * Opens a recording; nothing is called. A damaged one is opened as far as it can be followed, and the log says
    * where it broke. Throws a `Fault` when nothing of it can be shown.
-   * @param step where the cursor stands first: at the last step that can be shown, where there is none of this number
+   * @param step where the cursor is first: at the last step that can be shown, where there is none of this number
    */
   attach(recording: string, step = 0): void {
     const { domain, setting } = this.#runtime;
@@ -228,8 +231,8 @@ export class Debuggee {
   }
 
   /**
-   * Waits until there is a step after the cursor, letting a live rollout go on to it. Calls may overlap: none lets
-   * it go on twice. False at the end.
+   * Waits until there is a step after the cursor, letting a live rollout continue to it. Calls may overlap: none lets
+   * it continue twice. False at the end.
    */
   ready(): Promise<boolean> {
     return this.#rollout.reach(() => this.#cursor + 1);
@@ -318,7 +321,7 @@ export class Debuggee {
     return made;
   }
 
-  /** Goes on from other events, in a recording of its own. */
+  /** Continues from other events, in its own recording. */
   async #branch(
     { events, at, words }: Edited,
     ahead: {
@@ -326,7 +329,7 @@ export class Debuggee {
       readonly supervisor: Supervisor;
       readonly seats: Seats;
       readonly began: RolloutStarted;
-      /** Whether a seat answers anew, with random numbers of its own. */
+      /** Whether a seat answers again, with new random numbers. */
       readonly isSample?: boolean;
     },
   ): Promise<void> {
@@ -367,12 +370,12 @@ export class Debuggee {
     );
   }
 
-  /** The world after the task's gold actions, or a sentence why it can't be told. */
+  /** The world after the task's gold actions, or a sentence why it is unknown. */
   gold(): Promise<World | string> {
     return this.#runtime.gold(this.steps);
   }
 
-  /** Leaves the rollout where it stands; what was recorded is kept. */
+  /** Leaves the rollout where it is; what was recorded is kept. */
   async close(): Promise<void> {
     this.#rollout.leave();
     await this.#runtime.close();
@@ -384,7 +387,7 @@ export class Debuggee {
     readonly problem: RecordingProblem | null;
   } {
     const steps: Step[] = [];
-    // The verdicts of the rules stand in the recording; deciding them again would only cost time.
+    // The verdicts of the rules are in the recording; deciding them again would only cost time.
     const { world, domain } = this.#runtime.setting;
     const setting = { world, domain: { ...domain, rules: [] } };
     for (const { step, problem } of replayed(setting, lines)) {
@@ -442,7 +445,7 @@ export class Debuggee {
   }
 }
 
-/** What the sidecar of a recording says of its steps. */
+/** Returns what the sidecar of a recording says about its steps. */
 function readersOf(recording: string) {
   return { guardAt: guardReader(recording), readsAt: readsReader(recording) };
 }

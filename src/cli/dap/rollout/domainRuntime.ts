@@ -45,7 +45,7 @@ export class DomainRuntime {
     return this.#setting;
   }
 
-  /** Throws a `Fault` where the domain has no such task any more. */
+  /** Throws a `Fault` where the domain no longer has such a task. */
   taskOf({ task: { id }, imported }: Pick<RolloutStarted, 'task' | 'imported'>): Task {
     const isImported = imported !== undefined;
     const task = taskIn(this.domain.domain, id);
@@ -57,7 +57,7 @@ export class DomainRuntime {
     throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 
-  /** Starts the lane. One that could not be opened is tried again: its files may have been mended. */
+  /** Starts the lane. One that could not be opened is tried again: its files may have been fixed. */
   open(): Promise<Supervisor> {
     const { log, inspectable = false, engine = ownEngine } = this.#options;
     this.#supervisor ??= engine.openSupervisor(this.domain, { log, inspectable }).then(
@@ -73,7 +73,7 @@ export class DomainRuntime {
     return this.#supervisor;
   }
 
-  /** The world after the task's gold actions, or a sentence why it can't be told. It is played once. */
+  /** The world after the task's gold actions, or a sentence why it is unknown. It is played once. */
   gold(steps: readonly Step[]): Promise<World | string> {
     const begun = steps.findIndex(({ state: { phase } }) => !/^(?:world|sync)Awaited$/.test(phase.type));
     if (begun < 0) return Promise.resolve('the world is not prepared yet');
@@ -97,7 +97,7 @@ export class DomainRuntime {
     }
   }
 
-  /** A rollout of its own that ends before it begins: its lane plays the gold actions, and nothing is recorded. */
+  /** Its own rollout that ends before it begins: its lane plays the gold actions, and nothing is recorded. */
   async #goldOf(supervisor: Supervisor, prepared: readonly Step[]): Promise<World | string> {
     const last = prepared.at(-1)?.state;
     if (!last) return 'nothing has begun yet';

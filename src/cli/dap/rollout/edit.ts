@@ -22,9 +22,9 @@ export type Edit =
   | { readonly type: 'database'; readonly side: Side; readonly path: Path; readonly value: Json }
   /** A person takes the turn of the seat that is next. */
   | ({ readonly type: 'turn' } & Turn)
-  /** The seat whose answer a step is answers anew. */
+  /** The seat whose answer a step is answers again. */
   | { readonly type: 'sample'; readonly step: number }
-  /** Nothing: what follows this step is played anew, by other seats or after other files. `words` say what is new. */
+  /** Nothing: what follows this step is played again, by other seats or after other files. `words` say what is new. */
   | { readonly type: 'none'; readonly step: number; readonly words: string };
 
 /** What a fork begins with. */
@@ -34,7 +34,7 @@ export type Edited = {
   readonly at: number;
   /** The edit, for the recording. */
   readonly words: string;
-  /** What it goes on from. */
+  /** What it continues from. */
   readonly from: string;
 };
 
@@ -152,7 +152,7 @@ function unedited(steps: readonly Step[], { step, words }: Extract<Edit, { type:
   return { events, at, words, from: `step ${at}` };
 }
 
-/** The fork ends before the answer: the loop asks the seat for it, with numbers of its own. */
+/** The fork ends before the answer: the loop asks the seat for it, with its own numbers. */
 function resampled(steps: readonly Step[], step: number): Edited {
   const type = steps[step]?.event.type;
   if (type !== 'agentReplied' && type !== 'userReplied')
@@ -166,7 +166,7 @@ function resampled(steps: readonly Step[], step: number): Edited {
   };
 }
 
-/** Whether the user's seat has tools of its own. */
+/** Whether the user's seat has its own tools. */
 function hasUserTools(steps: readonly Step[]): boolean {
   return (steps[0]?.state.started.userTools ?? []).length > 0;
 }

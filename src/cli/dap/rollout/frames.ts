@@ -40,7 +40,7 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   });
 }
 
-/** What happens at a step, in words. */
+/** Returns what happens at a step, in words. */
 export function nameOf({ event, state }: Step): string {
   switch (event.type) {
     case 'rolloutStarted':
@@ -94,7 +94,10 @@ export function nameOf({ event, state }: Step): string {
   }
 }
 
-/** Where in the domain's files a step is about something: its rule, its tool, its part of the task, else the task. */
+/**
+ * Returns where in the domain's files a step is about something: its rule, its tool, its part of the task, else the
+ * task.
+ */
 export function placeOf(
   { locations, parts, domain }: LoadedDomain,
   { event, state }: Step,
@@ -143,13 +146,13 @@ function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
   return confirmed && isProposal(text) ? confirmed.rule : '';
 }
 
-/** Where a failure says that it comes from, unless it was recorded where the domain has another folder. */
+/** Returns where a failure says that it comes from, unless it was recorded where the domain has another folder. */
 function failedAt(failure: Failure | undefined): Pick<Location, 'file' | 'line'> | undefined {
   const { file, line = 1 } = failure ?? {};
   return file !== undefined && isAbsolute(file) && existsSync(file) ? { file, line } : undefined;
 }
 
-/** Where a task says what a verifier demands. */
+/** Returns where a task says what a verifier demands. */
 function partOf(task: TaskLocation | undefined, verifier: string): Location | undefined {
   const parts = { database: task?.actions, assertions: task?.assertions, communicate: task?.communicate };
   return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];

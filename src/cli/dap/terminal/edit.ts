@@ -50,7 +50,7 @@ export async function variablesIn(
   return (await client.request<DebugProtocol.VariablesResponse['body']>('variables', args)).variables;
 }
 
-/** Returns the index of the last message of the agent or the user. Throws a `UsageError` if nobody has spoken. */
+/** Returns the index of the last message of the agent or the user. Throws a `UsageError` if no one has spoken. */
 async function lastSpoken(client: InProcessClient): Promise<number> {
   for (let index = Number(await resultOf(client, 'count(messages)')) - 1; index >= 0; index -= 1)
     if (/"(?:agent|user)"/.test(await resultOf(client, `messages[${index}].role`))) return index;

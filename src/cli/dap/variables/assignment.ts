@@ -17,15 +17,15 @@ export const editable = 'only messages, arguments of calls and values of the dat
 export function assignmentIn(text: string): { readonly expression: string; readonly value: string } | null {
   for (const { index } of text.matchAll(/(?<![=!<>])=(?!=)/g)) {
     const [expression, value] = [text.slice(0, index).trim(), text.slice(index + 1).trim()];
-    // The sign within `items[product="lamp"]` leaves something that is no expression on its left.
+    // The sign within `items[product="lamp"]` leaves something that is not an expression on its left.
     if (value !== '' && !('problem' in parseExpression(expression))) return { expression, value };
   }
   return null;
 }
 
 /**
- * A place of the database that an expression names, whether something stands there or not; or why it names none.
- * @param step the one that keys are looked up in; without one they stand there in words
+ * A place of the database that an expression names, whether something is there or not; or why it names none.
+ * @param step the one that keys are looked up in; without one they are there in words
  */
 export function placeNamed(text: string, step?: Step): { readonly side: Side; readonly path: Path } | string {
   const path = pathNamed(text, step);

@@ -49,7 +49,10 @@ export function headlineOf(state: RolloutState, domain: LoadedDomain): readonly 
 
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
-/** What the rollout did to the database since the task's own start. A domain without a database has nothing to say. */
+/**
+ * Returns what the rollout did to the database since the task's own start. A domain without a database has nothing to
+ * say.
+ */
 export function changesOf({ start, world }: RolloutState): readonly string[] {
   const sides = ['agent', 'user'] as const;
   const changes = sides.flatMap((side) =>

@@ -48,7 +48,7 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   return isMissing(parsed.expression, scope) ? `there is no ${asked} at step ${step.n}` : found;
 }
 
-/** What the names of an expression stand for at a step. */
+/** Returns what the names of an expression mean at a step. */
 export const scopeAt =
   (step: Step): Scope =>
   (name) =>
@@ -56,7 +56,7 @@ export const scopeAt =
 
 export const isRoot = (name: string) => roots.some((root) => root === name);
 
-/** Rules see null where nothing is; a person at the debugger is told. */
+/** Rules see null where nothing is; a person at the debugger gets an error. */
 function isMissing(expression: Expression, scope: Scope): boolean {
   if (expression.type !== 'member') return false;
   const [of, key] = [expression.of, expression.key].map((each) => evaluateNode(each, scope));

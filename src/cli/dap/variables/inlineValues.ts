@@ -8,14 +8,14 @@ import type { LoadedDomain } from '../../../engine/shell/domain/loadDomain.ts';
 import { inWordsOf, rewardInWords } from '../../../engine/shell/domain/reasonInWords.ts';
 import type { Step } from '../../../engine/shell/rollout/ports.ts';
 
-/** What stands beside a line (from 1) of a file while the rollout stands at a step. */
+/** What is next to a line (from 1) of a file while the rollout is at a step. */
 export type InlineValue = { readonly line: number; readonly text: string };
 
 const most = 140;
 
 /**
- * What a step knows about the parts of a file: the last verdict of a rule, the last call of a tool, how far a task is.
- * In the order of the file's lines.
+ * Returns what a step knows about the parts of a file: the last verdict of a rule, the last call of a tool, how far a
+ * task is. In the order of the file's lines.
  */
 export function inlineValuesAt(domain: LoadedDomain, step: Step, file: string): readonly InlineValue[] {
   const path = resolve(file);
@@ -85,8 +85,8 @@ function clipped(text: string): string {
 }
 
 /**
- * What a word of a domain's file means at a step: a tool, a rule, an argument of the call that is under way, a row of
- * the database by its id. Undefined for every other word.
+ * Returns what a word of a domain's file means at a step: a tool, a rule, an argument of the call that is under way, a
+ * row of the database by its id. Undefined for every other word.
  */
 export function meaningOf(word: string, { event, state }: Step): Json | undefined {
   const calls = callsOf(state.messages).filter(({ tool }) => tool === word);

@@ -11,7 +11,7 @@ export type Marks = {
   readonly countAt: (path: Path) => number;
   /** The keys right below a path under which something is not what it was. */
   readonly changedIn: (path: Path) => readonly string[];
-  /** The keys right below a path that are not there any more. */
+  /** The keys right below a path that are no longer there. */
   readonly goneFrom: (path: Path) => readonly string[];
 };
 

@@ -3,7 +3,7 @@ import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Edit } from '../rollout/edit.ts';
 import type { Variable } from './rows.ts';
 
-/** A value that stands in an editor tab: its text, and what a client edits it by, as long as the session lasts. */
+/** A value that is in an editor tab: its text, and what a client edits it by, as long as the session lasts. */
 export type OpenedValue = {
   readonly text: string;
   readonly language: string;
@@ -13,7 +13,7 @@ export type OpenedValue = {
 
 /**
  * A variable for an editor tab, or null where it is not worth one. Its edit is refused where the rollout reads
- * otherwise by now: nobody edits what is not shown.
+ * otherwise by now: no one edits what is not shown.
  */
 export function openedValue(debuggee: Debuggee, { name, whole }: Variable): OpenedValue | null {
   if (!whole) return null;
@@ -43,7 +43,7 @@ export function openedValue(debuggee: Debuggee, { name, whole }: Variable): Open
   return { text, language, variable };
 }
 
-/** What stands where an edit would change something. */
+/** Returns what is where an edit would change something. */
 function readAt({ steps, current }: Debuggee, edit: Edit): string | undefined {
   switch (edit.type) {
     case 'database':

@@ -10,7 +10,7 @@ import type { Step } from '../../../engine/shell/rollout/ports.ts';
 import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Variable } from './rows.ts';
 
-/** Who the user is and how it behaves, and below `agenda` what it has still to say and to get. */
+/** Returns who the user is and how it behaves, and below `agenda` what it has still to say and to get. */
 export function personaVariables(debuggee: Debuggee, { state }: Step): readonly Variable[] {
   const { setting, task } = debuggee;
   const view = viewOf({ setting, task }, state, 'user');
@@ -45,7 +45,7 @@ function behaviourRows(view: SeatView): readonly Variable[] {
   return [{ name: 'behaviours', value: on.join(', ') || 'none', children: () => [...always, ...drawn] }];
 }
 
-/** What the seed drew for a behaviour that happens now and then. */
+/** Returns what the seed drew for a behaviour that happens now and then. */
 function occasion(given: Persona['behaviours']['interrupts'], reply: number | undefined): string {
   if (given === false) return 'no';
   const { from, to, chance } = given === true ? { from: 1, to: 3, chance: 1 } : given;

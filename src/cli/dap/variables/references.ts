@@ -38,7 +38,7 @@ export class References {
     return { rows: children?.() ?? listed([]), isKept };
   }
 
-  /** Whether a number was given, and nothing is known any more of what it stood for. */
+  /** Whether a number was given, and its value is no longer known. */
   isGone(reference: number): boolean {
     const maps = [this.#kept, this.#stopped, this.#before];
     return reference < this.#next && !maps.some((map) => map.has(reference));

@@ -43,7 +43,7 @@ export type Rows = {
   readonly nameAt: (index: number) => string;
   readonly page: (start: number, count: number) => readonly Variable[];
   readonly named: (name: string) => Variable | undefined;
-  /** What stands behind the name of a page: what changed in it. */
+  /** What is behind the name of a page: what changed in it. */
   readonly mark?: (start: number, count: number) => string;
 };
 
@@ -77,8 +77,8 @@ export function listed(variables: readonly Variable[]): Rows {
 }
 
 /**
- * What of many rows is shown at once: themselves, or pages that are named after the rows they begin and end with. No
- * client asks for a part of what has names, and a person looks for a name.
+ * Returns what of many rows is shown at once: themselves, or pages that are named after the rows they begin and end
+ * with. No client asks for a part of what has names, and a person looks for a name.
  */
 export function shownRows(rows: Rows): Rows {
   if (rows.total <= pageSize) return rows;

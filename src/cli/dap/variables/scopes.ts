@@ -19,7 +19,7 @@ import { verifierVariables } from './verdictsSoFar.ts';
 
 export type Scope = Variable & {
   readonly children: () => readonly Variable[];
-  /** Something has to run before it can be shown: nobody opens it by itself. */
+  /** Something has to run before it can be shown: no one opens it by itself. */
   readonly isExpensive?: boolean;
 };
 

@@ -8,7 +8,7 @@ import type { Debuggee } from '../rollout/debuggee.ts';
 import type { Variable, WholeValue } from './rows.ts';
 import { jsonChildren, shortened } from './variables.ts';
 
-/** What the agent's seat sees at a step: its instructions, the conversation in its model's roles, its tools. */
+/** Returns what the agent's seat sees at a step: its instructions, the conversation in its model's roles, its tools. */
 export function agentSees({ state }: Step): readonly Variable[] {
   const { started } = state;
   const view = { started, messages: messagesOf('agent', state.messages) };
@@ -26,8 +26,8 @@ export function agentSees({ state }: Step): readonly Variable[] {
 }
 
 /**
- * What the user's seat sees at a step, in the roles of a model that plays it: what the agent says is the user's to it.
- * A user without a model goes by the same persona and task.
+ * Returns what the user's seat sees at a step, in the roles of a model that plays it: what the agent says is the user's
+ * to it. A user without a model goes by the same persona and task.
  */
 export function userSees({ setting, task }: Debuggee, { state }: Step): readonly Variable[] {
   const view = viewOf({ setting, task }, state, 'user');

@@ -101,7 +101,7 @@ export function messageValue(message: Message, index: number): Variable {
   return messageVariable(message, index, () => undefined);
 }
 
-/** A text as it is, anything else as JSON on lines of its own. */
+/** A text as it is, anything else as JSON on separate lines. */
 export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): WholeValue {
   if (typeof value === 'string') return { text: () => value, language: 'plaintext', edit };
   return {
@@ -134,7 +134,7 @@ export function jsonChildren(
   return isContainer(value) ? Object.keys(value).map((key) => jsonVariable(value, key, path, edit)) : [];
 }
 
-/** What is in a JSON value: all of it, or where that is much a page at a time. */
+/** Returns what is in a JSON value: all of it, or where that is much a page at a time. */
 export function jsonContents(
   value: Json,
   path: readonly (string | number)[] = [],
@@ -166,7 +166,7 @@ function isContainer(value: Json | undefined): value is JsonObject | readonly Js
 
 /** The edit to a typed value of the same kind as before, or a sentence that says which kind that is. */
 export function edited(name: string, text: string, was: Json | undefined, edit: (value: Json) => Edit): Edit | string {
-  // The mark of a value that changed still stands behind it in the edit box.
+  // The mark of a value that changed still is behind it in the edit box.
   const bare = text.replace(/ {3}\(was .*\)$/, '');
   const value = typeof was === 'string' ? unquoted(bare) : parsed(bare);
   if (typeof was === 'number' && typeof value !== 'number') return `${name} is a number: type a number`;
@@ -193,7 +193,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** What became of a value; undefined is one that is not there. */
+/** Returns what became of a value; undefined is one that is not there. */
 export function changeText(before: Json | undefined, after: Json | undefined): string {
   if (before === undefined) return `added ${shortened(after)}`;
   if (after === undefined) return `removed ${shortened(before)}`;

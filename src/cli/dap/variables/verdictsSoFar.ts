@@ -27,8 +27,8 @@ export type Difference = {
 };
 
 /**
- * What each verifier would say if the rollout ended here; after its end, what it said. Pure: what needs something to
- * run is undecided.
+ * Returns what each verifier would say if the rollout ended here; after its end, what it said. Pure: what needs
+ * something to run is undecided.
  * @param gold the world after the gold actions, or why it is not known
  */
 export function standingsAt(
@@ -78,8 +78,8 @@ function openReason(name: VerifierName, task: Task, gold: World | string): reado
 }
 
 /**
- * Where the world is not as the gold actions leave it, on both sides, up to ids that tools created and to what the domain
- * counts as equal.
+ * Returns where the world is not as the gold actions leave it, on both sides, up to ids that tools created and to what
+ * the domain counts as equal.
  */
 export function differencesFrom(
   task: Task,

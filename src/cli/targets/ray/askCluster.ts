@@ -15,7 +15,7 @@ export type ClusterQuestion = {
   readonly unanswered: (why: string) => Fault;
 };
 
-/** Asks with a small job of its own; returns the answer, and every line that the job printed. */
+/** Asks with its own small job; returns the answer, and every line that the job printed. */
 export async function askCluster(
   jobs: RayJobs,
   { script, words, mark, unanswered }: ClusterQuestion,

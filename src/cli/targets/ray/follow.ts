@@ -31,13 +31,16 @@ export function keepJob(run: string, submitted: SubmittedJob): void {
   replaceFile(jobPath(run), `${JSON.stringify(submitted)}\n`);
 }
 
-/** The job of a run; undefined where it was not submitted. Throws a `UsageError` where its file does not say so any more. */
+/** The job of a run; undefined where it was not submitted. Throws a `UsageError` where its file no longer says so. */
 export function jobOfRun(run: string): SubmittedJob | undefined {
   const lost = 'which job trains the run: write it there again, such as {"job": "rehearsal-…", "told": 0}';
   return readKept(jobPath(run), jobSchema, lost);
 }
 
-/** Brings what a job says of a run's folder into the folder here, and its other words into `log.txt`, until it is over. */
+/**
+ * Brings what a job says about a run's folder into the folder here, and its other words into `log.txt`, until it is
+ * over.
+ */
 export function followJob(run: string, job: string, jobs: RayJobs, io: Io): Promise<boolean> {
   return followElsewhere(run, jobs.name, io, async (onMessage) => {
     const stops = passStopOn(run, () => jobs.stop(job));
@@ -80,7 +83,7 @@ export class LogReader {
     keepJob(this.#run, { job: this.#job, told: this.#told });
   }
 
-  /** Takes a last line that has no end: words, as a piece that was torn is none. */
+  /** Takes a last line that has no end: words, as a piece that was torn is not one. */
   end(): void {
     if (this.#rest) this.#take(this.#rest, this.#rest.length, true);
     this.#rest = '';
@@ -91,7 +94,7 @@ export class LogReader {
     this.#seen += length;
     if (this.#seen <= this.#told) return;
     this.#told = this.#seen;
-    // What a process of the cluster printed without an end may stand before the mark.
+    // What a process of the cluster printed without an end may precede the mark.
     const at = line.indexOf(mark);
     const words = at < 0 ? line : line.slice(0, at);
     if (words.trim() || at < 0) appendFileSync(join(this.#run, runFiles.log), `${words}\n`);
@@ -113,7 +116,7 @@ export function writePiece(run: string, { path, offset, data }: Piece): void {
   mkdirSync(dirname(target), { recursive: true });
   if (offset === 0) writeFileSync(target, content);
   else if (sizeOf(target) >= offset) {
-    // What stands behind the offset was of an attempt before.
+    // What is behind the offset was of an attempt before.
     truncateSync(target, offset);
     appendFileSync(target, content);
   }

@@ -23,7 +23,7 @@ const logsSchema = z.looseObject({ logs: z.string() });
 
 export type Job = z.infer<typeof jobSchema>;
 
-/** What a job is to run. A key has no place in it: whoever may see the cluster may read it. */
+/** What a job is to run. A key has no place in it: anyone who may see the cluster may read it. */
 export type Submission = {
   readonly entrypoint: string;
   readonly submission_id?: string;
@@ -32,10 +32,10 @@ export type Submission = {
 
 type Answer = { readonly status: number; readonly words: string };
 
-/** Whether nothing of it runs any more. */
+/** Whether nothing of it runs after that. */
 export const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'SUCCEEDED' || status === 'FAILED';
 
-/** The last thing that a job has printed; what Ray says of it where it printed nothing. */
+/** The last thing that a job has printed; what Ray says about it where it printed nothing. */
 export function wordsOfJob({ message }: Job, logs: string): string {
   return redacted(lastLineOf(logs) || (message ?? ''));
 }
@@ -84,14 +84,14 @@ export class RayJobs {
     }
   }
 
-  /** How a job is; undefined for one that the cluster does not know. */
+  /** Returns how a job is; undefined for one that the cluster does not know. */
   async find(id: string): Promise<Job | undefined> {
     const path = `/api/jobs/${id}`;
     const answer = await this.#ask('GET', path);
     return answer.status === 404 ? undefined : jobSchema.parse(this.#read(answer, path));
   }
 
-  /** How a job is. Throws a `Fault` for one that the cluster does not know. */
+  /** Returns how a job is. Throws a `Fault` for one that the cluster does not know. */
   async job(id: string): Promise<Job> {
     const job = await this.find(id);
     if (job) return job;

@@ -22,7 +22,7 @@ const lookedSchema = z.object({
 /** What a cluster has. */
 export type Looked = z.infer<typeof lookedSchema>;
 
-/** Looks at a cluster with one small job of its own. Throws a `Fault` for what would make the run fail there. */
+/** Looks at a cluster with its own small job. Throws a `Fault` for what would make the run fail there. */
 export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: AbortSignal): Promise<Looked> {
   const ray = await jobs.version();
   if (!isAtLeast(ray, oldestRay) || ray.split('.')[0] !== '2')

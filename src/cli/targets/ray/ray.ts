@@ -120,7 +120,7 @@ async function send(jobs: RayJobs, launch: Launch, io: Io): Promise<string> {
   return jobs.upload(name, content);
 }
 
-/** What a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
+/** Returns what a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
 async function packageFor(launch: Launch): Promise<RayPackage> {
   const { engine, trainer } = programTrees();
   const { trees, placedIn } = broughtBy(launch);
@@ -136,7 +136,7 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
   return packageOf({ ...folders, engine, '': trainer }, { 'launch.json': `${JSON.stringify(settings, null, 2)}\n` });
 }
 
-/** Submits the job and waits until it trains, so that what can't begin is said at once. */
+/** Submits the job and waits until it trains, so that what can't begin is reported at once. */
 async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io): Promise<Record<never, never>> {
   rmSync(join(launch.run, runFiles.stop), { force: true });
   const id = `rehearsal-${basename(launch.run).replace(/[^\w-]/g, '-')}-${randomBytes(3).toString('hex')}`;

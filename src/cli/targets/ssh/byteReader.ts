@@ -11,7 +11,7 @@ export type ByteReader = {
 
 const newline = 0x0a;
 
-/** A reader of a stream that nobody else reads. */
+/** A reader of a stream that no one else reads. */
 export function bytesOf(stream: Readable): ByteReader {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);

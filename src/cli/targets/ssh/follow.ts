@@ -12,7 +12,7 @@ const silenceMs = 30_000;
 
 /**
  * Brings what a run writes there into its folder here until it is over. A connection that is cut is opened again, and
- * goes on behind the last byte that came.
+ * continues behind the last byte that came.
  * @returns whether the run is over; else the wait was ended
  */
 export function followFarRun(run: string, far: FarRun, io: Io): Promise<boolean> {

@@ -10,7 +10,7 @@ import { environmentFault } from '../targetFaults.ts';
 import type { SshAddress } from './address.ts';
 import { askFarSide, openSsh } from './remoteAgent.ts';
 
-/** What the far side says of its machine. */
+/** What the far side says about its machine. */
 export type Machine = {
   /** The target's folder, as its own machine names it. */
   readonly folder: string;
@@ -112,7 +112,7 @@ export async function lookAt(
   return { machine, launch, reason };
 }
 
-/** What the trainer's environment downloads there, by what pip reported for each device. */
+/** Returns what the trainer's environment downloads there, by what pip reported for each device. */
 export function environmentDownload({ hasEnvironment, gpus }: Machine, { python }: Launch): Plan['downloads'] {
   if (hasEnvironment || python) return [];
   const bytes = typeof gpus === 'string' ? environmentBytes.cpu : environmentBytes.gpu;

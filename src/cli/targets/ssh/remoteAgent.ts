@@ -24,21 +24,21 @@ const parts = ['child_process.py', 'trainer_process.py']
   .map((file) => join('rehearsal_trainer', file))
   .concat('far_side.py');
 
-/** ssh's own exit code where there is no connection, or none any more. */
+/** ssh's own exit code where there is no connection, or no longer one. */
 const noConnection = 255;
 
 /** A call of the far side that is under way. */
 export type FarCall = {
   readonly answers: ByteReader;
   readonly send: (data: string | Uint8Array) => Promise<void>;
-  /** Waits for its end; an end that is none of its own is a `Fault`. */
+  /** Waits for its end; an end from outside is a `Fault`. */
   readonly end: () => Promise<void>;
   readonly cut: () => void;
 };
 
 type CallOptions = {
   readonly signal?: AbortSignal;
-  /** Is told of each line that is said there for people. */
+  /** Receives each line that is reported there for people. */
   readonly onWords?: (line: string) => void;
 };
 
@@ -70,7 +70,7 @@ export function openSsh(address: SshAddress, command: string, { signal, onWords 
   signal?.addEventListener('abort', cut, { once: true });
   const words = wordsOf(child, onWords);
   const ended = endOf(child);
-  // What can't be written any more is told by the end.
+  // The end reports what can no longer be written.
   child.stdin.on('error', () => undefined);
   return {
     answers: bytesOf(child.stdout),
@@ -89,7 +89,7 @@ export function openSsh(address: SshAddress, command: string, { signal, onWords 
   };
 }
 
-/** Its exit code, once all its words are there. The answers may be unread, so nobody waits for the end of those. */
+/** Its exit code, once all its words are there. The answers may be unread, so no one waits for the end of those. */
 async function endOf(
   child: ChildProcessWithoutNullStreams,
 ): Promise<{ readonly code: number | null; readonly error?: Error }> {
@@ -120,7 +120,7 @@ function cantStart(error: Error): Fault {
 }
 
 function farFault({ host }: SshAddress, words: string): Fault {
-  // What cmd.exe and PowerShell say of `sh` and `/dev/null`.
+  // What cmd.exe and PowerShell say about `sh` and `/dev/null`.
   if (/ is not recognized as |cannot find the path specified/.test(words))
     return environmentFault(
       'target/system',

@@ -194,7 +194,7 @@ async function start(
   return { pid };
 }
 
-/** A checkpoint appears here when it is whole; one that was cut goes on where it was. */
+/** A checkpoint appears here when it is whole; one that was cut continues where it was. */
 async function fetchCheckpoint(run: string, name: string | undefined, far: FarRun): Promise<string> {
   const { address, folder } = far;
   const python = await far.python();

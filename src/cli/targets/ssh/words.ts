@@ -43,7 +43,7 @@ const readings: readonly Reading[] = [
 ];
 
 /**
- * What went wrong with a connection.
+ * Returns what went wrong with a connection.
  * @param words what ssh said on its standard error
  */
 export function sshFault(address: SshAddress, words: string): Fault {

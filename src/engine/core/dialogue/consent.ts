@@ -25,7 +25,7 @@ const yesAtEnd = /(?:^|[ ,])(?:yes(?: please)?|go ahead)$/;
 const weakClause = new RegExp(
   `^(?:(?:${weakWords})[ .!]*)+(?:(?:thanks|thank you|cheers)(?: (?:so|very) much)?[ .!]*)?(?:then|by me|with me|for me|please|again|now)?$`,
 );
-/** Said of what was proposed as a whole. */
+/** Words about the whole proposal. */
 const consents: readonly RegExp[] = [
   /^(?:please |just |then |and |so |you (?:can|may|should) |by all means |feel free to |kindly )*(?:go(?: right| on| straight)? ahead|go for it|proceed|(?:carry on|continue)(?! (?:to|holding|explaining|telling|reading|\w+ing))|go on(?: then)?$|crack on|go with (?:it|that|this)|fire away|make it so|make it happen|get it done|get on with it|knock yourself out|be my guest)(?! (?:of|with me)\b)/,
   /^(?:please|kindly|yes|ok|okay|just|then|and|so|you (?:can|may)| )*(?:please do|do (?:it|that|this|so)(?: please| now| for me| then| right away| today)*)$/,
@@ -75,7 +75,7 @@ const partApproved = new RegExp(
 
 export type Answer = 'yes' | 'consent' | 'weak' | 'deed' | 'courtesy' | 'other';
 
-/** How far one clause of a user goes towards a yes. Denials and reserves are looked for elsewhere. */
+/** Returns how far one clause of a user goes towards a yes. Denials and reserves are looked for elsewhere. */
 export function answerOf(clause: string): Answer {
   if (consents.some((pattern) => pattern.test(clause))) return 'consent';
   if (yesClause.test(clause)) return 'yes';

@@ -22,9 +22,9 @@ const detailQuestion =
 const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
 
 /**
- * Whether a user's yes names a detail that the proposal did not: "Yes, switch it to white" after a proposal of black
- * is a change, not a yes. Numbers and what follows a preposition count as details, unless they answer another question
- * of the same utterance in a sentence of their own: "Yes, go ahead. It's 555 0134."
+ * Whether a user's yes names a detail that the proposal did not: "Yes, switch it to white" after a proposal of black is
+ * a change, not a yes. Numbers and what follows a preposition count as details, unless they answer another question of
+ * the same utterance in their own sentence: "Yes, go ahead. It's 555 0134."
  */
 export function departsFrom(proposal: string, answer: string): boolean {
   const asksMore = sentencesOf(plain(proposal)).some(({ text, question }) => question && detailQuestion.test(text));
@@ -34,7 +34,7 @@ export function departsFrom(proposal: string, answer: string): boolean {
   return names(asksMore ? agreeing(said) : said, new Set(wordsAsSaid(`${proposal} ${plain(proposal)}`)));
 }
 
-/** "My 5 year old", "the two of them", "as my mum would say": numbers and details that are told, not asked for. */
+/** "My 5 year old", "the two of them", "as my mum would say": numbers and details that are given, not requested. */
 const tellings =
   /\b(?:\d+|[a-z]+ty(?:-\w+)?|[a-z]+teen)[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|times)(?:[ -]old| ago| straight| in a row| running)\b|\b\d+ times\b|\b\d+ \w+ (?:a|per|every|each) (?:day|week|month|year|hour)\b|\bsince \d{4}\b|\b(?:with |for |to )?the (?:two|three) of (?:them|these|those|us)\b|\bas [\w ]{1,20} (?:would |used to )?(?:say|says|said|put it)\b/gi;
 
@@ -58,17 +58,17 @@ function agreeing(answer: string): string {
     .join('. ');
 }
 
-/** People, times and manners that a yes may be for or with: they are no detail of what was proposed. */
+/** People, times and manners that a yes may be for or with: they are not a detail of what was proposed. */
 const companions =
   /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|fire|someone|somebody|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
-/** "We have no room for a lamp": what is told beside the answer, with a subject of its own. */
+/** "We have no room for a lamp": information next to the answer, with its own subject. */
 const told =
   /^(?:because |as |since |and |so |but |then |for |well )*(?:(?:at|after|in|for|since|with|on|over|by) [\w ]{1,30}? (?=(?:i|we|it|he|she|they|you)\b))?(?:i|we|it|he|she|they|there|(?:that|this|my \w+|my \w+s(?= (?!please|instead|too)\w+ )|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would(?! not)|want|need(?! to)|prefer|meant|mean|said|should|must|has to|needs to|keep|leave|take|am keeping|will (?:keep|take|manage|wait))\b)\w+/;
 
-/** Whether a clause tells of something, with a subject of its own. */
+/** Whether a clause reports something, with its own subject. */
 export const isTold = (clause: string): boolean => told.test(clause);
 
-/** What an answer asks for: without its questions, and without what is told beside it. */
+/** Returns what an answer asks for: without its questions, and without other information. */
 export function demandsIn(answer: string): string {
   return sentencesOf(plain(answer))
     .filter(({ text, question }) => !isQuestion(text, question))

@@ -90,7 +90,7 @@ export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabu
   };
 }
 
-/** What a fact is called: its label, else the words of its name with "id" read as "number". */
+/** Returns what a fact is called: its label, else the words of its name with "id" read as "number". */
 export function labelOf(lexicon: Lexicon, fact: string): string {
   return (
     lexicon.facts[fact]?.label ??
@@ -134,7 +134,7 @@ const otherThings: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-/** Whether a word that names a fact stands after another that makes it the name of something else. */
+/** Whether a word that names a fact is after another that makes it the name of something else. */
 function isOtherThing(words: readonly string[], start: number, { words: phrase, isEnd }: Phrase): boolean {
   const [word = '', before] = [phrase[0] ?? '', words[start - 1]];
   if (phrase.length > 1 || before === undefined) return false;
@@ -142,7 +142,7 @@ function isOtherThing(words: readonly string[], start: number, { words: phrase, 
   return otherThings.get(word)?.test(before) ?? false;
 }
 
-/** Equal but for one slip of the pen in a word of five letters or more. */
+/** Equal except for one slip of the pen in a word of five letters or more. */
 function isWord(said: string | undefined, word: string): boolean {
   if (said === word) return true;
   if (

@@ -6,7 +6,7 @@ function opening(more: readonly string[], between: string): string {
   return `(?:(?:${[fillers, ...more].join('|')})${between})*`;
 }
 
-/** What stands before an assent, which may itself be one. */
+/** What precedes an assent, which may itself be one. */
 export const beforeAssent = opening(
   [
     'its|it is|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|uh+|erm?|haha|lol|sure|now|honestly|sorry|just',
@@ -15,7 +15,7 @@ export const beforeAssent = opening(
   ' ',
 );
 
-/** What stands before a yes and is none: a greeting, and what makes much of the yes. */
+/** What precedes a yes and is not one: a greeting, and what makes much of the yes. */
 export const beforeYes = opening(
   [
     'hi|hello|hey|ah|aha|uh+|also|bitte|thank you (?:so|very) much|great|perfect|cool|awesome|good|excellent',
@@ -26,7 +26,7 @@ export const beforeYes = opening(
   '[ ,.!-]*',
 );
 
-/** What stands before a question of the user, an answer of theirs too. */
+/** What precedes a question of the user, an answer of theirs too. */
 export const beforeQuestion = opening(
   ['but|wait|hi|hello|hey|sorry|yes|no|also|cool|great|fine|actually|quick question|one question|question'],
   '[ ,.-]+',

@@ -4,7 +4,7 @@ import { marksChange } from './change.ts';
 /** A name with digits, such as the number of an order. */
 const code = /\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{4,}\b/g;
 const otherThing = /\b(?:my|the|any) other (?:orders?|items?|parcels?|bookings?|reservations?|tickets?|things?)\b/;
-/** What is asked for beside an answer, or left as it is beside it. */
+/** A request beside an answer, or left as it is beside it. */
 const beside =
   /^(?:and|also|then|next|plus|besides|after that|afterwards|one more thing|another thing|second|secondly|ps)\b|\b(?:also|as well|too|next|another|later|while (?:you are|we are) at it|in addition|leave|keep|not)\b/;
 /** The head of the next matter of a list: "on to number 2". */
@@ -13,8 +13,8 @@ const nextMatter =
 const idioms = /\bwhile (?:you are|we are) at it\b/g;
 
 /**
- * An answer without what stands after its head and is about another thing than the proposal: "Yes. And please take back
- * the stove of W1163 as well." To name that thing instead is part of the answer: "No, W1163."
+ * An answer without what is after its head and is about another thing than the proposal: "Yes. And please take back the
+ * stove of W1163 as well." To name that thing instead is part of the answer: "No, W1163."
  */
 export function withoutOtherMatters(proposal: string, answer: string): string {
   const known = new Set(plain(proposal).match(code));

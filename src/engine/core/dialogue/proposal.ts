@@ -37,7 +37,7 @@ const noDeeds = [
   'get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you',
   'suggest|remind|recommend|explain|point out|add that|say',
 ];
-/** What was told, as a whole: "is the above correct?" */
+/** The whole of what the agent described: "is the above correct?" */
 const matters = [
   'that',
   'this',
@@ -57,7 +57,7 @@ const rightness = [
   'what you (?:want|wanted|meant|need)',
   'your (?:wish|intention)',
 ];
-/** What the agent wants to be told: "let me know whether that works". */
+/** What the agent wants to know: "let me know whether that works". */
 const verdicts = [
   'i (?:should|may|can|shall)',
   'you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)',
@@ -123,7 +123,7 @@ const inquiries = [
   'please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble',
   'speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just',
 ];
-/** A question that is about the whole of what was told, in a few words. */
+/** A question that is about the whole description, in a few words. */
 const shortQuestions = [
   'how about (?:it|that|this)',
   '(?:still |are you (?:still )?)?on board',

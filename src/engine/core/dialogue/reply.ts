@@ -15,8 +15,8 @@ import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 import { isInverted } from './verdict.ts';
 
 /**
- * What an answer to a proposal comes to. `yes` says so in as many words; `assent` goes along ("fine", "lovely"), which
- * is a yes where the agent asked for one. Everything else is none.
+ * The result of an answer to a proposal. `yes` says so in as many words; `assent` goes along ("fine", "lovely"), which
+ * is a yes where the agent asked for one. Everything else is not one.
  */
 export type Reply = 'yes' | 'assent' | 'no' | 'change' | 'condition' | 'delay' | 'doubt' | 'question' | 'unclear';
 
@@ -53,7 +53,7 @@ const takenBack =
 const declinesKindly =
   /^(?:oh |ah |well )*(?:(?:that|this|it) is |how |thank you,? (?:that is )?|thanks,? (?:that is )?)(?:very |so |really |most |too )?(?:kind|sweet|nice|good|generous|thoughtful)(?: of you)?,? (?:but|however|though)\b(?!.*\b(?:yes|go ahead|please do|do it)\b)/;
 
-/** What the answer comes to, as one to this proposal. */
+/** The result of the answer, as one to this proposal. */
 export function replyTo(proposal: string, said: string): Reply {
   if (nods.test(said) && /\p{Extended_Pictographic}/u.test(said)) return 'yes';
   const answer = withoutOtherMatters(proposal, said.replace(thumbs, ' yes. '));
@@ -119,13 +119,13 @@ const isOpen = (question: string) =>
     question,
   );
 
-/** Of a recognised yes: whether it is said in as many words. */
+/** Of a recognised yes: whether it is reported in as many words. */
 function gradeOf(answer: string): 'yes' | 'assent' {
   const clauses = sentencesOf(plain(answer)).flatMap(({ text }) => clausesOf(text));
   return clauses.some((clause) => /^(?:yes|consent|deed)$/.test(answerOf(clause))) ? 'yes' : 'assent';
 }
 
-/** Without what a no denies beforehand, and what stands for a yes: "no, no problem, do it". */
+/** Without what a no denies beforehand, and what means a yes: "no, no problem, do it". */
 const wordedPlainly = (answer: string) =>
   plain(answer)
     .replace(
@@ -137,7 +137,7 @@ const wordedPlainly = (answer: string) =>
       'why not',
     );
 
-/** What is said from the last "I mean yes" on: it takes back what stands before. */
+/** The text from the last "I mean yes" on: it takes back what precedes it. */
 function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
   const at = sentences.findLastIndex(({ text }) =>
     /^(?:(?:sorry|no|oops|oh|argh)[ ,]+)*i (?:mean|meant)(?: to say)?,? (?:yes|yeah|go ahead|do it)\b/.test(text),
@@ -263,7 +263,7 @@ function isChanged(proposal: string, statements: readonly string[]): boolean {
   );
 }
 
-/** What stands beside a bare "fine" or "great" is no news and no sum: "OK, so that is 5 more." */
+/** What is next to a bare "fine" or "great" is not news and no sum: "OK, so that is 5 more." */
 function isGoingAlong(statements: readonly string[]): boolean {
   return !statements.some((text) =>
     /\bso (?:it|that|this|i|we|you|the)\b|^(?:right|exactly|good|i see|ok|okay|k)\b(?=.*\b(?:is|are|was|costs?)\b)/.test(

@@ -108,7 +108,7 @@ export function withoutNeedless({ text, question }: Sentence): Sentence {
   return { text: text.replace(needless, '').replace(answerWord, ''), question };
 }
 
-/** Where requests begin, in characters. Question words count only where the sentence asks something. */
+/** Returns where requests begin, in characters. Question words count only where the sentence asks something. */
 function requestStarts(text: string, question: boolean): readonly number[] {
   const asksPlainly =
     question ||
@@ -216,7 +216,9 @@ const reference =
 const whichOne =
   /(?:^|[ ,:-])which(?: ones?\b| of (?:these|those|them|the (?:\d+|two|three|four))\b|(?= (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|fits?|appl(?:y|ies)|sounds?|looks?)\b|,|$))|\bwhat (?:is|would be|will be|shall be) (?:your|the one) (?:choice|preference|pick|favou?rite)\b|\b(?:any|your|a) preference\b|\btake your pick\b|\bthe (?:first|former|\w+ one)(?: one)?,? or (?:is it |the |rather )*(?:second|latter|other|\w+ one)\b|\b(?:all|both) of them,? or (?:just |only )*(?:one|some|part)\b/;
 
-/** What a "which one?" chooses from: what was named in the plural, or given as a list of values, just before. */
+/**
+ * Returns what a "which one?" chooses from: what was named in the plural, or given as a list of values, just before.
+ */
 export function chosenFrom(
   before: readonly Sentence[],
   { text, question }: Sentence,
@@ -232,7 +234,9 @@ export function chosenFrom(
   return [];
 }
 
-/** What a text last speaks of in the plural, "We have lockers L2 and L4", or else as any one: "a phone number". */
+/**
+ * Returns what a text last speaks of in the plural, "We have lockers L2 and L4", or else as any one: "a phone number".
+ */
 function pluralsIn(text: string, vocabulary: Vocabulary): readonly string[] {
   const nouns = (text.match(/[a-z]{3,}/g) ?? []).filter((noun) => wordsOf(noun)[0] !== noun && !/ss$/.test(noun));
   const facts = nouns.map((noun) => [
@@ -251,7 +255,7 @@ function isGiven(words: readonly string[], end: number): boolean {
   return /\d/.test(value);
 }
 
-/** Facts whose question in the lexicon stands in the text word for word. */
+/** Facts whose question in the lexicon is in the text word for word. */
 export function exactQuestions(all: string, vocabulary: Vocabulary): readonly string[] {
   const said = wordsOf(all).join(' ');
   return vocabulary.questions

@@ -1,4 +1,4 @@
-/** Words of agreement, whatever sentence they stand in. */
+/** Words of agreement, whatever sentence they are in. */
 const agreeing =
   /\b(?:yes+|yea|yeah|yup|aye|nods?|nodding|given|granted|green|grateful|appreciat\w*|obliged|wish|deal|(?:a|the|all) go|go|with you|on board|all in|count me|much so|have got it|you have it|love(?:ly|d)?|great|good|nice|fine|perfect\w*|wonderful|excellent|brilliant|super\w*|fab\w*|awesome|amazing|glad(?:ly)?|happy|happily|delighted|pleased|please|sure|surely|naturally|agree\w*|accept\w*|approv\w*|confirm\w*|consent|right|correct|spot on|bingo|suits?|(?<!\b(?:i|we) )works?|convinced|into it|done|ahead|proceed|do (?:it|that|so)|let us|permission|blessing|thumbs up|ok|okay|okey|cool|sweet|grand|sounds|sorted|smashing|splendid|tip top|roger|copy that)\b/;
 /** Words with which something may be held back, asked, put off or told: beside them agreement has to be plain. */

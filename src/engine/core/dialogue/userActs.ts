@@ -18,7 +18,7 @@ export type UserActs = {
   readonly thanks: boolean;
 };
 
-/** Conditions, hedges and delays: whatever else was said, it is no clear yes. */
+/** Conditions, hedges and delays: whatever else was said, it is not a clear yes. */
 const reserve =
   /\b(?:but|however|except|excluding|besides|instead|actually(?! (?:yes|yeah|that is (?:fine|ok|okay|right)|go ahead|sure))|wait|hold on|hang on|not yet|rather|although|though|unless|as long as|so long as|provided|providing|assuming|supposing|suppose|presumably|depend(?:s|ing)?|subject to|on condition|conditional\w*|on second thoughts?|changed? my mind|one (?:more )?(?:thing|question|moment|sec|second|minute)|(?:a|one) (?:few )?questions?|whether|(?<!at )once|as soon as|before (?:you|we|i|that|doing|it)|until|till|not (?:\d+ ?%? |entirely |totally |quite |completely )?sure|unsure|maybe|perhaps|possibly|probably|likely|might|could be|i (?:think|guess|suppose|believe|assume|reckon) so|i (?:guess|suppose|reckon|assume)|kind of|sort of|more or less|almost|nearly|mostly|partly|partially|leaning|tempted|in principle|in theory|half|let me|need to (?:think|check|ask|see|look|talk)|have to (?:think|check|ask|see|look|talk)|think (?:about|it over)|sleep on|later|(?<!what )i meant|scratch that|never ?mind|other than|apart from|prefer|hmm+|would (?:say|have|go)|should be|if so|wonder(?:ing)?|doubt|hesitant|reluctant|hope(?:fully)?|first|only (?:if|when|with|for|the|after|on|in|to|one)|when (?:you|i|we|it|my|the)|after (?:you|i|we)|in case|otherwise|unclear|confus\w+)\b/;
 const condition =
@@ -103,7 +103,7 @@ function isOpenedWithAssent(statements: readonly string[]): boolean {
   );
 }
 
-/** Whether the yes stands in full before a question: "Go ahead. How long will it take?" */
+/** Whether the yes is in full before a question: "Go ahead. How long will it take?" */
 function isSettled(statements: readonly string[]): boolean {
   return (
     statements.some((statement) => clausesOf(statement).some((clause) => answerOf(clause) === 'consent')) ||

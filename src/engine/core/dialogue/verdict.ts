@@ -2,7 +2,7 @@ import { clausesOf, plain, type Sentence, sentencesOf } from '../text/text.ts';
 import { hasAlternative } from './alternative.ts';
 import { isReport } from './report.ts';
 
-/** What a yes or no is called, and what is said of a matter that is settled. */
+/** What a yes or no is called, and what a message says about a matter that is settled. */
 const verdictNouns =
   'yes|yeah|ok|okay|answer|decision|decide|verdict|choice|choose|chosen|wish|want|wanted|word|say|call|deal|plan|idea|intention|intend|agreement|approval|consent|confirmation|go-ahead|permission|authorisation|authorization|blessing|nod|final|proposal|suggestion|objections|objection|thumbs|signal|vote';
 const verdictStates =
@@ -39,7 +39,7 @@ function isOfVerdict(clause: string): boolean {
     known.has(word) ||
     (word === 'order' && words[at - 1] === 'in') ||
     (deeds.has(word) && /^(?:the|this|that|such)$/.test(words[at - 1] ?? ''));
-  // A name may stand at the end: "Is that all right, Boris?" is split off, "is that all right Boris" is not.
+  // A name may be at the end: "Is that all right, Boris?" is split off, "is that all right Boris" is not.
   if (words.length === 0 || words.length > 14 || !words.every(isKnown)) return false;
   const isVerdict = words.some((word) => nouns.has(word) || states.has(word)) || /\bin order\b/.test(clause);
   const isWilled =
@@ -85,7 +85,7 @@ export function announces(text: string): boolean {
 
 /**
  * The last question of an utterance where it could be one for a yes, though it may have none of the words for it: no
- * question for a fact, no choice, and no offer of more. "And the boots of W1047, 139 to mastercard 1481 as well?"
+ * question for a fact, no choice and no offer of more. "And the boots of W1047, 139 to mastercard 1481 as well?"
  */
 export function closedQuestionOf(text: string): string | null {
   const last = sentencesOf(plain(text)).findLast((each) => each.question);

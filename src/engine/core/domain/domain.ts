@@ -348,7 +348,7 @@ export const domainFileSchema = z.strictObject({
 });
 export type DomainFile = z.infer<typeof domainFileSchema>;
 
-/** Who plays the user by default in rollouts of a basis. */
+/** Returns who plays the user by default in rollouts of a basis. */
 export function userSeatFor({ user }: Pick<DomainFile, 'user'>, basis: 'train' | 'evaluate'): string {
   return typeof user === 'string' ? user : user[basis];
 }
@@ -368,14 +368,14 @@ export type Policy = {
   readonly hash: string;
 };
 
-/** What an environment says of itself whose state is the domain's database. */
+/** What an environment says about itself whose state is the domain's database. */
 export type HostedEnvironment = {
   /** Its name in domain.yaml. */
   readonly name: string;
   readonly sync: boolean;
   /** Whether its `sync` also runs between gold actions. */
   readonly goldSyncs: boolean;
-  /** Whether gold actions are played on an instance of their own: its state is more than its rows tell. */
+  /** Whether gold actions are played on their own instance: its state is more than its rows tell. */
   readonly goldApart?: boolean;
   readonly prompts: HostedPrompts;
 };
@@ -386,7 +386,7 @@ type SeatPrompts = { readonly agent?: string; readonly user?: string };
 export type HostedPrompts = SeatPrompts & {
   /** Texts for the tasks that name them. */
   readonly kinds?: Readonly<Record<string, SeatPrompts>>;
-  /** What a model that plays the user hears before its first words; nobody else does. */
+  /** What a model that plays the user hears before its first words; no one else does. */
   readonly greeting?: string;
 };
 

@@ -1,7 +1,12 @@
 import * as z from 'zod';
 
 const replies = {
-  from: z.int().min(1).max(100).default(1).describe('The first reply at which it may happen. The opening is not a reply.'),
+  from: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe('The first reply at which it may happen. The opening is not a reply.'),
   to: z.int().min(1).max(100).default(3).describe('The last reply that may be drawn for it.'),
 };
 
@@ -16,11 +21,13 @@ const occasional = (what: string) =>
     .default(false)
     .describe(`${what} Once in a rollout; \`from\`, \`to\` and \`chance\` say when, and the seed decides.`);
 
-/** Stands in a task or a persona that is not yet part of its domain. */
+/** Is in a task or a persona that is not yet part of its domain. */
 export const draftMark = z
   .boolean()
   .optional()
-  .describe('`true`: a draft. It is read and checked, but excluded from runs, splits and coverage until you accept it.');
+  .describe(
+    '`true`: a draft. It is read and checked, but excluded from runs, splits and coverage until you accept it.',
+  );
 
 const attackSchema = z.strictObject({
   aim: z

@@ -17,7 +17,7 @@ export type PolicyRange = {
 /** A list item, heading or paragraph of the policy, in plain text. `id` is the one of its mark, if it has one. */
 export type PolicyBlock = PolicyRange & { readonly text: string; readonly id: string | null; readonly isRule: boolean };
 
-/** An id mark `{#id}` as it stands in the file. */
+/** An id mark `{#id}` as it is in the file. */
 export type PolicyMark = PolicyRange & { readonly id: string };
 
 export type PolicyProblem = PolicyRange & {
@@ -44,7 +44,7 @@ export const ruleIds = {
   words: 'letters, digits, dashes and underscores, the first a letter or digit',
 } as const;
 
-/** An id mark, whatever stands in it. */
+/** An id mark, whatever is in it. */
 export const markPattern = /\{#([^{}\n]*)\}/g;
 
 type Piece = { readonly source: string; readonly offset: number; readonly isText: boolean; readonly value: string };

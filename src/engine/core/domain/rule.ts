@@ -83,7 +83,7 @@ export type RuleOf<Check extends Rule['check']> = Extract<Rule, { check: Check }
 
 const ruleChecks = ['before', 'confirmed', 'oneCall', 'onlyIf', 'never', 'mustSay', 'handOff', 'judge'] as const;
 
-/** What a check came to, as it is recorded. */
+/** The result of a check, as it is recorded. */
 export const ruleVerdictSchema = z.object({
   rule: z.string().describe('Id of the rule.'),
   check: z.enum(ruleChecks).describe('The kind of check.'),

@@ -42,7 +42,7 @@ export type ModelSeat = Readonly<ModelSettings> & {
   readonly timeoutMs?: number;
   /** How long a request may wait for an endpoint that limits the rate. */
   readonly rateLimitMs?: number;
-  /** A language model of the editor: its rollouts are previews, and no training learns from them. */
+  /** A language model of the editor: its rollouts are previews, which training never uses. */
   readonly isPreview?: true;
   /** Weights of a training run, or another model that the trainer's gateway serves. */
   readonly isCheckpoint?: true;

@@ -35,7 +35,7 @@ export const simulatedToolSchema = z.strictObject({
 export type SimulatedTool = z.infer<typeof simulatedToolSchema>;
 type Simulated = Extract<ToolOrigin, { readonly type: 'simulated' }>;
 
-/** What the engine knows of a simulated tool. */
+/** Returns what the engine knows of a simulated tool. */
 export function describeSimulated(declared: SimulatedTool): Tool {
   const { name, description, parameters, effect, owner, behaviour, result, reads, writes } = declared;
   return {
@@ -58,12 +58,12 @@ export function resultFields({ source }: Tool): Readonly<Record<string, Json>> |
   return properties ?? null;
 }
 
-/** Where what a simulator sees of a database stands. */
+/** Returns where the part of a database that a simulator sees is. */
 export function pathsVisible({ reads }: Pick<Simulated, 'reads'>, args: JsonObject, db: Database): readonly Path[] {
   return reads.flatMap((pattern) => expanded(db, filled(pattern, args)));
 }
 
-/** What a simulator sees of a database, by path. */
+/** Returns what a simulator sees of a database, by path. */
 export function visibleTo({ reads }: Simulated, args: JsonObject, db: Database): JsonObject {
   return Object.fromEntries(pathsVisible({ reads }, args, db).map((path) => [path.join('.'), getAt(db, path) ?? null]));
 }

@@ -2,7 +2,7 @@ import type { Domain } from './domain.ts';
 import { laidOver, type Persona } from './persona.ts';
 import type { Task } from './task.ts';
 
-/** Stands between a task and the persona it is run under: no id of either has it. */
+/** Separates a task and the persona it is run under: no id of either has it. */
 const mark = '@';
 
 const variants = new WeakMap<Domain, Map<string, Task>>();
@@ -38,7 +38,7 @@ export function taskIn(domain: Domain, id: string): Task | undefined {
   return made;
 }
 
-/** Who plays the user of a task: its persona, with that which the task is run under laid over it. */
+/** Returns who plays the user of a task: its persona, with that which the task is run under laid over it. */
 export function personaOf(domain: Domain, task: Task): Persona | undefined {
   const known = personas.get(task);
   if (known?.domain === domain) return known.persona;

@@ -1,7 +1,7 @@
 import type { RolloutEvent } from '../events/event.ts';
 import { type Said, saidIn } from '../events/said.ts';
 
-/** Two rollouts side by side: what stands in one row is the same, or what each did at that place. */
+/** Two rollouts side by side: what is in one row is the same, or what each did at that place. */
 export type AlignedRow = {
   readonly first: Said | null;
   readonly second: Said | null;
@@ -13,7 +13,7 @@ const searchable = 1_000_000;
 
 /**
  * Sets two rollouts side by side. Rows are alike from the first word to where they part; after that as many as can be
- * are matched, in order (a longest common subsequence), and what lies between matches stands row by row.
+ * are matched, in order (a longest common subsequence), and what lies between matches is listed row by row.
  */
 export function alignedSteps(first: readonly RolloutEvent[], second: readonly RolloutEvent[]): readonly AlignedRow[] {
   const [one, other] = [saidIn(first), saidIn(second)];
@@ -34,7 +34,7 @@ export function alignedSteps(first: readonly RolloutEvent[], second: readonly Ro
 
 const alike = (first: Said, second: Said | null): AlignedRow => ({ first, second, isAlike: true });
 
-/** Row by row; what one side has more stands alone. */
+/** Row by row; what one side has more is alone. */
 function beside(left: readonly Said[], right: readonly Said[]): readonly AlignedRow[] {
   return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => ({
     first: left[at] ?? null,

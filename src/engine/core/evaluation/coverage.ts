@@ -14,7 +14,7 @@ export type Coverage = {
 const noChecks: RuleCoverage = { held: 0, violated: 0, unknown: 0 };
 const noCalls: ToolCoverage = { calls: 0, errors: 0 };
 
-/** What one rollout exercised. A check that is unknown is counted apart: it exercised nothing. */
+/** Returns what one rollout exercised. A check that is unknown is counted apart: it exercised nothing. */
 export function coverageOf(events: readonly RolloutEvent[]): Coverage {
   const rules = new Map<string, RuleCoverage>();
   const tools = new Map<string, ToolCoverage>();
@@ -33,7 +33,7 @@ export function coverageOf(events: readonly RolloutEvent[]): Coverage {
   return { rules: Object.fromEntries(rules), tools: Object.fromEntries(tools) };
 }
 
-/** What several rollouts exercised together. */
+/** Returns what several rollouts exercised together. */
 export function joinedCoverage(parts: readonly Coverage[]): Coverage {
   const rules = new Map<string, RuleCoverage>();
   const tools = new Map<string, ToolCoverage>();

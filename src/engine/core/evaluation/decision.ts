@@ -41,7 +41,7 @@ export function adviceOn(comparison: Comparison): readonly string[] {
   ];
 }
 
-/** How much more would decide, if the difference and its spread stay as they are (normal approximation). */
+/** Returns how much more would decide, if the difference and its spread stay as they are (normal approximation). */
 function needed({ tasks, difference: { value } }: Comparison): readonly string[] {
   if (value === 0 || tasks.length < 2) return [];
   // Under the hypothesis of the test each difference has either sign, so its spread is the square around 0.

@@ -88,7 +88,7 @@ export type Plan = {
   readonly measured: readonly { readonly arm: string; readonly seed: number; readonly stage: string }[];
 };
 
-/** What an experiment runs: seed by seed, so that one seed of all arms can be looked at early. */
+/** Returns what an experiment runs: seed by seed, so that one seed of all arms can be looked at early. */
 export function planOf(experiment: Experiment): Plan {
   const stages = new Map<string, Stage>();
   const measured = experiment.seeds.flatMap((seed) =>
@@ -111,7 +111,7 @@ export function planOf(experiment: Experiment): Plan {
 /** A rollout of an evaluation. */
 type Rollout = {
   readonly task: string;
-  /** Null where nothing can be said of the model. */
+  /** Null where nothing can be said about the model. */
   readonly reward: number | null;
   /** Which tools were called how often; equal texts are one route. */
   readonly route: string;
@@ -135,7 +135,7 @@ export type ExperimentResult = {
   readonly comparisons: readonly (Comparison & { readonly from: string; readonly to: string })[];
 };
 
-/** What the arms came to that are measured so far, in the order of the experiment. */
+/** The result of the arms that are measured so far, in the order of the experiment. */
 export function resultOf(experiment: Experiment, measured: readonly Measured[]): ExperimentResult {
   const of = (arm: string) => measured.filter((each) => each.arm === arm && each.rollouts.length > 0);
   const rolloutsOf = (arm: string) => of(arm).flatMap(({ rollouts }) => rollouts);

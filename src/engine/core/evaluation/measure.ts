@@ -18,7 +18,7 @@ type AnswerEnd = {
   readonly brokenEnd?: BrokenEnd | undefined;
 };
 
-/** What the sidecar says of one event. */
+/** What the sidecar says about one event. */
 export type Timing = {
   readonly n: number;
   readonly ms?: number | undefined;
@@ -28,7 +28,7 @@ export type Timing = {
   /** Answers of a simulated user that its guard refused. */
   readonly flaws?: readonly Pick<Flaw, 'code'>[] | undefined;
   readonly withheld?: string | undefined;
-  /** What a provider says of the answer. */
+  /** What a provider says about the answer. */
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
   readonly provider?: string | undefined;
@@ -237,7 +237,7 @@ function longestRepeatOf(calls: readonly MadeCall[]): number {
   return longest;
 }
 
-/** How much of what it found out and did the agent passes on to the person who takes over. */
+/** Returns how much of what it found out and did the agent passes on to the person who takes over. */
 function summaryQuality(calls: readonly MadeCall[], tools: readonly ToolKind[]): number | null {
   const kindOf = (tool: string) => tools.find(({ name }) => name === tool);
   const handOff = calls.findLast(({ name }) => kindOf(name)?.handsOff) ?? calls.at(-1);
@@ -292,7 +292,7 @@ function answerCounts(events: readonly RolloutEvent[], timings: readonly Timing[
 const isAnswered = ({ usage, finishReason, refusal, flaws, earlierEnds }: Timing) =>
   Boolean(usage ?? finishReason ?? refusal ?? flaws ?? earlierEnds);
 
-/** How the answer of a seat ended: some ends are seen in the answer alone, and not in its `finish_reason`. */
+/** Returns how the answer of a seat ended: some ends are seen in the answer alone, and not in its `finish_reason`. */
 function brokenEndIn(event: RolloutEvent | undefined): BrokenEnd | undefined {
   return event?.type === 'agentReplied' || event?.type === 'userReplied' ? event.brokenEnd : undefined;
 }

@@ -19,7 +19,7 @@ export type Distribution = {
   readonly max: number;
 };
 
-/** What a million tokens cost, in the currency of whoever says it. */
+/** What a million tokens cost, in the currency of anyone who says it. */
 export type Price = { readonly input: number; readonly output: number };
 export type Prices = { readonly [Role in ModelRole]?: Price | undefined };
 
@@ -205,7 +205,7 @@ function simulatorOf(measures: readonly Measure[]): RunMetrics['simulator'] {
   };
 }
 
-/** What the tokens of the models cost, or null where a price that is needed is not known. */
+/** Returns what the tokens of the models cost, or null where a price that is needed is not known. */
 export function moneyOf(tokens: Readonly<Record<ModelRole, Tokens>>, prices: Prices): number | null {
   const costs = modelRoles.map((role) => {
     const { input, output } = tokens[role];

@@ -9,7 +9,7 @@ import { type Measure, measureOf } from './measure.ts';
 /** A step to look at first to see why a rollout came out as it did, and the rule that it is about. */
 export type Pointer = { readonly step: number; readonly label: string; readonly rule?: string };
 
-/** How a finished rollout came out, for whoever shows rollouts as tests. */
+/** How a finished rollout came out, for anyone who shows rollouts as tests. */
 export type Outcome = {
   readonly task: string;
   readonly trial: number;
@@ -19,7 +19,7 @@ export type Outcome = {
   readonly failedBy: Failure['who'] | null;
   /** Why, in sentences for people; the first line says it all. */
   readonly message: string;
-  /** Rows of the final database that are not as expected; null where all are, or nobody compared them. */
+  /** Rows of the final database that are not as expected; null where all are, or no one compared them. */
   readonly rows: ChangedRows | null;
   /** The most telling first. */
   readonly pointers: readonly Pointer[];
@@ -29,7 +29,7 @@ export type Outcome = {
 };
 
 /**
- * How a recorded rollout came out. Pure; throws on an empty list.
+ * Returns how a recorded rollout came out. Pure; throws on an empty list.
  * @param seconds that seats and tools took
  */
 export function outcomeOf(events: readonly RolloutEvent[], seconds = 0): Outcome {
@@ -80,9 +80,7 @@ function messageOf(measure: Measure, verdicts: readonly Verdict[], events: reado
     .filter(
       ({ held, diagnostic, verifier, detail }) => !held && !diagnostic && !reason.includes(`${verifier}: ${detail}`),
     )
-    .map(
-      ({ verifier, detail, unknown }) => `${verifier} ${unknown ? 'is unknown' : 'does not hold'}: ${detail}`,
-    );
+    .map(({ verifier, detail, unknown }) => `${verifier} ${unknown ? 'is unknown' : 'does not hold'}: ${detail}`);
   const broken = violationsIn(events)
     .filter(({ rule, step }) => !reason.includes(`rule ${rule} was violated at step ${step}`))
     .map(
@@ -145,7 +143,7 @@ function failedCalls(events: readonly RolloutEvent[]): readonly { readonly step:
   );
 }
 
-/** What a step is about: the call that it belongs to, else who spoke. */
+/** Returns what a step is about: the call that it belongs to, else who spoke. */
 function subjectOf(events: readonly RolloutEvent[], step: number): string {
   const event = events[step];
   const id = event && 'callId' in event ? event.callId : null;

@@ -3,7 +3,7 @@ import type { AgentReply } from '../seats/seat.ts';
 import type { Json } from '../values/json.ts';
 import { canonicalJson } from '../values/json.ts';
 
-/** How a proposal stands to what was done in the same place. */
+/** How a proposal relates to what was done in the same place. */
 export const shadowKinds = [
   'sameCall',
   'sameTool',
@@ -25,7 +25,7 @@ export type Action = Pick<AgentReply, 'content' | 'toolCalls'>;
 export type ShadowTurn = {
   /** Number of the agent's turn in the conversation, from 1. */
   readonly turn: number;
-  /** Where it stands in its source: the event of a recording, the message of a chat (from 1). */
+  /** Where it is in its source: the event of a recording, the message of a chat (from 1). */
   readonly place: number;
   readonly kind: ShadowKind;
   readonly done: Action;
@@ -55,7 +55,7 @@ export type Agreement = {
   readonly writes: { readonly made: number; readonly alike: number; readonly others: number };
 };
 
-/** How a proposal stands to what was done. The order of calls in one message does not matter, nor does that of keys. */
+/** Returns how a proposal relates to what was done. The order of calls in one message and of keys does not matter. */
 export function kindOf(done: Action, proposed: Action): ShadowKind {
   const [made, wanted] = [done.toolCalls, proposed.toolCalls];
   if (made.length === 0) return wanted.length === 0 ? 'bothSpeak' : 'callsInstead';

@@ -7,8 +7,8 @@ export type ChangedRows = { readonly expected: string; readonly actual: string }
 type Line = { readonly field: string; readonly value: Json | undefined };
 
 /**
- * The rows in which two databases differ, as text for people, with a line for each field that differs. A row is what
- * stands under the first two keys of a path, such as `orders.W1138`.
+ * The rows in which two databases differ, as text for people, with a line for each field that differs. A row is what is
+ * under the first two keys of a path, such as `orders.W1138`.
  */
 export function changedRows(deviations: readonly Deviation[]): ChangedRows {
   const rows = Map.groupBy(

@@ -274,7 +274,10 @@ export const eventSchema = z.discriminatedUnion('type', [
   z
     .object({
       type: z.literal('agentReplied'),
-      content: z.string().nullable().describe('What the agent says; next to calls it is recorded but not shown to the user.'),
+      content: z
+        .string()
+        .nullable()
+        .describe('What the agent says; next to calls it is recorded but not shown to the user.'),
       reasoning: reasoningSchema,
       toolCalls: z.array(toolCallSchema).describe('The calls that it makes; none where it speaks.'),
       messageId: z.string().optional().describe('What the endpoint calls this message.'),

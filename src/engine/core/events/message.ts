@@ -62,7 +62,7 @@ export type Message =
       readonly role: 'user';
       readonly step: number;
       readonly content: string;
-      /** Calls of the user's own tools; the text beside them is said to nobody. */
+      /** Calls of the user's own tools; no one receives the text beside them. */
       readonly toolCalls?: readonly ToolCall[];
       /** Tools that the agent is offered from this message on, beside those before. */
       readonly tools?: readonly Offered[];
@@ -202,7 +202,7 @@ export function callsIn(message: Message): readonly ToolCall[] {
   return message.role === 'tool' ? [] : (message.toolCalls ?? []);
 }
 
-/** What a seat sees of a conversation: what was said, and its own calls with their results. */
+/** Returns what a seat sees of a conversation: what was said, and its own calls with their results. */
 export function messagesOf(seat: Side, messages: readonly Message[]): readonly Message[] {
   const isOthers = (message: Message) =>
     message.role === 'tool' ? (message.by ?? 'agent') !== seat : message.role !== seat && callsIn(message).length > 0;

@@ -10,7 +10,7 @@ export type ReadTree = true | readonly [ReadTree] | { readonly [key: string]: Re
 /** What a call read of the databases. */
 export type Reads = { readonly [side in Side]?: ReadTree };
 
-/** Whether what stands at a path was got. To get a row on the way to one of its values is no read of the others. */
+/** Whether what is at a path was got. To get a row on the way to one of its values is not a read of the others. */
 export function isRead(reads: Reads, side: Side, path: Path): boolean {
   let tree = reads[side];
   for (const key of path) {
@@ -25,7 +25,7 @@ function isEvery(tree: Exclude<ReadTree, true>): tree is readonly [ReadTree] {
   return Array.isArray(tree);
 }
 
-/** What either of several calls, or rows, had read. */
+/** Returns what either of several calls, or rows, had read. */
 export function mergedReads(trees: readonly ReadTree[]): ReadTree {
   if (trees.some((tree) => tree === true)) return true;
   const parts = trees as readonly Exclude<ReadTree, true>[];

@@ -16,8 +16,8 @@ export type Said = {
 };
 
 /**
- * What was said, called, answered, and how it ended. Ids of calls and messages are the endpoint's own and differ
- * between rollouts that are otherwise the same.
+ * Returns what was said, called, answered, and how it ended. Ids of calls and messages are the endpoint's own and
+ * differ between rollouts that are otherwise the same.
  */
 export function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
   return events.flatMap((event, n): Said[] => {

@@ -31,7 +31,7 @@ export type RolloutState = {
   /** The world before the first message. */
   readonly start: World;
   readonly messages: readonly Message[];
-  /** The world as each message of the user found it, with the number of its event; farewells are none. */
+  /** The world as each message of the user found it, with the number of its event; farewells are not. */
   readonly heard: readonly { readonly step: number; readonly world: World }[];
   /** Calls of the last message that have not been made yet. */
   readonly queue: readonly ToolCall[];

@@ -39,7 +39,7 @@ const common = new Set(
 const closing = new Set(tags.map(([, close]) => close.toLowerCase()));
 const tagPattern = [...families.keys()].map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 const anyTag = new RegExp(tagPattern, 'gi');
-/** A tag, or a quotation: one in backticks, or in quotation marks of its own, is spoken of. */
+/** A tag, or a quotation: one in backticks, or in its own quotation marks, is spoken of. */
 const tagOrQuoted = new RegExp(`\`[^\`\\n]*\`|["'\u201c\u2018«](?:${tagPattern})["'\u201d\u2019»]|${tagPattern}`, 'gi');
 
 /** Returns a text without the tags that some families of models write around what they say after a thought. */
@@ -58,7 +58,7 @@ const mostRounds = 8;
  * Separates the thoughts in a text from what it says. The first opening tag may be missing, because some chat templates
  * write it into the prompt. Without a closing tag, all that follows the opening one is thought: the answer was cut off.
  * A tag in quotation marks, in backticks or in a JSON object is spoken of. Thoughts can be nested. Of a text in the
- * channels of gpt-oss, what is not in the final one is thought. What is said has no thoughts left: a tag that was spoken
+ * channels of gpt-oss, what is not in the final one is thought. The message has no thoughts left: a tag that was spoken
  * of may be one without the thought before it.
  */
 export function withoutThoughts(text: string): Spoken {

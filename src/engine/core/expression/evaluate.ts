@@ -7,7 +7,7 @@ import { isLargeInteger } from '../values/largeIntegers.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 
-/** What the names of an expression stand for; undefined for a name that is not known. */
+/** What the names of an expression mean; undefined for a name that is not known. */
 export type Scope = (name: string) => Json | undefined;
 
 export type Evaluated = { readonly value: Json } | Unevaluated;

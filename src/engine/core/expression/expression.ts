@@ -40,7 +40,7 @@ export function scopeOf(names: JsonObject, outer: Scope = () => undefined): Scop
   return (name) => (Object.hasOwn(names, name) ? names[name] : outer(name));
 }
 
-/** A path that an expression begins at a name, such as `args.order_id`: its literal parts, and where it stands. */
+/** A path that an expression begins at a name, such as `args.order_id`: its literal parts, and where it is. */
 export type NamedPath = { readonly name: string; readonly keys: readonly (string | number)[]; readonly at: number };
 
 /** Every name that an expression reads from its scope, with the literal members that follow it. */

@@ -2,7 +2,7 @@ type Signature = {
   readonly least: number;
   readonly most: number;
   readonly usage: string;
-  /** Its last input is evaluated once for each element, which a name stands for: the middle input, else `it`. */
+  /** Its last input is evaluated once for each element, which a name refers to: the middle input, else `it`. */
   readonly binds?: true;
 };
 
@@ -35,7 +35,7 @@ export type FunctionName = keyof typeof signatures;
 
 export const functionNames = Object.keys(signatures) as readonly FunctionName[];
 
-/** How many arguments a function takes; undefined where there is none of the name. */
+/** Returns how many arguments a function takes; undefined where there is none of the name. */
 export function arityOf(name: string): Signature | undefined {
   return Object.hasOwn(signatures, name) ? signatures[name as FunctionName] : undefined;
 }

@@ -131,7 +131,7 @@ function firstOf(accept: readonly ((name: string) => Type | null)[], name: strin
 /** Matches any key, where the key is computed. */
 export const anyKey = '*';
 
-/** What is under a key that is computed, or what an element is: any of what the value contains. */
+/** Returns what is under a key that is computed, or what an element is: any of what the value contains. */
 export function elementOf(type: Type): Type {
   if (type.any) return anyType;
   const { list, object } = type;
@@ -227,7 +227,9 @@ export function sample<T>(all: readonly T[]): readonly T[] {
   return Array.from({ length: sampled }, (_, index) => all[Math.floor(index * stride)] as T);
 }
 
-/** What is under a key of a type: its type, or the object that has no such field. Null where neither is known. */
+/**
+ * Returns what is under a key of a type: its type, or the object that has no such field. Null where neither is known.
+ */
 export function typeUnder(
   { any, list, object }: Type,
   key: string | number,

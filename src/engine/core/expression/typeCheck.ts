@@ -142,7 +142,7 @@ function fieldOf(whole: Type, name: string, at: number, run: Run): Type {
   return anyType;
 }
 
-/** What a value is called that has one kind; null where it can have several, or none that is known. */
+/** Returns what a value is called that has one kind; null where it can have several, or none that is known. */
 function kindOf({ any, text, number, boolean, list, object }: Type): string | null {
   if (any) return null;
   const kinds = [
@@ -356,7 +356,7 @@ function mustBe(expression: Expression, type: Type, name: string, kinds: readonl
   run.note({ kind: 'type', word: '', at: startOf(expression), message: `${name} needs ${wanted}, not ${kind}` });
 }
 
-/** Where an expression begins in its text. */
+/** Returns where an expression begins in its text. */
 function startOf(expression: Expression): number {
   switch (expression.type) {
     case 'member':

@@ -53,7 +53,7 @@ function completionOf(verdicts: readonly Verdict[]): { readonly met: number; rea
   });
 }
 
-/** Who is to blame for a reward that is not 1; null where nobody failed. */
+/** Returns who is to blame for a reward that is not 1; null where no one failed. */
 function failedBy(state: RolloutState, reward: number | null): Failure['who'] | null {
   const { ended, messages, verdicts } = state;
   if (reward === 1) return null;

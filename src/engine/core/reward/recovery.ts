@@ -10,8 +10,8 @@ const tries = { transient: 3, lasting: 1 } as const;
 const repetitions = 3;
 
 /**
- * How the agent got over what went wrong: calls that failed, and going in circles. Where nothing went wrong there is
- * no item, and the layer is unknown.
+ * Returns how the agent got over what went wrong: calls that failed, and going in circles. Where nothing went wrong
+ * there is no item, and the layer is unknown.
  */
 export function recoveryItems(state: RolloutState): readonly CardItem[] {
   const calls = callsOf(state.messages).filter(({ by }) => by === 'agent');

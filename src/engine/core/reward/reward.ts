@@ -3,7 +3,7 @@ import type { RolloutState } from '../events/state.ts';
 
 const properEnds: readonly EndReason[] = ['userStopped', 'handedOff', 'messageCap'];
 
-/** From 0 to 1; null when nothing can be said of the agent. */
+/** From 0 to 1; null when nothing can be said about the agent. */
 export type Reward = { readonly value: number | null; readonly reason: string };
 export type Credit = 'product' | 'partial';
 
@@ -63,7 +63,7 @@ export function isProperEnd(reason: EndReason): boolean {
   return properEnds.includes(reason);
 }
 
-/** Verdicts that stand for the whole rollout when nothing could be verified. */
+/** Verdicts that replace those of the whole rollout when nothing could be verified. */
 export function isUnscorable(ended: { readonly reason: EndReason; readonly failure?: Failure | undefined }): boolean {
   return (
     ended.reason === 'infrastructureFailed' ||

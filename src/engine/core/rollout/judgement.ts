@@ -21,7 +21,7 @@ export type JudgeAnswer = { readonly holds: boolean | null; readonly reason: str
 
 type Asked = Pick<JudgeQuestion, 'subject' | 'question'>;
 
-/** The next question that nobody has answered yet, or null. Only rules and tasks that say so are judged. */
+/** The next question that was not answered yet, or null. Only rules and tasks that say so are judged. */
 export function openQuestion(domain: Domain, state: RolloutState): JudgeQuestion | null {
   if (state.started.seats.judge === undefined || state.reward !== null) return null;
   const open = questionsOf(domain, state).find(

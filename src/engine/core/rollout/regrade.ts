@@ -6,7 +6,8 @@ import { advance, begin, type Setting } from './rollout.ts';
 
 /**
  * The events of an old rollout up to its end, as the present rules see them: what was said, called and written stays,
- * and every verdict of a rule is reached again; a judge's answer stands for the same question. What the verifiers then say of it is the shell's work.
+ * and every verdict of a rule is reached again; a judge's answer counts for the same question. What the verifiers then
+ * say about it is the shell's work.
  * @param started the start that the new recording gets
  */
 export function underPresentRules(
@@ -38,7 +39,7 @@ export function underPresentRules(
   return regraded;
 }
 
-/** What the judge of the old rollout said to the same question. Another question stays open. */
+/** Returns what the judge of the old rollout said to the same question. Another question stays open. */
 function answerTo({ subject, question }: JudgeQuestion, answers: readonly EventOf<'judged'>[]) {
   return answers.find((answer) => answer.question === question && contentHash(answer.subject) === contentHash(subject));
 }

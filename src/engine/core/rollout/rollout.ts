@@ -108,7 +108,7 @@ export function follow(setting: Setting, before: RolloutState | null, event: Rol
   return begin(setting, event)[0];
 }
 
-/** Events that stand for nothing without the one that closes their group. */
+/** Events that mean nothing without the one that closes their group. */
 const unfinished: readonly RolloutEvent['type'][] = [
   'faultInjected',
   'sourceSaved',
@@ -118,8 +118,8 @@ const unfinished: readonly RolloutEvent['type'][] = [
 ];
 
 /**
- * The events from which a rollout can go on: without the last ones of a group that was cut short (writes of a
- * call without its result, verdicts without the reward). Going on makes the same ones again.
+ * The events from which a rollout can continue: without the last ones of a group that was cut short (writes of a call
+ * without its result, verdicts without the reward). Continuing makes the same ones again.
  */
 export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const whole = events.findLastIndex(({ type }) => !unfinished.includes(type));
@@ -131,7 +131,7 @@ export function stateHash(state: RolloutState): string {
   return contentHash([hashOf(state.world.agent), hashOf(state.world.user)]);
 }
 
-/** What a state waits for, as effects. `advance` returns the same for the event that led here. */
+/** Returns what a state waits for, as effects. `advance` returns the same for the event that led here. */
 export function effectsOf(setting: Setting, state: RolloutState): readonly Effect[] {
   const { phase } = state;
   switch (phase.type) {
@@ -228,7 +228,7 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
   return remarks.length > 0 ? noting(spoken, remarks) : afterUtterance(spoken);
 }
 
-/** Goes on after what the agent said, when the rules have been held against it. */
+/** Continues after what the agent said, when the rules have been held against it. */
 function afterUtterance(state: RolloutState): Advanced {
   return afterTurn(state, { type: 'userAwaited' }, { type: 'askUser' });
 }
@@ -241,7 +241,7 @@ function rulesChecked(setting: Setting, state: RolloutState, event: EventOf<'rul
   return to(noted, { type: 'callAwaited', call, by: 'agent' }, { type: 'callTool', call, by: 'agent' });
 }
 
-/** What the rules say of the whole, then the judge's answers, then the verifiers. */
+/** Returns what the rules say about the whole, then the judge's answers, then the verifiers. */
 function atEnd(setting: Setting, state: RolloutState): Advanced {
   const isScored = state.ended !== null && !isUnscorable(state.ended);
   const remarks = isScored ? checkRules(setting.domain, state, { type: 'end' }) : [];
@@ -253,7 +253,7 @@ function verifying(setting: Setting, state: RolloutState): Advanced {
   return [awaiting, effectsOf(setting, awaiting)];
 }
 
-/** A judge's answer stands with the others; where a rule asked for it, it is that rule's verdict. */
+/** A judge's answer is with the others; where a rule asked for it, it is that rule's verdict. */
 function judged(setting: Setting, state: RolloutState, { type: _, ...answer }: EventOf<'judged'>): Advanced {
   const step = state.next - 1;
   const noted = { ...state, judgements: [...state.judgements, { ...answer, step }] };
@@ -311,14 +311,16 @@ function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'too
     : afterCall(setting, answered, call, by ?? 'agent');
 }
 
-/** Goes on after a call that succeeded. */
+/** Continues after a call that succeeded. */
 function afterCall(setting: Setting, state: RolloutState, call: ToolCall, by: Side): Advanced {
   const tool = setting.domain.tools.find(({ name }) => name === call.name);
   if (tool?.handsOff && by === 'agent') return ending(state, 'handedOff');
   return nextCall(setting, state, by);
 }
 
-/** Goes on with the next call of a seat's message, or hands the turn back to it. Rules are about the agent's calls. */
+/**
+ * Continues with the next call of a seat's message, or hands the turn back to it. Rules are about the agent's calls.
+ */
 function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   const [call, ...queue] = state.queue;
   if (call === undefined) {

@@ -165,8 +165,9 @@ function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]):
 }
 
 /**
- * How a message invites an answer: it asks for a yes, in words for that or in a closed question that names a value of
- * the call or comes with what will be done; or it says what will be done and leaves it at that, which only a yes in as many words answers.
+ * Returns how a message invites an answer: it asks for a yes, in words for that or in a closed question that names a
+ * value of the call or comes with what will be done; or it says what will be done and leaves it at that, which only a
+ * yes in as many words answers.
  */
 function invitationOf(content: string, named: readonly Named[]): 'asked' | 'announced' | null {
   if (isProposal(content)) return 'asked';

@@ -16,8 +16,8 @@ export function valuesOf(argument: Json | undefined): readonly string[] {
 }
 
 /**
- * What else an argument could have been, as far as the conversation tells: the other values of its schema, and those
- * that stand in a tool's result where this one stands (the other variants of a list, the other cards of a customer).
+ * Returns what else an argument could have been, as far as the conversation tells: the other values of its schema, and
+ * those that are in a tool's result where this one is (the other variants of a list, the other cards of a customer).
  */
 export function rivalsOf(
   value: string,
@@ -46,7 +46,7 @@ export function rivalsOf(
 }
 
 type Places = {
-  /** The texts of a result by the place where they stand, in lower case with their spelling. */
+  /** The texts of a result by the place where they are, in lower case with their spelling. */
   readonly places: ReadonlyMap<string, ReadonlyMap<string, string>>;
   readonly texts: ReadonlySet<string>;
 };

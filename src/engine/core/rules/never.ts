@@ -5,8 +5,8 @@ import { binds, type Seen } from './seen.ts';
 
 /**
  * A call of `tools`, or an utterance that says one of `says`, is never made where `when` holds. Without either, no
- * utterance may be one for which `when` holds. What holds is said once, at the end, where the rule
- * was not broken in any way.
+ * utterance may be one for which `when` holds. What holds is reported once, at the end, where the rule was not broken
+ * in any way.
  */
 export function never(rule: RuleOf<'never'>, moment: Moment, seen: Seen): readonly Finding[] {
   if (moment.type === 'end') return atEnd(rule, seen);

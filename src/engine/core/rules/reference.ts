@@ -35,7 +35,7 @@ function hasTwin(text: string, value: string): boolean {
   return found.some((each) => each !== value);
 }
 
-/** What the kind of a value is called: its own noun, and the last words of its argument's name and lexicon. */
+/** Returns what the kind of a value is called: its own noun, and the last words of its argument's name and lexicon. */
 export function nounsFor(argument: string, value: string, { facts }: Lexicon): ReadonlySet<string> {
   const { label = '', synonyms = [] } = facts[argument] ?? {};
   const phrases = [argument.replaceAll('_', ' '), label, ...synonyms].map(wordsOf);

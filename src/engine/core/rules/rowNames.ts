@@ -10,8 +10,9 @@ const personal = /e_?mail|phone|birth|postcode|password|^pin$|first_?name|last_?
 type Row = { readonly table: JsonObject; readonly row: JsonObject };
 
 /**
- * What people call the row that an argument is the id of: its title or name, or that of a thing that it refers to (a
- * loan by the title of its book). A text that other rows have as well, of those it could be confused with, is left out.
+ * Returns what people call the row that an argument is the id of: its title or name, or that of a thing that it refers
+ * to (a loan by the title of its book). A text that other rows have as well, of those it could be confused with, is
+ * left out.
  * @param rivals ids that the call could have had instead, as far as the conversation tells
  */
 export function namesOfRow(id: string, argument: string, world: World, rivals: readonly string[]): readonly string[] {

@@ -15,7 +15,7 @@ import { type Seen, seenIn } from './seen.ts';
 export type { Moment } from './finding.ts';
 
 /**
- * What the rules say at a moment: before a call is made, after the agent spoke to the user, or at the end.
+ * Returns what the rules say at a moment: before a call is made, after the agent spoke to the user, or at the end.
  * Deterministic over the trajectory: a rule sees the conversation and the world, never the clock or a model.
  */
 export function checkRules(domain: Domain, state: RolloutState, moment: Moment): readonly RuleVerdict[] {

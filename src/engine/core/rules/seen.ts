@@ -20,7 +20,7 @@ export type Seen = {
   readonly state: RolloutState;
   /** The calls that have a result. */
   readonly calls: () => readonly MadeCall[];
-  /** Whether a condition holds at a moment, or why that can't be told. */
+  /** Whether a condition holds at a moment, or why that is unknown. */
   readonly holds: (condition: string, moment: Moment | MadeCall) => boolean | { readonly problem: string };
   /** Returns the value of an expression at a moment, or the reason why it has no value. */
   readonly valueOf: (expression: string, moment: Moment) => Evaluated;

@@ -11,7 +11,7 @@ import type { PureUser, SeatView, UserReply } from './seat.ts';
 import { openingOf } from './wish.ts';
 
 /**
- * An agenda-based user simulator (after Schatzmann et al., 2007): what is still to be said and to be had
+ * An agenda-based user simulator (after Schatzmann et al., 2007): what is still to be said and obtained
  * follows from the conversation alone, so the reply is a function of the view and forks cost nothing.
  * It answers what it is asked, says yes to what agrees with its wishes, corrects what does not, applies its
  * persona's hard behaviours, and judges only by what the agent says.
@@ -23,7 +23,7 @@ export const agendaUser: PureUser = (view) => {
   return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move, isUpset);
 };
 
-/** Where the agenda stands: what came of the conversation so far, and what it would do in its next turn. */
+/** Where the agenda is: what came of the conversation so far, and what it would do in its next turn. */
 export type AgendaStanding = { readonly progress: Progress; readonly next: Move | { readonly type: 'open' } };
 
 /** The agenda of a conversation, also of one whose user somebody else plays: it follows from what was said alone. */
@@ -206,7 +206,7 @@ function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): 
   const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
-  // A step that the user has no word of its own for is known by its report alone.
+  // A step that the user has no own word for is known by its report alone.
   const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
   // What it gave no answer to comes again, and is then no report beside a proposal of something more.
   const known = { ...progress, reports: progress.reports.filter((report) => report !== progress.unanswered) };
@@ -260,12 +260,12 @@ function toOtherQuestion(view: SeatView, progress: Progress, { text }: Heard): D
   return hopeful(progress, { type: 'answer', facts: offered, isYes: !/\bor\b/i.test(text) });
 }
 
-/** Not understood: asks once, then goes on by itself. */
+/** Not understood: asks once, then continues by itself. */
 function lost(view: SeatView, progress: Progress): Decision {
   return progress.wasLost ? goOn(view, progress) : fruitless({ type: 'clarify' });
 }
 
-/** Tells the next thing that is still to be told, else says again what it wants. */
+/** Gives the next piece of information that is still missing, else says again what it wants. */
 function goOn(view: SeatView, progress: Progress): Decision {
   const untold = Object.keys(factsOf(view.task, progress.isChanged)).find((name) => !progress.told.has(name));
   return fruitless(untold === undefined ? { type: 'wish' } : { type: 'volunteer', fact: untold });

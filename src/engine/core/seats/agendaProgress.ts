@@ -25,7 +25,7 @@ export type Progress = {
   readonly wasLost: boolean;
   /** Moves that were made before: the same again gets the conversation nowhere. */
   readonly tried: ReadonlySet<string>;
-  /** Messages of its own so far, so also the number of the reply that comes next. */
+  /** Its messages so far, so also the number of the reply that comes next. */
   readonly replies: number;
   /** Cues of its persona's schedule that it has acted on. */
   readonly fired: readonly number[];
@@ -59,7 +59,7 @@ export const start: Progress = {
   unanswered: null,
 };
 
-/** What the user really said counts, also where a person took its seat. */
+/** Returns what the user really said counts, also where a person took its seat. */
 export function afterSpeaking({ task }: SeatView, progress: Progress, text: string): Progress {
   const isChanged = progress.isChanged || isChangeSaid(task, [{ role: 'user', step: 0, content: text }]);
   const facts = factsOf(task, isChanged);
@@ -96,8 +96,8 @@ export function isServed(view: SeatView, progress: Progress): boolean {
 }
 
 /**
- * One telling fact for each wish that the agent has neither had confirmed nor reported. With a single wish
- * any report will do; of several, each has to be recognised by a value of its own.
+ * One telling fact for each wish that the agent has neither had confirmed nor reported. With a single wish any report
+ * will do; of several, each has to be recognised by its own value.
  */
 export function unserved(view: SeatView, progress: Progress): readonly string[] {
   const facts = factsOf(view.task, progress.isChanged);

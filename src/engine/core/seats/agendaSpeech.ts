@@ -100,7 +100,7 @@ export function speech(style: Style, random: Random) {
   };
 }
 
-/** What came of a call of the user's own, in the words of the lexicon, else as plainly as it was returned. */
+/** Returns what came of a call of the user's own, in the words of the lexicon, else as plainly as it was returned. */
 function told(
   { tool, arguments: values, content, isError }: Deed,
   style: Style,

@@ -10,9 +10,9 @@ import { containsWords } from '../text/value.ts';
 export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string } | { readonly type: 'wrongAction' };
 
 /**
- * What in a proposal contradicts the user's wishes: another value where the user has said or knows one, or
- * an action that nobody asked for. A proposal that names less than it should contradicts nothing.
- * `insisted` is what the user insists on against the policy; the values in it are wishes too.
+ * Returns what in a proposal contradicts the user's wishes: another value where the user has said or knows one, or an
+ * action that was not asked for. A proposal that names less than it should contradicts nothing. `insisted` is what the
+ * user insists on against the policy; the values in it are wishes too.
  */
 export function disagreementWith(
   proposal: string,
@@ -98,7 +98,7 @@ const common = new Set(
   ),
 );
 
-/** The write tool whose words the text uses most, or null when none stands out. */
+/** The write tool whose words the text uses most, or null when no tool is used most. */
 function toolMeant(said: readonly string[], domain: Domain): string | null {
   const ranked = wordedTools(domain)
     .map(({ name, words }) => ({ name, hits: said.filter((word) => words.has(word)).length }))

@@ -12,9 +12,9 @@ import { saysName, slotsBeside } from './seenRows.ts';
 import { resultSlots } from './template.ts';
 
 /**
- * The gold seat: an agent without a model that does the task's gold actions as the policy wants them done.
- * It asks for what it needs, proposes, waits for a yes, acts, reports, and takes changes of mind. Its reply
- * depends on the conversation alone, so it goes on from any message, also one that a person has edited.
+ * The gold seat: an agent without a model that does the task's gold actions as the policy wants them done. It asks for
+ * what it needs, proposes, waits for a yes, acts, reports, and takes changes of mind. Its reply depends on the
+ * conversation alone, so it continues from any message, also one that a person has edited.
  */
 export const goldAgent: PureAgent = (view) => {
   const plan = planOf(view);
@@ -154,7 +154,7 @@ function handOffArguments(parameters: JsonObject, plan: Plan): Record<string, Js
   return Object.fromEntries(values);
 }
 
-/** What was done and not told yet, to stand before other words. */
+/** Returns what was done and not reported yet, to put before other words. */
 function news(view: SeatView, plan: Plan): string {
   return plan.unreported.length > 0 ? `${reports(view, plan)} ` : '';
 }

@@ -16,7 +16,7 @@ import { wishOf } from './wish.ts';
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
 
-/** What the user was asked to do counts as done by what the user says of it: the agent sees nothing else. */
+/** What the user was asked to do counts as done by what the user says about it: the agent sees nothing else. */
 function madeIn(view: SeatView): readonly Made[] {
   const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, isError }): Made => {
     const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };
@@ -25,7 +25,7 @@ function madeIn(view: SeatView): readonly Made[] {
   return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
 }
 
-/** Where the gold seat stands in its task, read off the conversation. */
+/** Where the gold seat is in its task, read off the conversation. */
 export type Plan = {
   /** The gold action that comes next, as the user wants it now; null when nothing can be done now. */
   readonly next: GoldAction | null;
@@ -162,7 +162,7 @@ function pendingActions({ task }: SeatView, made: readonly Made[]): readonly Gol
 }
 
 /**
- * The next action as it stands now. A read that was made for the former request is not made again before the change of
+ * The next action as it is now. A read that was made for the former request is not made again before the change of
  * mind, which the user says to a proposal: what comes after the read is proposed with what the read found.
  */
 function nextNow(

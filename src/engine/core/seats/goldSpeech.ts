@@ -46,7 +46,7 @@ export function goldSpeech(lexicon: Lexicon, random: Random) {
   };
 }
 
-/** The sentence of the lexicon's templates that holds a text, where it stands for itself. */
+/** The sentence of the lexicon's templates that holds a text, where it means itself. */
 function sentenceWith(text: string, lexicon: Lexicon): string | undefined {
   return Object.values(lexicon.tools)
     .flatMap(({ done, propose }) => [...done, ...propose])

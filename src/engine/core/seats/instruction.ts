@@ -19,9 +19,9 @@ const noInstruction =
 const recognisers = new WeakMap<readonly Tool[], (text: string) => readonly Instruction[]>();
 
 /**
- * What an utterance of the agent asks the user to do with the user's own tools, in the order of the text. By the
- * sentences of the lexicon, its synonyms, and the words of the tools' names; a tool whose arguments the text does not
- * name is not asked for.
+ * Returns what an utterance of the agent asks the user to do with the user's own tools, in the order of the text. By
+ * the sentences of the lexicon, its synonyms, and the words of the tools' names; a tool whose arguments the text does
+ * not name is not asked for.
  */
 export function instructionsIn(
   text: string,
@@ -43,7 +43,7 @@ function recognise(text: string, tools: readonly Tool[], lexicon: Lexicon): read
   return found.filter(({ tool }, at) => found.findIndex((each) => each.tool === tool) === at);
 }
 
-/** A sentence of the lexicon stands in the text as it is, with values in its slots. */
+/** A sentence of the lexicon is in the text as it is, with values in its slots. */
 function byTemplate(text: string, tool: Tool, lexicon: Lexicon): readonly (Instruction & { readonly at: number })[] {
   for (const template of lexicon.tools[tool.name]?.instruct ?? []) {
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -96,7 +96,7 @@ function argumentsIn(text: string, tool: Tool): JsonObject | null {
   return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** The value of a parameter that a text names. A text itself has to stand in quotes. */
+/** The value of a parameter that a text names. A text itself has to be in quotes. */
 function valueIn(text: string, { type, enum: options }: Parameter): Json | undefined {
   if (options) {
     const named = options.filter((option) => namesValue(text, String(option)));

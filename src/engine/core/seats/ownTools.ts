@@ -53,7 +53,7 @@ const agreement =
 const isOpen = (answer: string) =>
   agreement.test(answer.trim()) || (/\?\s*$/.test(answer) && answer.split(' ').length < 16);
 
-/** Follows a conversation as it is spoken: what was asked for is done when the user tells what came of it. */
+/** Follows a conversation as it is spoken: the request is done when the user tells what came of it. */
 export function instructedIn({ domain, messages }: Pick<SeatView, 'domain' | 'messages'>): readonly Instructed[] {
   const spoken = messages.filter((message) => message.role !== 'tool' && callsIn(message).length === 0);
   return spoken.flatMap((message, at): Instructed[] => {

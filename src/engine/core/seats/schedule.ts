@@ -6,7 +6,7 @@ import { randomStream, rolloutKey } from '../values/random.ts';
 /** Something that the user does at a reply which the seed has drawn. */
 export type Cue =
   | { readonly type: 'behaviour'; readonly behaviour: OccasionalBehaviour }
-  /** One message of an attack; its words and its aim stand in the persona. */
+  /** One message of an attack; its words and its aim are in the persona. */
   | { readonly type: 'attack'; readonly attack: number; readonly part: number };
 
 /** A cue, and the reply from which on it is due. The opening is reply 0. */
@@ -17,7 +17,7 @@ const schedules = new WeakMap<RolloutStarted, { readonly persona: Persona; reado
 
 /**
  * When the user of a rollout does what its persona does now and then. Each behaviour and each attack draws its reply
- * from a stream of its own, named by it, so that switching one on shifts no other. No two cues share a reply.
+ * from its own stream, named by it, so that switching one on shifts no other. No two cues share a reply.
  */
 export function scheduleOf(persona: Persona, started: RolloutStarted): readonly Scheduled[] {
   const known = schedules.get(started);

@@ -6,10 +6,10 @@ import { leavesOf } from '../text/value.ts';
 import { isObject, type Json } from '../values/json.ts';
 
 /**
- * What a seat's tools returned beside the values of a call's arguments, for the slots of a template: after a tool
- * returned `{"loan_id": "L7", "title": "Dune"}`, the argument `loan_id: L7` has the slot `loan_id.title`. All results that
- * have the value in a field of the argument's name count, later fields over earlier ones; where there are none, the last
- * that has it in any field.
+ * Returns what a seat's tools returned beside the values of a call's arguments, for the slots of a template: after a
+ * tool returned `{"loan_id": "L7", "title": "Dune"}`, the argument `loan_id: L7` has the slot `loan_id.title`. All
+ * results that have the value in a field of the argument's name count, later fields over earlier ones; where there are
+ * none, the last that has it in any field.
  */
 export function slotsBeside(
   messages: readonly Message[],

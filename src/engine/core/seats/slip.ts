@@ -9,8 +9,8 @@ import type { PureAgent, SeatView } from './seat.ts';
 type Slip = 'unconfirmed' | 'leftOut';
 
 /**
- * The gold seat, but for one slip that the seed draws for the rollout: its near-misses need no model. A task that gives
- * no occasion for one is played as gold plays it.
+ * The gold seat, except for one slip that the seed draws for the rollout: its near-misses need no model. A task that
+ * gives no occasion for one is played as gold plays it.
  */
 export const slipAgent: PureAgent = (view) => {
   const slip = slipOf(view);

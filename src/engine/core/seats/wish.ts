@@ -18,7 +18,7 @@ export function openingOf(view: SeatView): string {
   return persona.behaviours.omits && (tellsAll || opening === undefined) ? withoutValues(full, facts) : full;
 }
 
-/** What the user wants, to be said again: its last word on it, without greetings. */
+/** Returns what the user wants, to be said again: its last word on it, without greetings. */
 export function wishOf(task: Task, isChanged: boolean): string {
   const said = isChanged ? task.user.change?.say : task.user.opening;
   return upper(withoutGreeting(said ?? firstPerson(firstSentence(task.user.goal))));

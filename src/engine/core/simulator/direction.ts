@@ -6,19 +6,19 @@ import { dueAt, scheduleOf } from '../seats/schedule.ts';
 import type { UserView } from '../seats/seat.ts';
 import { turnsOf } from './turns.ts';
 
-/** What a model that plays the user is told to do in its next message, beside answering. */
+/** What a model that plays the user is instructed to do in its next message, beside answering. */
 export type Direction = Cue | { readonly type: 'omit' | 'change' | 'insist' | 'insistOnceMore' };
 
-/** Where a model that plays the user stands before its next message, as far as the conversation tells. */
+/** Where a model that plays the user is before its next message, as far as the conversation tells. */
 export type Standing = {
-  /** Messages of its own so far, so also the number of the reply that comes next. */
+  /** Its messages so far, so also the number of the reply that comes next. */
   readonly reply: number;
   readonly direction: Direction | null;
-  /** Its request is the changed one: it was told to change its mind before, or has done so. */
+  /** Its request is the changed one: it was instructed to change its mind before, or has done so. */
   readonly isChanged: boolean;
   /** Attacks of its persona that it was not told to make yet. */
   readonly attacksLeft: readonly number[];
-  /** Cues that it was told to act on, with the numbers of the replies. */
+  /** Cues that it was instructed to act on, with the numbers of the replies. */
   readonly given: readonly { readonly reply: number; readonly direction: Direction }[];
 };
 

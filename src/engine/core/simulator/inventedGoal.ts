@@ -13,7 +13,7 @@ import { turnsOf } from './turns.ts';
 const identifiers =
   /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@.-])#?[A-Z]{1,5}-?\d+[A-Z0-9]*(?![\w@-])|(?<![\w@.-])#?[A-Za-z]{1,5}-?\d{2,}(?![\w@-])|(?<![\w.,-])\d{5,}(?![\w.,-]\d)/g;
 
-/** Whether the user mentions a thing or a value that it was not given and that nobody has named. */
+/** Whether the user mentions a thing or a value that it was not given and that was not named. */
 export function inventedGoal(view: UserView, content: string): string | null {
   const given = givenTo(view);
   const strange = [...content.matchAll(identifiers)].map(([found]) => found).find((found) => !isGiven(found, given));

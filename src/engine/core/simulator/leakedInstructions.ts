@@ -7,7 +7,7 @@ import { behaviourLines, fixedLines } from './prompt.ts';
 import { excerpt } from './roleFlip.ts';
 import { spokenThoughts } from './spokenThoughts.ts';
 
-/** So many words in a row are no coincidence. */
+/** So many words in a row are not a coincidence. */
 const shared = { instructions: 7, goal: 5, namedGoal: 3 } as const;
 
 const runs = [...fixedLines, ...Object.values(behaviourLines)].map((line) => wordsOf(line));
@@ -44,7 +44,7 @@ function aims(view: UserView): readonly string[] {
   return direction?.type === 'attack' ? [view.persona.attacks[direction.attack]?.aim ?? ''] : [];
 }
 
-/** "You want your parcel on Monday": the goal speaks to the user, and no user speaks so about itself. */
+/** "You want your parcel on Monday": the goal speaks to the user; a user does not speak so about itself. */
 function isToldAsWritten(goal: string, content: string): boolean {
   const text = plain(content).replace(/[^\p{L}\p{N} ]/gu, '');
   // What the goal quotes is what the user is to say.

@@ -174,7 +174,7 @@ const staged = /(?:^|\n)\s*[*([_]+\s*(?:the )?(?:customer|user|client)\b/i;
 const before =
   /(?:\b(?:output|generate|write|say|send|use|using|with|mit|avec|con|ausgeben|schreiben|emettre|escribir)|输出|回复|发送|说)\s*[:：]?\s*["'“*`(]*$/;
 
-/** Nouns that a task or an agent can bring into the conversation: then they are no sign. */
+/** Nouns that a task or an agent can bring into the conversation: then they are not a sign. */
 const nouns =
   /\b(?:instruction|scenario|prompt|persona|role|simulation|simulator|script|the user|the customer|the client)/g;
 

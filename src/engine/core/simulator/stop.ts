@@ -18,7 +18,7 @@ export type Understood = { readonly reply: UserReply; readonly withheld: Stop | 
 
 /**
  * Reads a model's answer as a message of the user. The engine decides what stops: a stop word beside a yes to what was
- * proposed, or beside the answer to a question, is none, since the agent still has to act on it.
+ * proposed, or beside the answer to a question, is not one, since the agent still has to act on it.
  */
 export function understood(text: string, view: UserView): Understood {
   const { stopWords: own } = view.domain.file;

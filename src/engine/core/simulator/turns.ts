@@ -1,11 +1,11 @@
 import { callsIn, type Message, type Utterance } from '../events/message.ts';
 
-/** Stands for an agent that said nothing, so that the turns of the user's view never lose their order. */
+/** Replaces the message of an agent that said nothing, so that the turns of the user's view never lose their order. */
 export const silence = '...';
 
 /**
- * What the two seats said to each other, strictly in turns: an agent that said nothing has its turn too, and what one
- * seat said in a row, as an edit may leave it, is one turn. Every word of the user's own is in it.
+ * Returns what the two seats said to each other, strictly in turns: an agent that said nothing has its turn too, and
+ * what one seat said in a row, as an edit may leave it, is one turn. Every word of the user's own is in it.
  */
 export function turnsOf(messages: readonly Message[]): readonly Utterance[] {
   const turns: Utterance[] = [];

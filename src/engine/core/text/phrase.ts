@@ -2,12 +2,12 @@ import { memo } from '../values/memo.ts';
 import { plain, wordsOf } from './text.ts';
 import { containsWords } from './value.ts';
 
-/** Words that may stand between the parts of a phrase. */
+/** Words that may be between the parts of a phrase. */
 const gap = 6;
 
 /**
  * Whether a text says a phrase: its words in their order, whatever their case, punctuation, contractions and plural
- * endings. `...` in a phrase stands for up to six words: "5 ... 7 business days" is said by "5 to 7 business days".
+ * endings. `...` in a phrase matches up to six words: "5 ... 7 business days" matches "5 to 7 business days".
  */
 export function saysPhrase(text: string, phrase: string): boolean {
   return saysAny(text, [phrase]);
@@ -57,7 +57,7 @@ const counted = String.raw`(?!\d|[.,]\d|\s?(?:%|-|to \d|(?:business |working )?(
 const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund|difference|cheaper by|costs?|price|save|instead of|extra|another)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) (?:back|more|less|extra|cheaper|dearer|on top|in total|in all|altogether|together)\b`;
 const amount = new RegExp([marked, decimal, said].join('|'), 'gi');
 
-/** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said of a sum of money. */
+/** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said about a sum of money. */
 export const amountsIn = memo((text): readonly number[] => {
   const found = [...text.matchAll(amount)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
   return found.map((each) => Number(each.replaceAll(',', '')));
@@ -101,7 +101,7 @@ export function keysNamed(text: string, table: object): readonly string[] {
   return [...new Set(found)];
 }
 
-/** How each word of a text may stand as a key. */
+/** How each word of a text may be as a key. */
 const formsIn = memo((text): readonly (readonly string[])[] =>
   (text.match(/[#\p{L}\p{N}_-]+/gu) ?? []).map((token) => {
     const bare = token.replace(/^-+|-+$/g, '');
@@ -112,7 +112,7 @@ const formsIn = memo((text): readonly (readonly string[])[] =>
 
 const item = /^\s*(?:[-*\u2022]|\d+[.)])\s+/;
 
-/** The sentences of a text, as they stand there; each line of a list with what introduces it. */
+/** The sentences of a text, as they are there; each line of a list with what introduces it. */
 export function textSentences(text: string): readonly string[] {
   let intro = '';
   return text.split(/\n+/).flatMap((line) => {
@@ -124,7 +124,7 @@ export function textSentences(text: string): readonly string[] {
   });
 }
 
-/** Its sentences, parted where they go on with something opposed or a reason: "white is gone, but oak is there". */
+/** Its sentences, parted where they continue with something opposed or a reason: "white is gone, but oak is there". */
 export function textClauses(text: string): readonly string[] {
   return textSentences(text).flatMap((sentence) =>
     sentence.split(/[,;]?\s+(?=(?:but|however|though|although|whereas|while|yet|so|because)\b)/i),

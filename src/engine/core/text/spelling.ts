@@ -111,7 +111,7 @@ function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
   return found;
 }
 
-/** A text in lower case with chat words written out and slips of the pen in common words mended. */
+/** A text in lower case with chat words written out and slips of the pen in common words fixed. */
 export function spelled(text: string): string {
   return text
     .replace(/\b(yes|ok|yeah|no)\1+\b/g, '$1')

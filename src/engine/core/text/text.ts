@@ -61,7 +61,7 @@ const newQuestion =
 const openQuestion = /(?:^|[,:] )(?:(?:and|so|then|also|please) )*(?:what|which|where|when|who|whose|why|how)\b/;
 
 /**
- * The sentences of a plain text. A conjunction that starts a new question starts a new sentence; what stands
+ * The sentences of a plain text. A conjunction that starts a new question starts a new sentence; what is
  * before it shares the question mark where it asks with a question word.
  */
 export const sentencesOf: (plainText: string) => readonly Sentence[] = memo(splitSentences, 2000);

@@ -9,7 +9,7 @@ export function createdIdsIn(text: string): readonly string[] {
   return text.match(created) ?? [];
 }
 
-/** What an id has in common with others of its kind. */
+/** Returns what an id has in common with others of its kind. */
 export const prefixOf = (id: string): string => id.slice(0, -8);
 
 /** A text with other ids in place of some. */

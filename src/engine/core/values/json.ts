@@ -1,6 +1,6 @@
 export type JsonScalar = string | number | boolean | null;
 export type JsonObject = { readonly [key: string]: Json };
-/** A JSON value. Read-only: whoever changes one makes a new one. */
+/** A JSON value. Read-only: anyone who changes one makes a new one. */
 export type Json = JsonScalar | readonly Json[] | JsonObject;
 
 /** Returns whether a value is an object, and not a list. */
@@ -33,7 +33,7 @@ export function wellFormedText(text: string): string {
   return text.replace(escapes, (whole: string, half: string | undefined) => (half === undefined ? whole : '\\ufffd'));
 }
 
-/** Where a value stands inside another one, from the root. */
+/** Where a value is inside another one, from the root. */
 export type Path = readonly (string | number)[];
 
 /** `orders["#W1"].items[0]`, as a person would write it. */
@@ -73,7 +73,7 @@ export function scalarText(value: unknown): string {
   throw new TypeError(`${String(value)} is not a JSON value`);
 }
 
-/** Whether a short text stands in JSON as it is: quoting it by hand is several times faster than a call. */
+/** Whether a short text is in JSON as it is: quoting it by hand is several times faster than a call. */
 function isBare(text: string): boolean {
   if (text.length > 64) return false;
   for (let at = 0; at < text.length; at++) {

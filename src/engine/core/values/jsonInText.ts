@@ -65,7 +65,7 @@ function scanned(text: string): Scanned {
   return { texts, spans, rest: last.slice(from) };
 }
 
-/** Where the braces that open at `from` are closed again, one past the last; -1 where they are not. */
+/** Returns where the braces that open at `from` are closed again, one past the last; -1 where they are not. */
 function endOfObject(text: string, from: number): number {
   let depth = 0;
   let isString = false;

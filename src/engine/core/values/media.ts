@@ -82,7 +82,7 @@ export function mediaText({ mimeType, data }: Media, note?: string): string {
 /** A line of a result that is the JSON of a file with a text or of a link to a file. */
 export type ResourceLine = { readonly json: string };
 
-/** A text of a result, with what an MCP server says of it. */
+/** A text of a result, with what an MCP server says about it. */
 export type AnnotatedText = { readonly text: string; readonly annotations: JsonObject };
 
 /** A part of a result in the order in which its tool gave it. */

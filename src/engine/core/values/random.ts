@@ -26,7 +26,7 @@ export function randomStream(...name: readonly (string | number)[]): Random {
   });
 }
 
-/** The same stream; `onDraw` is told whenever a number is drawn from it. */
+/** The same stream; `onDraw` learns whenever a number is drawn from it. */
 export function observedStream(random: Random, onDraw: () => void): Random {
   return streamOf((below) => {
     onDraw();
@@ -46,7 +46,7 @@ function streamOf(integer: Random['integer']): Random {
   };
 }
 
-/** What the streams of a rollout are derived from, before their consumer's name. */
+/** Returns what the streams of a rollout are derived from, before their consumer's name. */
 export function rolloutKey({ seed, task, trial }: Started): readonly (string | number)[] {
   return [seed, task.id, trial];
 }

@@ -33,7 +33,7 @@ export function isFound(text: string, said: string, by: Task['communicateBy']): 
     : said.toLowerCase().replaceAll(',', '').includes(text.toLowerCase());
 }
 
-/** What counts as said to the user. */
+/** Returns what counts as said to the user. */
 function saidOf(by: Task['communicateBy'], state: RolloutState): readonly Said[] {
   switch (by) {
     case undefined:
@@ -51,7 +51,7 @@ function greetingOf({ started }: RolloutState): readonly Said[] {
   return started.greeting === undefined ? [] : [{ content: started.greeting, step: 0 }];
 }
 
-/** What the user heard of the agent after its greeting. */
+/** Returns what the user heard of the agent after its greeting. */
 function heardOf({ messages }: RolloutState): readonly Said[] {
   return utterancesOf(messages).filter(({ role }) => role === 'agent');
 }

@@ -16,7 +16,7 @@ export const deviationsKept = 100;
 
 /**
  * The world that the gold actions leave, with the ids that its tools created renamed to those of the rollout, and with
- * the values of the rollout where those count as equal. Both draw ids from streams of their own. A benchmark's own
+ * the values of the rollout where those count as equal. Both draw ids from their own streams. A benchmark's own
  * evaluator does neither, so its tasks are compared as they are.
  */
 export function goldLike({ task, state, compare = exactly }: Compared, start: World, gold: World): Renamed {
@@ -42,7 +42,7 @@ function chosenIn({ messages }: RolloutState): ReadonlySet<string> {
   return chosen;
 }
 
-/** Which created id of the gold actions is which of the rollout, in words; empty where none differs. */
+/** Returns which created id of the gold actions is which of the rollout, in words; empty where none differs. */
 export function renamingText(renaming: Renaming): string {
   const pairs = [...renaming].filter(([id, other]) => id !== other).map(([id, other]) => `${id} is ${other}`);
   return pairs.length === 0 ? '' : ` (ids that tools created: ${pairs.join(', ')})`;
@@ -97,7 +97,7 @@ function deviationOf({ side, path, before, after }: Change & { readonly side: De
 
 const places = new WeakMap<Database, { readonly start: Database; readonly places: readonly string[] }>();
 
-/** Where the gold actions change a side: the same for all rollouts of a task that begin alike. */
+/** Returns where the gold actions change a side: the same for all rollouts of a task that begin alike. */
 function placesOf(start: Database, gold: Database): readonly string[] {
   const known = places.get(gold);
   if (known?.start === start) return known.places;

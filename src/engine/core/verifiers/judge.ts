@@ -1,7 +1,9 @@
 import type { Verdict } from '../events/event.ts';
 import type { RolloutState } from '../events/state.ts';
 
-/** What the judge said of the task's statements. A statement without a clear answer leaves the whole unknown. */
+/**
+ * Returns what the judge said about the task's statements. A statement without a clear answer leaves the whole unknown.
+ */
 export function judgeVerdict(statements: readonly string[], { judgements, started }: RolloutState): Verdict {
   const answers = statements.map((statement, index) => ({
     statement,

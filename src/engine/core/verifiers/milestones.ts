@@ -8,9 +8,9 @@ type Milestone = NonNullable<Task['milestones']>[number][number];
 type Calls = Exclude<Milestone, string>;
 
 /**
- * How far the agent came on the way that was expected (the process accuracy of ACEBench): responses that are exactly
- * the milestones, in their order, up to the first that is missing; the best of several lists. All of it where the end
- * state is right, whatever the way was.
+ * Returns how far the agent came on the way that was expected (the process accuracy of ACEBench): responses that are
+ * exactly the milestones, in their order, up to the first that is missing; the best of several lists. All of it where
+ * the end state is right, whatever the way was.
  */
 export function milestonesVerdict(task: Task, state: RolloutState): Verdict {
   const lists = task.milestones ?? [];

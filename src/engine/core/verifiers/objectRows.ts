@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../values/json.ts';
 
 /**
  * A value of an object's rows as Python's `json` writes it and reads it again: keys are texts, tuples are lists. The
- * bridge writes keys that are no texts in brackets, and others than Python's plain values under a name with a dollar.
+ * bridge writes keys that are not texts in brackets, and others than Python's plain values under a name with a dollar.
  */
 export function plainJson(value: Json): Json {
   if (Array.isArray(value)) return value.map(plainJson);

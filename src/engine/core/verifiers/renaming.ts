@@ -18,7 +18,7 @@ const sides: readonly Side[] = ['agent', 'user'];
 type Change = { readonly side: Side; readonly patch: Patch; readonly ids: readonly string[] };
 type Colours = ReadonlyMap<string, string>;
 
-/** Choices between ids that look alike, at most: a world in which more are needed is compared as it stands. */
+/** Choices between ids that look alike, at most: a world in which more are needed is compared as it is. */
 const mostChoices = 200;
 
 /**
@@ -104,7 +104,7 @@ const countOf = (colours: Colours) => new Set(colours.values()).size;
 const markedIn = (colours: Colours, own: string) => (id: string) =>
   id === own ? '<this>' : `<${colours.get(id) ?? id}>`;
 
-/** A hash keeps colours short: each is made of all that it was told apart by. */
+/** A hash keeps colours short: each is made of all that it was distinguished by. */
 function shortened(colours: Colours): Colours {
   return new Map([...colours].map(([id, colour]) => [id, textHash(colour)]));
 }
@@ -165,7 +165,7 @@ function isSame(own: readonly Change[], theirs: readonly Change[], renaming: Ren
   return made.length === wanted.length && made.every((text, at) => text === wanted[at]);
 }
 
-/** Where the worlds differ: ids that are used alike, else the only ones that are left in their places. */
+/** Returns where the worlds differ: ids that are used alike, else the only ones that are left in their places. */
 function closest(own: readonly Change[], theirs: readonly Change[], from: Colours, to: Colours): Renaming {
   const pairs = new Map<string, string>();
   for (const by of [(colours: Colours) => (id: string) => colours.get(id) ?? '', null]) {
@@ -183,7 +183,7 @@ function closest(own: readonly Change[], theirs: readonly Change[], from: Colour
   return pairs;
 }
 
-/** Where an id is, whatever else is there. */
+/** Returns where an id is, whatever else is there. */
 const placeIn = (changes: readonly Change[]) => (id: string) => {
   const places = changes.flatMap(({ side, patch, ids }) =>
     ids.includes(id) ? [`${side} ${patch.path.map((key) => (key === id ? '<this>' : key)).join('.')}`] : [],

@@ -7,7 +7,7 @@ import type { Json } from '../values/json.ts';
 import { diffDatabases, getAt } from '../world/database.ts';
 import { sameValue } from './pythonEquality.ts';
 
-/** What a gold action came to, played on an instance of its own. */
+/** The result of a gold action, played on its own instance. */
 export type GoldStep = { readonly turn: number; readonly content: string; readonly world: World };
 
 /** What the agent made of one message of the user. */
@@ -16,7 +16,7 @@ type Turn = {
   /** The world when the next message came, or at the end. */
   readonly world: World;
   readonly calls: number;
-  /** What all calls up to the end of this turn came to. */
+  /** The results of all calls up to the end of this turn. */
   readonly results: readonly string[];
 };
 
@@ -49,7 +49,7 @@ function turnsOf({ heard, messages, world, next, started }: RolloutState): reado
   return heard.map(({ step }, at) => {
     const end = heard[at + 1]?.step ?? next;
     const made = messages.filter((message) => message.role === 'agent' && message.step > step && message.step < end);
-    // What is no call at all was never made: its arguments can't be read.
+    // What is not a call at all was never made: its arguments can't be read.
     const isRead = (message: Message) => !isUnreadable(message, started.callSyntax);
     const read = started.unreadableCalls === 'endTurn' ? made.filter(isRead) : made;
     const calls = read.flatMap(callsIn).filter((call) => typeof call.arguments !== 'string').length;
@@ -74,7 +74,7 @@ function problemOf(turn: Turn, at: number, gold: readonly GoldStep[]): string | 
   return missing.length === 0 ? null : `no call returned ${missing.map((each) => each.slice(0, 200)).join(' or ')}`;
 }
 
-/** Where the public attributes of the gold objects are others in a world. What begins with _ is private. */
+/** Returns where the public attributes of the gold objects are others in a world. What begins with _ is private. */
 function differences(gold: World, made: World): readonly string[] {
   return diffDatabases(gold.agent, made.agent).flatMap(({ path, before, after }) => {
     const [, attribute] = path;
@@ -90,7 +90,7 @@ function sameAt(path: readonly (string | number)[], before: Json | undefined, af
   return before !== undefined && after !== undefined && path.length > 0 && sameValue(before, after);
 }
 
-/** What is left of a list when each entry of another one is taken out of it once. */
+/** Returns what is left of a list when each entry of another one is taken out of it once. */
 function withoutEach(list: readonly string[], others: readonly string[]): readonly string[] {
   const left = [...others];
   return list.filter((each) => {

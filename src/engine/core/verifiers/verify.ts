@@ -13,7 +13,7 @@ import { milestonesVerdict } from './milestones.ts';
 import { receiptsVerdict } from './receipts.ts';
 import { type GoldStep, turnsVerdict } from './turns.ts';
 
-/** What a verifier of verifiers.ts said of a rollout. */
+/** What a verifier of verifiers.ts said about a rollout. */
 export type CustomResult = {
   readonly name: string;
   readonly held: boolean;
@@ -30,7 +30,7 @@ export type Evidence = {
   readonly start: World;
   /** The world after the gold actions, from the same start. */
   readonly gold: World;
-  /** What each gold action came to, where the basis looks at the turns. */
+  /** The result of each gold action, where the basis looks at the turns. */
   readonly goldSteps?: readonly GoldStep[];
   readonly custom: readonly CustomResult[];
   /** Fields of tool sources that differ from rollout to rollout. */
@@ -40,7 +40,7 @@ export type Evidence = {
 };
 
 /**
- * What the verifiers say of a rollout that has ended. Each decides from the world, not from the words; only
+ * Returns what the verifiers say about a rollout that has ended. Each decides from the world, not from the words; only
  * `communicate` and `judge` read what was said. Beside those of the basis, what the task declares and what needs
  * nothing from outside is verified as a diagnostic, which decides no reward.
  */

@@ -50,7 +50,7 @@ export function comparable(
   return { texts, ids: [...numbers.keys()] };
 }
 
-/** Which id of one record is which of the other. */
+/** Returns which id of one record is which of the other. */
 export function pairsOf(one: Comparable, other: Comparable): Renaming {
   return new Map(one.ids.flatMap((id, at) => (other.ids[at] === undefined ? [] : [[id, other.ids[at]] as const])));
 }

@@ -34,9 +34,9 @@ export type Change = { readonly path: Path; readonly before: Json | undefined; r
 export type DatabaseDraft = {
   /** Behaves like plain, mutable JSON. */
   readonly view: JsonObject;
-  /** The database after all writes, and what they came to. Throws a TypeError naming the path of what is no JSON. */
+  /** The database after all writes, and their results. Throws a TypeError naming the path of what is not JSON. */
   readonly finish: () => { readonly db: Database; readonly patches: readonly Patch[] };
-  /** Gives the changes up; the view can't be written any more. */
+  /** Gives the changes up; the view can no longer be written. */
   readonly discard: () => void;
 };
 
@@ -46,7 +46,7 @@ export function openDatabase(json: JsonObject): Database {
   return { root: nodeOf(json) };
 }
 
-/** The whole as frozen plain JSON. Builds wide objects anew: to look something up, use `readView` or `getAt`. */
+/** The whole as frozen plain JSON. Builds wide objects again: to look something up, use `readView` or `getAt`. */
 export function toJson(db: Database): JsonObject {
   return jsonOf(db.root) as JsonObject;
 }
@@ -103,7 +103,7 @@ export function draft(db: Database): DatabaseDraft {
   return { view: session.view, finish, discard: () => session.discard() };
 }
 
-/** What a draft's patches came to stands on the list itself, so that folding them gives the same database again. */
+/** The result of a draft's patches is on the list itself, so that folding them gives the same database again. */
 const applied = Symbol('applied');
 type Applied = { readonly [applied]?: { readonly before: Database; readonly after: Database } };
 
@@ -168,7 +168,7 @@ export function patchesOf(a: Database, b: Database): readonly Patch[] {
   return patchesBetween(a.root, b.root);
 }
 
-/** What turns `a` into `b`, smallest values first found; compared by reference where both share. */
+/** Returns what turns `a` into `b`, smallest values first found; compared by reference where both share. */
 export function diffDatabases(a: Database, b: Database): readonly Change[] {
   return patchesBetween(a.root, b.root).map(({ path, old, value }) => ({ path, before: old, after: value }));
 }
@@ -194,7 +194,7 @@ function nodeAt(db: Database, path: Path): Node | undefined {
   return path.reduce<Node | undefined>(childOf, db.root);
 }
 
-/** Containers whose text is longer than this stand in their parent's text by their hash. */
+/** Containers whose text is longer than this are in their parent's text by their hash. */
 const inlineLength = 1024;
 /** Shorter texts are made again rather than remembered. */
 const rememberedLength = 96;

@@ -4,7 +4,7 @@ import { differingKeys } from './table.ts';
 
 /**
  * One change, after RFC 6902 with the path as a list: `add` of a new key or at an index of a list, `replace` and
- * `remove` of what is there. `old` is what stood there before, for people.
+ * `remove` of what is there. `old` is what was there before, for people.
  */
 export type Patch = {
   readonly op: 'add' | 'replace' | 'remove';

@@ -41,7 +41,7 @@ export class DraftSession {
     this.view = this.draftOf(root) as JsonObject;
   }
 
-  /** The root after all writes; the very same node when nothing changed. Throws a TypeError on what is no JSON. */
+  /** The root after all writes; the very same node when nothing changed. Throws a TypeError on what is not JSON. */
   finish(): Node {
     this.refuseClosed();
     this.discard();
@@ -114,7 +114,10 @@ class PlainDraft implements ProxyHandler<Record<string, unknown>> {
   }
 }
 
-/** What a tool returned, with the views of its finished drafts as plain JSON; nothing else is copied or looked into. */
+/**
+ * Returns what a tool returned, with the views of its finished drafts as plain JSON; nothing else is copied or looked
+ * into.
+ */
 export function settled(value: unknown): unknown {
   if (!isContainer(value)) return value;
   const draft = draftBehind(value);

@@ -69,7 +69,7 @@ function holdsWide(node: Node): boolean {
   return node instanceof Wide || (isContainer(node) && holders.has(node));
 }
 
-/** A node with the content of any JSON value, copied. Throws a TypeError that names the path of what is no JSON. */
+/** A node with the content of any JSON value, copied. Throws a TypeError that names the path of what is not JSON. */
 export function nodeOf(value: unknown, path: Path = [], open: Set<object> = new Set()): Node {
   if (!isContainer(value)) return scalarOf(value, path);
   enter(value, path, open);
@@ -88,7 +88,7 @@ function objectOf(value: object, path: Path, open: Set<object>): Node {
   return new Wide(tableOf(entries), Object.freeze(plain));
 }
 
-/** Own entries of a plain object; a class instance, or a key that is no string, is not JSON. */
+/** Own entries of a plain object; a class instance, or a key that is not a string, is not JSON. */
 export function plainEntries(value: object, path: Path): readonly (readonly [string, unknown])[] {
   checkPlain(value, path);
   return Object.entries(value);
@@ -164,7 +164,7 @@ export function countOf(node: Node): number {
   return node instanceof Wide ? sizeOf(node.table.root) : keysOf(node).length;
 }
 
-/** What stands at a key; undefined where nothing does. */
+/** Returns what is at a key; undefined where nothing does. */
 export function childOf(node: Node | undefined, key: string | number): Node | undefined {
   if (node instanceof Wide) return find(node.table, String(key));
   if (!isContainer(node)) return undefined;

@@ -98,7 +98,7 @@ export function effectsIn(folder: string, isConfined?: boolean): Effects | null 
   return source && effectsOfDomain({ folder: root, file: file.value, parts: { tasks } }, isConfined);
 }
 
-/** Returns the effects of an agent's file. The model that is lent to it is whoever starts the rollout's choice. */
+/** Returns the effects of an agent's file. The person who starts the rollout chooses the model that is lent to it. */
 export function effectsOfAgent({ name, file, program }: AgentSeat): Effects {
   const by = `agent "${name}"`;
   if (program.type === 'service') {

@@ -72,7 +72,7 @@ function digestOf(file: string): string {
   }
 }
 
-/** What a path leads to; undefined for one that leads nowhere, and for a text that is not a path at all. */
+/** Returns what a path leads to; undefined for one that leads nowhere, and for a text that is not a path at all. */
 function statOf(path: string) {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -24,7 +24,7 @@ import { findSharedServers, noteSharedServers, withSharedServers } from './share
 import { openStage, type Stage } from './stage.ts';
 import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
-/** Rollouts at once; each is a few milliseconds of a lane, unless it starts a server of its own. */
+/** Rollouts at once; each is a few milliseconds of a lane, unless it starts its own server. */
 function widthFor({ file }: LoadedDomain): number {
   const startsServers = Object.values(file.mcpServers).some(({ type }) => type === 'stdio');
   return startsServers ? Math.min(16, 2 * availableParallelism()) : 16;
@@ -32,7 +32,7 @@ function widthFor({ file }: LoadedDomain): number {
 
 export type AuditOptions = {
   readonly signal: AbortSignal;
-  /** Ids of draft tasks that are played in place of the domain's own, and of which alone something is said. */
+  /** Ids of draft tasks that are played in place of the domain's own, and that alone are reported. */
   readonly drafts?: readonly string[];
   /** Told after every rollout. */
   readonly onProgress?: (done: number, total: number, what: string) => void;
@@ -47,9 +47,9 @@ export type Audited = {
 };
 
 /**
- * What only running a domain tells: an agent that does nothing plays every task, the gold seat plays each twice,
- * every tool of either seat is called twice, and gold actions are made in another order. All of it in lanes, as an
- * evaluation runs.
+ * Returns what only running a domain tells: an agent that does nothing plays every task, the gold seat plays each
+ * twice, every tool of either seat is called twice, and gold actions are made in another order. All of it in lanes, as
+ * an evaluation runs.
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
@@ -232,7 +232,10 @@ function judge(loaded: LoadedDomain, played: Played, isOfDomain: boolean, note: 
   if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }
 
-/** Whether the gold path of a task is wrong. It is said once: a tool that is wrong, or a task, explains what follows. */
+/**
+ * Whether the gold path of a task is wrong. It is reported once: a tool that is wrong, or a task, explains what
+ * follows.
+ */
 function isFaulty(
   replayed: Replayed,
   { diagnostics, file: domain }: LoadedDomain,

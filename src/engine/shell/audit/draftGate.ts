@@ -37,7 +37,8 @@ export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress'> & {
 const tasksPerPersona = 3;
 
 /**
- * What drafts must pass before they count: everything that `check --audit` finds, of them alone. Nothing is written.
+ * Returns what drafts must pass before they count: everything that `check --audit` finds, of them alone. Nothing is
+ * written.
  * @throws Fault where the domain itself has errors, so that nothing of it can be played
  */
 export async function gate(folder: string, options: GateOptions): Promise<readonly Gated[]> {
@@ -157,7 +158,7 @@ async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal:
   return { found, undecided: undecidedOnes };
 }
 
-/** What a domain lacks for a persona to be played. */
+/** Returns what a domain lacks for a persona to be played. */
 function untriedBecause({ behaviours: { changes, insists } }: Persona): string {
   const needs = [...(changes ? ['`change:`'] : []), ...(insists ? ['`insist:`'] : [])].join(' and ');
   return needs === ''

@@ -18,14 +18,14 @@ import type { Note } from '../source/note.ts';
 import { lastOf, type RolloutClosed } from '../supervisor.ts';
 import { needsModel } from './stage.ts';
 
-/** One task, played twice by the gold seat in lanes of their own. */
+/** One task, played twice by the gold seat in their own lanes. */
 export type Replayed = {
   readonly placed: Placed<Task>;
   readonly first: RolloutClosed;
   readonly second: RolloutClosed;
 };
 
-/** A call with what it came to. */
+/** A call with its result. */
 export type Made = { readonly call: ToolCall; readonly content: string; readonly isError: boolean };
 
 /** The calls of a rollout that have a result, in order. */
@@ -91,8 +91,8 @@ export function noteViolations({ placed, first }: Replayed, isKnown: (at: Locati
 }
 
 /**
- * What goes wrong when the gold actions are done, or is different the second time. Says whether anything is. In a draft,
- * a result that reads as the message of an error is one.
+ * Returns what goes wrong when the gold actions are done, or is different the second time. Says whether anything is. In
+ * a draft, a result that reads as the message of an error is one.
  */
 export function noteFailures(
   { placed, first, second }: Replayed,
@@ -138,7 +138,10 @@ function failedAction({ actions }: Task, made: readonly Made[]) {
   return null;
 }
 
-/** Where the second rollout is another one, up to ids that tools created and volatile fields; which field, and what is which id. */
+/**
+ * Returns where the second rollout is another one, up to ids that tools created and volatile fields; which field, and
+ * what is which id.
+ */
 function firstDifference(
   first: RolloutClosed,
   second: RolloutClosed,
@@ -170,7 +173,7 @@ function comparedEvents(arrived: readonly LaneEvent[], volatile: readonly string
   return compared as unknown as readonly Json[];
 }
 
-/** What the rules said in the gold rollouts. */
+/** Returns what the rules said in the gold rollouts. */
 const verdictsIn = (replayed: readonly Replayed[]) =>
   replayed.flatMap(({ first }) =>
     first.arrived.flatMap(({ event }) =>

@@ -33,7 +33,7 @@ export function noteLoosePhrases(replayed: readonly Replayed[], policy: string, 
   }
 }
 
-/** Where an agent has a text from that it says by accident, in words; null where nothing suggests that. */
+/** Returns where an agent has a text from that it says by accident, in words; null where nothing suggests that. */
 function accidentOf(
   text: string,
   placed: Placed<Task>,

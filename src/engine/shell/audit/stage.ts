@@ -17,14 +17,14 @@ export type Part = {
   readonly task: Task;
   readonly basis?: 'evaluate' | 'train';
   readonly agent: 'gold' | ((turn: number) => AgentReply);
-  /** The agenda user where it is left out, and `outside` names nobody. */
+  /** The agenda user where it is left out, and `outside` names no one. */
   readonly user?: (turn: number) => UserReply;
-  /** Who answers in place of nobody: a model for the user, or for simulated tools. */
+  /** Who answers in place of no one: a model for the user, or for simulated tools. */
   readonly outside?: Partial<Outside>;
   readonly seed?: string;
   /** An event after which nothing more is wanted: the rollout is left there. */
   readonly until?: (event: RolloutEvent) => boolean;
-  /** The events that it goes on from. */
+  /** The events that it continues from. */
   readonly from?: readonly RolloutEvent[];
   readonly onNote?: (note: SideNote) => void;
 };

@@ -25,7 +25,7 @@ export type Sample = {
   readonly task: Task;
   readonly arguments: JsonObject;
   readonly from: readonly RolloutEvent[];
-  /** A task of the audit's own that also reads the state of the tool's source; null where nobody can. */
+  /** A task of the audit's own that also reads the state of the tool's source; null where no one can. */
   readonly reading: Task | null;
 };
 
@@ -65,7 +65,7 @@ function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): rea
   return [...found.values()];
 }
 
-/** What keeps its state outside is started anew, so its call is tried first thing. */
+/** Returns what keeps its state outside is started again, so its call is tried first thing. */
 function startFor(tool: Tool, arrived: readonly LaneEvent[], n: number): readonly RolloutEvent[] {
   const until = outsideSource(tool) === null ? n : firstTurnOf(tool, arrived);
   return arrived.slice(0, until).map(({ event }) => event);
@@ -143,7 +143,7 @@ export async function repeat(stage: Stage, { tool, task, arguments: args, from }
   };
 }
 
-/** What a call did: its writes and its result, and the hash of the world when both sides are in step again. */
+/** Returns what a call did: its writes and its result, and the hash of the world when both sides are in step again. */
 function made(arrived: readonly LaneEvent[], id: string) {
   const own = arrived.filter(
     ({ event }) => (event.type === 'databaseWritten' || event.type === 'toolReturned') && event.callId === id,
@@ -171,7 +171,7 @@ function calling({ owner }: Tool, calls: readonly ToolCall[]) {
   };
 }
 
-/** Whether a call that is declared as a read changes the state of its source; null where that can't be told. */
+/** Whether a call that is declared as a read changes the state of its source; null where that is unknown. */
 export async function changesSource(
   stage: Stage,
   { tool, arguments: args, reading }: Sample,
@@ -198,7 +198,9 @@ export type Tried = {
   readonly changes: boolean | null;
 };
 
-/** What calls that were made twice say of their tools. Gives the names of those that something is wrong with. */
+/**
+ * Returns what calls that were made twice say about their tools. Gives the names of those that something is wrong with.
+ */
 export function noteTools(
   loaded: LoadedDomain,
   tried: readonly Tried[],

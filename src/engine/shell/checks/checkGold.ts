@@ -129,7 +129,7 @@ function toolsOf(known: KnownTools): readonly Tool[] {
 
 const ruleTools = new WeakMap<KnownTools, readonly Tool[]>();
 
-/** Whether the databases may not be as they were at the start any more. */
+/** Whether the databases may no longer be as they were at the start. */
 function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools): boolean {
   return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
 }
@@ -169,7 +169,7 @@ function tableWithout(
   const table = tableOf(name, world);
   if (!table || Object.hasOwn(table.rows, value)) return null;
   const isSaid = placed.value.actions.slice(0, index).some((each) => each.arguments[name] === value);
-  // A name of a row is no id of one: `part: folding pedal`.
+  // A name of a row is not an id of one: `part: folding pedal`.
   const isField = Object.values(table.rows).some((row) => isObject(row) && Object.values(row).includes(value));
   return isSaid || isField ? null : table;
 }
@@ -259,8 +259,8 @@ function isNear(earlier: readonly GoldAction[], { tools, declared }: KnownTools)
 }
 
 /**
- * Whether somebody has to tell an argument. Nobody tells one that may be left out, is one of a few words of its schema, is
- * a path in the folder of a server's rollout, or is a text that the agent writes itself.
+ * Whether somebody has to tell an argument. No one tells one that may be left out, is one of a few words of its schema,
+ * is a path in the folder of a server's rollout, or is a text that the agent writes itself.
  */
 function isNeeded(tool: Tool | undefined, name: string, value: string): boolean {
   if (['', 'true', 'false'].includes(value) || value.split(/\s+/).length > 5) return false;

@@ -23,7 +23,7 @@ export function checkSeats(parts: Parts, folder: string, note: Note): void {
   checkModalities(parts, note);
 }
 
-/** What stands in an agent's file is told at its own place, by `agentFileProblems`. */
+/** What is in an agent's file is reported at its own place, by `agentFileProblems`. */
 function checkAgentSeat({ file }: Parts, folder: string, note: Note): void {
   const { agent } = file.value;
   const path = agentPathOf(agent);
@@ -105,8 +105,8 @@ function checkModalities({ file }: Parts, note: Note): void {
 }
 
 /**
- * What is wrong with agents' files: the one that domain.yaml names, wherever it lies, and those in the domain's folder,
- * read as a rollout reads them.
+ * Returns what is wrong with agents' files: the one that domain.yaml names, wherever it lies, and those in the domain's
+ * folder, read as a rollout reads them.
  */
 export function agentFileProblems(agent: string, folder: string, overlay?: Overlay): readonly Diagnostic[] {
   const path = agentPathOf(agent);

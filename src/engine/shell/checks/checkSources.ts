@@ -12,7 +12,7 @@ import { didYouMean } from '../source/nearest.ts';
 import { checkToolName, type KnownTools, type Note } from '../source/note.ts';
 import { inside } from '../source/source.ts';
 
-/** Where a tool is declared. */
+/** Returns where a tool is declared. */
 export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Location {
   if (source.type === 'mcp') return file.places.key(['mcpServers', source.server]);
   if (source.type === 'environment') return file.places.key(['environments', source.environment]);

@@ -21,7 +21,7 @@ import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
 import { checkValues } from './checkValues.ts';
 
-/** What tasks say against the rest of their domain, and against each other. */
+/** Returns what tasks say against the rest of their domain, and against each other. */
 export function* checkTasks(
   parts: Parts,
   bases: Bases,
@@ -49,7 +49,7 @@ export function* checkTasks(
   }
 }
 
-/** What a draft says of itself that is still to be done. */
+/** What a draft says about itself that is still to be done. */
 function checkTodo(placed: Placed<Task>, note: Note): void {
   const [, todo] = /\bTODO:? ?(.*)$/s.exec(placed.value.description ?? '') ?? [];
   if (todo === undefined || placed.value.draft !== true) return;
@@ -159,7 +159,7 @@ function personaNamed(
   return undefined;
 }
 
-/** Whether a file of personas has this id, although it can't be read: what is wrong there is said there. */
+/** Whether a file of personas has this id, although it can't be read: what is wrong there is reported there. */
 function isWritten(texts: Parts['texts'], id: string): boolean {
   const ids = /^[ \t]*(?:-[ \t]+)?id[ \t]*:[ \t]*["']?([\w-]+)/gm;
   return [...texts.values()].some(
@@ -321,7 +321,7 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, types: DomainTyp
       note(placeOf(placed, 'assertions', index), 'error', 'task/unknown-source', what, advice);
     }
     if (isDatabase || readers.includes(assertion.in)) continue;
-    // What an assertion of an environment says: its name stands behind a colon.
+    // What an assertion of an environment says: its name is behind a colon.
     if (environments.includes(assertion.in.split(':')[0] ?? '')) continue;
     const isServer = Object.hasOwn(file.value.mcpServers, assertion.in);
     const message = isServer

@@ -16,7 +16,7 @@ import { placeOfTool } from './checkSources.ts';
 /** What the tools say against providers of models, the policy and the tasks. */
 export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, bases, known, note);
-  // What a simulated tool takes stands in its file: it is known before anything has run.
+  // What a simulated tool takes is in its file: it is known before anything has run.
   const simulated = parts.simulated.map(({ value }) => describeSimulated(value));
   for (const tool of known.tools.size === 0 ? simulated : known.tools.values()) {
     const at = placeOfTool(parts, tool);
@@ -162,7 +162,7 @@ function noteUserTool(name: string, at: Location, note: Note): void {
   );
 }
 
-/** Words with underscores that are no tools: arguments, facts, and what stands in the databases. */
+/** Words with underscores that are not tools: arguments, facts, and what is in the databases. */
 function namesOfOthers({ file, tasks }: Parts, bases: Bases, { tools }: KnownTools): ReadonlySet<string> {
   const inTasks = tasks.flatMap(({ value: { user, actions } }) => [
     ...Object.keys(user.known),

@@ -17,7 +17,7 @@ const confirming =
 const leave = ' If the agent refuses, accept that and end the conversation.';
 const finish = 'End the conversation only when the agent has said that it is done.';
 
-/** What a simulated user is told must let it come to an end, and not before the work is done. */
+/** The instructions of a simulated user must let it end, and not before the work is done. */
 export function checkGoal(placed: Placed<Task>, known: KnownTools, note: Note): void {
   const { user } = placed.value;
   checkEnding(user.goal, placeOf(placed, 'user', 'goal'), 'task', note);
@@ -52,7 +52,7 @@ function isRefused({ actions, assertions, receipts = [], endState, user }: Task,
   );
 }
 
-/** A user that stops when it has said yes leaves before the change is made, and the agent fails by no fault of its own. */
+/** A user that stops on saying yes leaves before the change is made, and the agent fails without its own fault. */
 function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note: Note): void {
   for (const sentence of text.split(/(?<=[.!?])\s+/)) {
     if (!ending.test(sentence) || !confirming.test(sentence) || /\b(?:not|never|only when|until)\b/i.test(sentence))
@@ -68,7 +68,7 @@ function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note:
   }
 }
 
-/** A text that stands on one line as it is, with or without quotes. */
+/** A text that is on one line as it is, with or without quotes. */
 function inner(at: Location, text: string): Location | null {
   const written = at.endColumn - at.column;
   if (at.line !== at.endLine) return null;

@@ -35,7 +35,7 @@ function checkPut(root: Type, { placed, path, written, value, index }: Put, cont
     if (found === null) return;
     if ('missing' in found) {
       const { missing } = found;
-      // What is not there before the last key is a path into nowhere, and the table of one is a finding of its own.
+      // What is not there before the last key is a path into nowhere, and the table of one is a separate finding.
       const isLast = depth === written.length - 1 && missing.kind !== 'tables';
       if (isLast && value !== null && context.types.written(missing, String(key)) === null)
         noteField(String(key), missing, placeOf(placed, ...path, depth), context);

@@ -57,8 +57,8 @@ export function* crossCheck(
 }
 
 /**
- * What makes an environment deceive although it runs: gold actions against the policy, code that reads a clock, rules
- * that no task tries.
+ * Returns what makes an environment deceive although it runs: gold actions against the policy, code that reads a clock,
+ * rules that no task tries.
  * @param before what was found already: a wrong name would be found a second time, as what it makes wrong
  */
 export function* checkSoundness(
@@ -147,7 +147,7 @@ type Slots = {
   readonly beside?: Type;
 };
 
-/** What `{}` can stand for in a sentence about a call. Null where nobody knows, as what code returns in `tell`. */
+/** Returns what `{}` can mean in a sentence about a call. Null where no one knows, as what code returns in `tell`. */
 function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string], types: DomainTypes, known: KnownTools): Slots | null {
   const named = argumentsOf(tool);
   if (key !== 'tell') {

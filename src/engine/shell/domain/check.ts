@@ -10,7 +10,7 @@ import { loadDomain } from './loadDomain.ts';
 
 export type CheckOptions = {
   readonly folder: string;
-  /** Texts that stand for files, by absolute path: of an editor, or of drafts that are not written yet. */
+  /** Texts that replace files, by absolute path: of an editor, or of drafts that are not written yet. */
   readonly overlay?: Overlay;
   /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
   readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
@@ -22,7 +22,7 @@ export type CheckResult = {
   readonly loaded: LoadedDomain;
   readonly diagnostics: readonly Diagnostic[];
   readonly ok: boolean;
-  /** Whether something was skipped because nobody approved it yet. */
+  /** Whether something was skipped because no one approved it yet. */
   readonly isUnapproved: boolean;
 };
 

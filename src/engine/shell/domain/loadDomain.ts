@@ -156,7 +156,7 @@ function textsOf(files: readonly (readonly [TextKind, readonly (Source | null)[]
   );
 }
 
-/** A file of nothing but drafts is no part of what the domain is. */
+/** A file of nothing but drafts is not part of what the domain is. */
 function isOfDrafts({ file }: Source, { items }: Items<Persona>): boolean {
   const own = items.filter((item) => item.file === file);
   return own.length > 0 && own.every(isDraft);

@@ -25,7 +25,7 @@ export function personaPacks(): readonly PersonaPack[] {
 }
 
 /**
- * Copies a pack into the folder of personas of a domain, as a file of its own that people edit and git keeps.
+ * Copies a pack into the folder of personas of a domain, as its own file that people edit and git keeps.
  * @returns the path of the copy, or a sentence that says why there is none
  */
 export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { readonly file: string } | string {

@@ -6,8 +6,8 @@ import { isRecording } from '../records/recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from '../records/runFile.ts';
 
 /**
- * What a policy says otherwise than that of the last run of the same domain, which lies beside this one; undefined
- * where there is none. The earlier text comes from what that run's agent was told.
+ * Returns what a policy says otherwise than that of the last run of the same domain, which lies beside this one;
+ * undefined where there is none. The earlier text comes from the instructions of that run's agent.
  */
 export function policyChangeSince(folder: string, { domain, folder: source }: LoadedDomain): PolicyChange | undefined {
   const last = lastRunBeside(folder, (file) => file.domain === domain.name && file.folder === source);
@@ -50,7 +50,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** The policy as the first recording of a run has it: the system prompt without the time, which stands last. */
+/** The policy as the first recording of a run has it: the system prompt without the time, which is last. */
 function policyOf(run: string): string | null {
   for (const name of namesIn(run).filter(isRecording)) {
     try {

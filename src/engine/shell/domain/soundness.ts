@@ -1,5 +1,5 @@
 /**
- * The sixteen ways in which an environment deceives whoever measures with it, and the codes of the findings that
+ * The sixteen ways in which an environment deceives anyone who measures with it, and the codes of the findings that
  * name them. docs/diagnostics.md explains each with an example.
  */
 export const soundness = {
@@ -29,5 +29,5 @@ const byCode = new Map(
   ),
 );
 
-/** Which of the sixteen a code belongs to; undefined for a fault of another kind. */
+/** Returns which of the sixteen a code belongs to; undefined for a fault of another kind. */
 export const soundnessOf = (code: string): Soundness | undefined => byCode.get(code);

@@ -11,10 +11,10 @@ export type Location = {
   readonly endColumn: number;
 };
 
-/** A text that takes the place of what stands at a location; an insertion where the location is empty. */
+/** A text that takes the place of what is at a location; an insertion where the location is empty. */
 export type Edit = Location & { readonly text: string };
 
-/** What mends a finding without anybody having to think: its title as an offer, and the edits. */
+/** What fixes a finding without anybody having to think: its title as an offer, and the edits. */
 export type Fix = { readonly title: string; readonly edits: readonly Edit[] };
 
 /** One finding about a file of a domain: what was found and expected, and in `hint` what to do. */

@@ -50,8 +50,8 @@ export function fromDisk<T>(path: string, read: () => T): T {
 }
 
 /**
- * Throws a `Fault` where a link or a pipe has the name of a file that is about to be written: whoever made the folder
- * would choose what is overwritten.
+ * Throws a `Fault` where a link or a pipe has the name of a file that is about to be written: anyone who made the
+ * folder would choose what is overwritten.
  */
 export function requireWritable(path: string): void {
   const stat = onDisk(path, () => lstatSync(path, { throwIfNoEntry: false }));
@@ -100,8 +100,8 @@ export function deletedMeanwhile(path: string): Fault {
 }
 
 /**
- * Makes a folder and those above it that are missing. Node's own way to do so never ends where the file system says of a
- * new folder that there is no such thing, as /proc does.
+ * Makes a folder and those above it that are missing. Node's own way to do so never ends where the file system says
+ * about a new folder that there is no such thing, as /proc does.
  */
 export function makeFolder(path: string, mode = 0o777): void {
   const missing: string[] = [];
@@ -121,8 +121,8 @@ export function makeFolder(path: string, mode = 0o777): void {
 }
 
 /**
- * Makes the folder of a run. A `.rehearsal` folder that it lies in says in a `.gitignore` of its own that git is to
- * leave it alone; one that is there already, for instance an empty one, is kept.
+ * Makes the folder of a run. A `.rehearsal` folder that it lies in says in its own `.gitignore` that git is to leave it
+ * alone; one that is there already, for instance an empty one, is kept.
  */
 export function makeRunFolder(path: string): void {
   makeFolder(path);

@@ -17,7 +17,7 @@ type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | nu
 export class Fault extends Error {
   readonly reason: EndReason;
   readonly failure: Failure;
-  /** What the sidecar says of the end that it leads to. */
+  /** What the sidecar says about the end that it leads to. */
   readonly note: SideNote | null;
 
   constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {
@@ -32,7 +32,7 @@ export class Fault extends Error {
 /** Code of the failure where the person of a seat is no longer there to type a turn. */
 export const personGone = 'person/gone';
 
-/** What something that was thrown says of itself, whatever it is. */
+/** Returns what something that was thrown says about itself, whatever it is. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

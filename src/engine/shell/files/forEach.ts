@@ -1,4 +1,4 @@
-/** Does the work for every item, a bounded number at once, in order; begins nothing more when it is told to stop. */
+/** Does the work for every item, a bounded number at once, in order; begins nothing more when it is asked to stop. */
 export async function forEach<T>(
   items: readonly T[],
   atOnce: number,

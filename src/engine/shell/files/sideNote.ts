@@ -2,14 +2,14 @@ import type { ModelRole } from '../../core/evaluation/measure.ts';
 import type { Reads } from '../../core/events/reads.ts';
 import type { Flaw } from '../../core/simulator/flaw.ts';
 
-/** What the sidecar says of one event beside its time. */
+/** What the sidecar says about one event beside its time. */
 export type SideNote = {
   readonly ms?: number;
   /** Whose model was asked, where the event is the end of the rollout. */
   readonly role?: ModelRole;
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
-  /** What the provider says of the answer. */
+  /** What the provider says about the answer. */
   readonly finishReason?: string;
   readonly refusal?: string;
   readonly provider?: string;

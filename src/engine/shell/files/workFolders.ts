@@ -1,6 +1,6 @@
 import { dirname, join, resolve, sep } from 'node:path';
 
-/** The folder that Rehearsal's own work lies in, of a workspace or of a domain that stands alone. */
+/** The folder that Rehearsal's own work lies in, of a workspace or of a domain that is alone. */
 export const workFolder = '.rehearsal';
 
 /** Where each kind of work lies below that workspace or domain, with `/`. */

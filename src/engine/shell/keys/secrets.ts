@@ -3,7 +3,7 @@ import { withTexts } from '../../core/values/texts.ts';
 /** Shorter ones are words such as `none` or `EMPTY`, which servers without keys are given. */
 const shortest = 8;
 
-/** A trainer lends each rollout a key of its own: the newest are enough, for the old ones open nothing any more. */
+/** A trainer lends each rollout its own key: the newest are enough, for the old ones no longer open anything. */
 const most = 512;
 
 type Secret = { readonly name: string; readonly forms: readonly string[] };
@@ -12,8 +12,9 @@ type Secret = { readonly name: string; readonly forms: readonly string[] };
 const known = new Map<string, Secret>();
 
 /**
- * The forms of all secrets as they stand in JSON, by the hash of their first units. Every record of every rollout is
- * looked through, and hardly any of them holds a secret: one pass over the text tells so, however many secrets there are.
+ * The forms of all secrets as they are in JSON, by the hash of their first units. Every record of every rollout is
+ * looked through, and hardly any of them holds a secret: one pass over the text tells so, however many secrets there
+ * are.
  */
 const byBeginning = Array.from<string[] | undefined>({ length: 1 << 16 });
 
@@ -141,8 +142,8 @@ export function redacted(text: string): string {
 }
 
 /**
- * Returns a part of the text as `slice` does, with the name of each secret in place of its value. Every text that is cut
- * is cut here: half of a key would not be found any more.
+ * Returns a part of the text as `slice` does, with the name of each secret in place of its value. Every text that is
+ * cut is cut here: half of a key would no longer be found.
  */
 export function redactedPart(text: string, start: number, end?: number): string {
   return redacted(text).slice(start, end);

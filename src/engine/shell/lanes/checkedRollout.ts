@@ -103,12 +103,12 @@ const asksPerStep: Partial<Record<Question['type'], number>> = {
  */
 export class CheckedRollout {
   readonly #options: CheckedOptions;
-  /** Events that were there before the lane went on from them. */
+  /** Events that were there before the lane continued from them. */
   readonly #prefix: readonly RolloutEvent[];
   #state: RolloutState | null = null;
   #hash = '';
   #effects: readonly Effect[] = [];
-  /** The call under way: the faults that are still due, and what was asked for it. */
+  /** The call under way: the faults that are still due, and the requests for it. */
   #call: { readonly step: number; readonly faults: readonly CallFault[]; left: CallFault[] } | null = null;
   /** Number of the event after the last call. */
   #callStep = 0;
@@ -183,8 +183,8 @@ export class CheckedRollout {
   }
 
   /**
-   * Verdicts and reward, when the lane has nothing more to say of the rollout. Throws `ForgedMessage` where it is not at
-   * its end, or something is missing that decides them.
+   * Verdicts and reward, when the lane has nothing more to say about the rollout. Throws `ForgedMessage` where it is
+   * not at its end, or something is missing that decides them.
    */
   conclude({ gold, custom }: LaneEvidence, golds: GoldCache): readonly LaneEvent[] {
     if (this.isClosed) return [];
@@ -198,7 +198,7 @@ export class CheckedRollout {
     return conclude(setting, task, state, { gold: played, custom }).map((event) => this.#append(event));
   }
 
-  /** What the gold actions write from the start of the conversation on. */
+  /** Returns what the gold actions write from the start of the conversation on. */
   goldWrites({ gold }: LaneEvidence, golds: GoldCache): Writes {
     return gold ? writesBetween(this.#standing.start, this.#played(gold, golds).world) : [];
   }
@@ -394,7 +394,7 @@ export class CheckedRollout {
     return this.#call;
   }
 
-  /** The call as it reaches its tool, or what it comes to where seeded faults or its arguments keep it from that. */
+  /** The call as it reaches its tool, or its result where seeded faults or its arguments keep it from that. */
   #reached(call: ToolCall, tool: Tool | undefined, by: Side): ToolCall | Result {
     const faults = this.#faultsOf(call.name).faults.map(({ fault }) => fault);
     const given = callUnderFaults(faults, call, tool?.timeoutMs ?? 0);
@@ -403,7 +403,7 @@ export class CheckedRollout {
     return refusal === null ? given : { content: `Error: ${refusal}`, isError: true };
   }
 
-  /** What a tool outside the lane answered: to the call under way, or to the same read before it. */
+  /** Returns what a tool outside the lane answered: to the call under way, or to the same read before it. */
   #answerTo(call: ToolCall, tool: Tool | undefined): Result | undefined {
     if (this.#result?.step === this.#callStep) return this.#result;
     return tool?.cache === true && tool.effect === 'read' ? this.#reads.get(callKey(call)) : undefined;
@@ -542,7 +542,7 @@ export class CheckedRollout {
     return { tool, asked: askedCall(call, index), random };
   }
 
-  /** What the environment on the domain's database is asked with, where the lane asks exactly that. */
+  /** Returns what the environment on the domain's database is asked with, where the lane asks exactly that. */
   #hostedParams(
     method: Extract<Question, { readonly type: 'hosted' }>['method'],
     params: JsonObject,
@@ -587,7 +587,10 @@ function callKey(call: Pick<ToolCall, 'name' | 'arguments' | 'floats' | 'integer
   return canonicalJson([call.name, call.arguments, numberFormsOf(call) as Json]);
 }
 
-/** Whether an event says that an effect could not be performed, which a lane may say of every one that asks something. */
+/**
+ * Whether an event says that an effect could not be performed, which a lane may say about every one that asks
+ * something.
+ */
 function isGivenUp(effect: Effect, arrived: ClaimedEvent, { started }: RolloutState): boolean {
   if (effect.type === 'noteRules' || effect.type === 'callTool' || effect.type === 'stop') return false;
   const isVerifying = effect.type === 'verify' || effect.type === 'askJudge';
@@ -608,7 +611,7 @@ type Result = Attachments & { readonly content: string; readonly isError: boolea
 const isSame = (one: unknown, other: unknown) =>
   one !== undefined && canonicalJson(one as Json) === canonicalJson(other as Json);
 
-/** What a tool outside the lane is known to have said. */
+/** Returns what a tool outside the lane is known to have said. */
 function resultOf(value: Answer): Result | null {
   if ('refusal' in value) return { content: value.refusal, isError: true };
   if ('rows' in value) return { content: value.content ?? '', isError: value.isError ?? false };

@@ -128,7 +128,7 @@ function circular(name: string): TypeError {
   return new TypeError(`${name} returned an object that holds itself, which can't be shown as JSON`);
 }
 
-/** Texts of rows as they stand in the database: one that nobody writes is read by many rollouts. */
+/** Texts of rows as they are in the database: one that no one writes is read by many rollouts. */
 const rowTexts = new WeakMap<object, string>();
 
 function rowText(row: object): string {
@@ -193,7 +193,9 @@ function failed(message: string): ToolOutcome {
 export type SyncCall = Pick<CodeCall, 'folder' | 'guard'> &
   Pick<ToolContext, 'world' | 'now'> & { readonly sync: Sync };
 
-/** What a domain's `sync` writes to either side of a world. A `sync` that throws is a fault of the environment. */
+/**
+ * Returns what a domain's `sync` writes to either side of a world. A `sync` that throws is a fault of the environment.
+ */
 export function callSync({ sync, world, now, folder, guard }: SyncCall): Writes {
   const drafts = { agent: draft(world.agent), user: draft(world.user) };
   try {

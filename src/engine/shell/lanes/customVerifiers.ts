@@ -18,8 +18,8 @@ const nameFor = (name: string) => `verifier:${name}`;
 const input = z.looseObject({});
 
 /**
- * The verifiers that a domain's verifiers.ts exports, as read tools that nobody is shown: they run as tools do,
- * guarded and on views that can't be written.
+ * The verifiers that a domain's verifiers.ts exports, as read tools that no one is shown: they run as tools do, guarded
+ * and on views that can't be written.
  */
 export async function verifierTools(folder: string): Promise<ReadonlyMap<string, CodeTool>> {
   const file = join(folder, verifiersFile);
@@ -65,7 +65,7 @@ export function verifierCall(
   return { tool, values, context: { ...context, world: state.world, now: state.started.now } };
 }
 
-/** What a verifier said. One that throws, or says something else, is a fault of the environment. */
+/** Returns what a verifier said. One that throws, or says something else, is a fault of the environment. */
 export function customResult(name: string, { content, isError }: ToolOutcome): CustomResult {
   const said = isError ? null : (JSON.parse(content) as { held?: unknown; detail?: unknown; share?: unknown });
   if (typeof said?.held !== 'boolean') {

@@ -194,8 +194,9 @@ function explained(error: Error): string {
 }
 
 /**
- * Where the stripper stopped. Newer runtimes put `file:LINE`, the source line and a line of carets into the stack;
- * older ones draw a frame with numbered lines and a line of carets into the message; sucrase says `(LINE:COLUMN)`.
+ * Returns where the stripper stopped. Newer runtimes put `file:LINE`, the source line and a line of carets into the
+ * stack; older ones draw a frame with numbered lines and a line of carets into the message; sucrase says
+ * `(LINE:COLUMN)`.
  */
 function positionIn(error: Error): { readonly line?: number; readonly column?: number } {
   const known = error as {
@@ -238,7 +239,7 @@ export async function importDomain(folder: string, file: string): Promise<Readon
   }
 }
 
-/** Where a name is declared again; the runtime says only that one is. */
+/** Returns where a name is declared again; the runtime says only that one is. */
 function redeclaredAt(message: string, file: string): ReturnType<typeof placeOf> {
   const [, name] = /^Identifier '([\w$]+)' has already been declared$/.exec(message) ?? [];
   if (name === undefined || !isFile(file)) return null;

@@ -19,7 +19,7 @@ import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts'
 
 /**
  * The entry of a lane: a child process that folds rollouts and runs a domain's code. Its parent speaks to it on
- * standard input; it answers on a channel of its own, so that whatever the domain prints can't get in between.
+ * standard input; it answers on its own channel, so that whatever the domain prints can't get in between.
  */
 const settings = JSON.parse(process.argv[2] ?? '{}') as LaneSettings;
 const writer = new LaneWriter(laneFiles.channel);
@@ -82,7 +82,7 @@ function listen(): void {
   process.on('SIGINT', () => undefined);
 }
 
-/** What domain code prints is a log message of its rollout; under a debugger it also stands in the debugger's console. */
+/** What domain code prints is a log message of its rollout; under a debugger it also is in the debugger's console. */
 function routeConsole(): void {
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     console[method] = (...values: unknown[]) => {
@@ -92,7 +92,7 @@ function routeConsole(): void {
   }
 }
 
-/** An exit that domain code asks for, or an exception that nobody caught, says where it came from before it happens. */
+/** An exit that domain code asks for, or an exception that no one caught, says where it came from before it happens. */
 function explainExit(): void {
   const exit = process.exit.bind(process);
   const say = (what: string, error: unknown) => {

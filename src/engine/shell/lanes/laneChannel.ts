@@ -6,7 +6,7 @@ import { exitCauseIn, laneMessageIn } from './laneMessageSchema.ts';
 
 /**
  * Lines from a lane to its parent. An event is `e`, its rollout, its milliseconds and the JSON text of `{n, event}`, to
- * which a recording adds the state, so that nobody has to write it again; the lane's last word is `x` and JSON;
+ * which a recording adds the state, so that no one has to write it again; the lane's last word is `x` and JSON;
  * everything else is `m` and JSON.
  */
 const tab = '\t';
@@ -48,7 +48,7 @@ export class LaneWriter {
     this.#file = file;
   }
 
-  /** How many bytes wait. */
+  /** Returns how many bytes wait. */
   get size(): number {
     return this.#end;
   }

@@ -75,7 +75,7 @@ export function laneChild(options: ChildOptions): LaneChild {
   return child;
 }
 
-/** An open file that has no name any more; a lane inherits it and it goes away with the last process that has it. */
+/** An open file that has no name left; a lane inherits it and it goes away with the last process that has it. */
 function openMarker(): number {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-lane-'));
   const marker = openSync(join(folder, 'mark'), 'w+');
@@ -112,7 +112,7 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
     cwd: folder,
     env: {
       TZ: 'UTC',
-      // One heap of glibc's for all threads: V8's helpers otherwise open some of their own, 8 MB a lane.
+      // One heap of glibc's for all threads: V8's helpers otherwise open their own heaps, 8 MB a lane.
       MALLOC_ARENA_MAX: '1',
       ...(process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
       ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
@@ -139,7 +139,7 @@ export function permissionFlags(readable: readonly string[], inspectable: boolea
   ];
 }
 
-/** Where the engine's own code in a lane lies: nothing to stop in for who debugs the domain's. */
+/** Returns where the engine's own code in a lane lies: nothing to stop in for who debugs the domain's. */
 export function laneFolder(): string {
   return dirname(laneProgram(import.meta.url).file);
 }

@@ -29,7 +29,7 @@ export class LaneClock {
     this.#before = now;
   }
 
-  /** Counts a rollout anew that its lane does not have to go on with at the moment. */
+  /** Counts a rollout again that its lane does not have to continue with at the moment. */
   rest(rollout: number): void {
     this.look();
     this.#waited.set(rollout, { since: this.#now, lent: 0 });
@@ -54,7 +54,7 @@ export class LaneClock {
     return Math.max(wasInside ? this.#now - since - lent : 0, Math.min(pause, this.#now - since));
   }
 
-  /** Nobody knows whose code made a pause: it counts for no rollout that waited meanwhile. */
+  /** No one knows whose code made a pause: it counts for no rollout that waited meanwhile. */
   #lend(pause: number): void {
     for (const [rollout, { since, lent }] of this.#waited)
       this.#waited.set(rollout, { since, lent: lent + Math.min(pause, this.#now - since) });

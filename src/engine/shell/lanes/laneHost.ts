@@ -86,7 +86,7 @@ export class LaneHost {
   #setting: Setting | null = null;
   #places: Readonly<Record<string, Place>> = {};
   #nextQuestion = 1;
-  /** Gold worlds that were told, by number. */
+  /** Gold worlds that were reported, by number. */
   readonly #golds = new WeakMap<Gold, number>();
   #nextGold = 1;
   #isFlushPlanned = false;
@@ -430,7 +430,9 @@ export class LaneHost {
   }
 }
 
-/** Whoever notes what a call reads; one call may be made more than once. Null where nobody asked, or nobody can tell. */
+/**
+ * Anyone who notes what a call reads; one call may be made more than once. Null where no one asked, or no one can tell.
+ */
 function observerOf(served: Served, tool: Tool, values: JsonObject, { world }: ToolContext): ReadObserver | null {
   const { source, owner } = tool;
   if (!served.start.reads || (source.type !== 'code' && source.type !== 'simulated')) return null;
@@ -449,7 +451,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The promise of a call that never settles ends its rollout; the lane goes on. */
+/** The promise of a call that never settles ends its rollout; the lane continues. */
 async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place): Promise<ToolOutcome> {
   let timer: NodeJS.Timeout | undefined;
   const timeOut = new Promise<never>((_, reject) => {

@@ -5,7 +5,7 @@ import type { LaneWriter } from './laneChannel.ts';
 
 /**
  * The lane's end of a JavaScript debugger. It listens on loopback, at a random port, from when it is asked to until it
- * is told to stop; a lane that was not started for it refuses.
+ * is asked to stop; a lane that was not started for it refuses.
  */
 export class LaneInspector {
   readonly #isAllowed: boolean;

@@ -49,7 +49,7 @@ const longestSpool = 64 * 1024 * 1024;
 export class MarkWriter {
   readonly #file: number;
   readonly #header = Buffer.alloc(spoolStart);
-  /** The tool whose name stands in the header. */
+  /** The tool whose name is in the header. */
   #tool = '';
 
   constructor(file: number) {
@@ -86,7 +86,7 @@ export class MarkWriter {
     this.#tool = tool;
   }
 
-  /** Adds to the spool, or begins it anew when what it held was flushed. */
+  /** Adds to the spool, or begins it again when what it held was flushed. */
   #spool({ first, bytes }: Pending): boolean {
     const header = this.#header;
     const isNew = first !== header.readUInt32LE(offsets.firstSpooled);

@@ -32,7 +32,7 @@ export type LaneOpening = {
   readonly timeoutMs: number;
 };
 
-/** What a lane is told of its inspector, at any time. */
+/** What a lane learns about its inspector, at any time. */
 export type ToInspector =
   /** Open it, say where it is, and do nothing more until a debugger is there. */
   { readonly type: 'inspect' } | { readonly type: 'uninspect' };
@@ -44,14 +44,14 @@ export type ToLane =
       readonly type: 'prepare';
       readonly domain: Domain;
       readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
-      /** Where each tool stands, for what is said of its faults. */
+      /** Where each tool is, for what a message says about its faults. */
       readonly places: Readonly<Record<string, Place>>;
     }
   | {
       readonly type: 'start';
       readonly rollout: number;
       readonly task: string;
-      /** The start of a new rollout, or the events of one that goes on. */
+      /** The start of a new rollout, or the events of one that continues. */
       readonly from: RolloutStarted | readonly RolloutEvent[];
       readonly seats: LaneSeats;
       /** Events that the supervisor has already: they are folded again and not sent. */
@@ -60,9 +60,9 @@ export type ToLane =
       readonly recorded?: readonly string[];
       /** `step` waits for a `step` message before each event that is new; `run` goes through. */
       readonly pace: 'step' | 'run';
-      /** Whether the world after the gold actions is to be told at the end, whatever the verifiers need. */
+      /** Whether the world after the gold actions is reported at the end, whatever the verifiers need. */
       readonly wantsGold?: boolean;
-      /** Whether it is said of each call what it read. */
+      /** Whether each call reports what it read. */
       readonly reads?: boolean;
     }
   | { readonly type: 'step'; readonly rollout: number }
@@ -146,13 +146,16 @@ export type FromLane =
   | { readonly type: 'crashed'; readonly rollout: number; readonly message: string }
   | { readonly type: 'log'; readonly rollout: number | null; readonly text: string };
 
-/** What a lane says of what the verdicts depend on: what the domain's code did with the gold actions, and its verifiers. */
+/**
+ * What a lane says about what the verdicts depend on: what the domain's code did with the gold actions, and its
+ * verifiers.
+ */
 export type LaneEvidence = {
   readonly gold: LaneGold | null;
   readonly custom: readonly CustomResult[];
 };
 
-/** What each gold action came to, in order, with what it and the `sync` after it wrote. A lane says it once. */
+/** The result of each gold action, in order, with what it and the `sync` after it wrote. A lane says it once. */
 export type LaneGold = {
   /** Of this gold world in its lane. */
   readonly id: number;
@@ -164,7 +167,7 @@ export type LaneGold = {
 export type FromInspector =
   /** The inspector is open at an address, or closed; `problem` says why it can't be opened. */
   | { readonly type: 'inspected'; readonly url: string | null; readonly problem?: string }
-  /** A debugger is there, and the lane goes on. */
+  /** A debugger is there, and the lane continues. */
   | { readonly type: 'attached' };
 
 /**

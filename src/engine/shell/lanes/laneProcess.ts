@@ -19,7 +19,7 @@ export type LaneEnded = {
   readonly failure: Failure;
   /** The rollout that was last in domain code. */
   readonly culprit: number | null;
-  /** It said something that cannot be, so nothing that it says of its rollouts is believed. */
+  /** It said something that cannot be, so nothing that it says about its rollouts is believed. */
   readonly isForged?: boolean;
 };
 
@@ -42,7 +42,7 @@ export type LaneOptions = {
   readonly timeoutMs: number;
   /** How long the domain's code may take to load, in ms; a minute by default. */
   readonly loadMs?: number | undefined;
-  /** How long its event loop may stand still outside of a call, in ms of processor time; by default 10 s. */
+  /** How long its event loop may be blocked outside of a call, in ms of processor time; by default 10 s. */
   readonly silenceMs?: number;
   /** The runtime of the lane; by default the one of this process. */
   readonly nodePath?: string;
@@ -50,7 +50,7 @@ export type LaneOptions = {
 
 export type LaneProcess = {
   readonly send: (message: ToLane) => void;
-  /** Ends the lane without a word to `onDeath`. */
+  /** Ends the lane without calling `onDeath`. */
   readonly kill: () => void;
   /** Of the runtime itself, not of the sandbox around it. */
   readonly pid: number | undefined;
@@ -316,7 +316,7 @@ class ChildLane implements LaneProcess {
 
 const unasked = ({ type }: FromInspector) => new UnreadableMessage(`it said "${type}", which nothing waits for`);
 
-/** What becomes of the rollouts of a lane that said something which cannot be. */
+/** Returns what becomes of the rollouts of a lane that said something which cannot be. */
 export function forgedFailure(message: string): Failure {
   return { who: 'environment', code: 'lane/forged', message: `${theCode} interferes with the rollout: ${message}` };
 }
@@ -335,7 +335,7 @@ function slowFailure({ folder, toolsFile = 'tools.ts' }: LaneOptions, ms: number
 const unprotected =
   "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
 
-/** Frames of the runtime's own stacks, and what it says of its inspector: nothing to anybody who reads of a tool. */
+/** Frames of the runtime's own stacks, and what it says about its inspector: nothing to anybody who reads of a tool. */
 function isRuntimesOwn(line: string): boolean {
   return /^\s*(?:-+ .* -+|\d+: .*)\s*$|^(?:Debugger (?:listening|attached|ending)|For help, see:|Waiting for the debugger)/.test(
     line,

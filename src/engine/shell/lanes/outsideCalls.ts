@@ -108,19 +108,19 @@ export class OutsideCalls {
     return { content, isError, writes };
   }
 
-  /** What the `sync` of an environment writes; after a call its answer is there already. */
+  /** Returns what the `sync` of an environment writes; after a call its answer is there already. */
   async sync(environment: string, world: World): Promise<Writes> {
     const known = this.#synced;
     if (known && sameWorld(known.world, world)) return known.writes;
     return (await this.#askHosted(environment, 'sync', {}, world)).writes;
   }
 
-  /** What an environment writes for a task's own start. */
+  /** Returns what an environment writes for a task's own start. */
   async setUp(environment: string, data: Json, world: World): Promise<Writes> {
     return (await this.#askHosted(environment, 'set_up', { data }, world)).writes;
   }
 
-  /** What a function of an environment says of a world. */
+  /** Returns what a function of an environment says about a world. */
   async saidBy(
     environment: string,
     call: { readonly tool: string; readonly by: string; readonly arguments: unknown },
@@ -161,7 +161,7 @@ export class OutsideCalls {
     return { answer, writes: after.writes };
   }
 
-  /** A simulator that answers something impossible is told so, and asked again. */
+  /** A simulator that answers something impossible gets the reason and is asked again. */
   async #callSimulated(tool: Tool, args: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
     let problem = '';
     for (let attempt = 0; attempt < simulatorAttempts; attempt++) {

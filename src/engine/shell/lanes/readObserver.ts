@@ -6,18 +6,18 @@ import { draftKey } from '../../core/world/draft.ts';
 
 /** Keys of one call that are looked at one by one, so that a scan stays fast; what is got after that counts as read whole. */
 const mostKeys = 4000;
-/** Rows of a table that are named one by one; of more, it is said what was read of each. */
+/** Rows of a table that are named one by one; of more, what was read of each is reported. */
 const mostNamed = 2000;
 const fewNamed = 20;
 /** Objects with more keys than this are looked into as they are asked for, and not copied. */
 const widest = 64;
 
-/** What was got of one place; of a key `true` is all that stands there. */
+/** What was got of one place; of a key `true` is all that is there. */
 type Seen = { isWhole: boolean; of: object | null; view: object | null; keys: Map<string, Seen | true> | null };
 
 /**
- * Notes what one call gets out of the databases. What the call sees is, but for that, what it would see otherwise: its
- * result must be the same whether anybody looks or not. So what was plain and frozen is a frozen copy with getters,
+ * Notes what one call gets out of the databases. What the call sees is, except for that, what it would see otherwise:
+ * its result must be the same whether anybody looks or not. So what was plain and frozen is a frozen copy with getters,
  * which `structuredClone` and `Array.isArray` take like the original, and only what was a proxy is behind one.
  */
 export class ReadObserver {
@@ -29,7 +29,7 @@ export class ReadObserver {
     return this.#view(view, this.#sides[side]) as JsonObject;
   }
 
-  /** Notes that what stands at a path was read, with all below it. */
+  /** Notes that what is at a path was read, with all below it. */
   whole(side: Side, path: Path): void {
     const row = path.slice(0, -1).reduce((seen, key) => childOf(seen, String(key)), this.#sides[side]);
     keysOf(row).set(String(path.at(-1)), true);
@@ -84,7 +84,7 @@ export class ReadObserver {
     });
   }
 
-  /** A table that is still as it was loaded: whoever asks for one row must not pay for all of them. */
+  /** A table that is still as it was loaded: anyone who asks for one row must not pay for all of them. */
   #wide(value: object, seen: Seen): object {
     const refuse = (_: object, key: string | symbol): never => {
       throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);

@@ -26,7 +26,7 @@ function rowPath(db: Database, [member, row]: Path): readonly string[] {
   return isRow ? [String(member), row] : [String(member)];
 }
 
-/** The world after changed rows of both sides, and what they come to as patches. */
+/** The world after changed rows of both sides, and their results as patches. */
 export function withSidedRows(
   world: World,
   rows: readonly SidedChange[],
@@ -45,8 +45,8 @@ export function withSidedRows(
 }
 
 /**
- * The database after changed rows, and what they come to as patches.
- * @throws TypeError for a row of something that is no table, and for what is no JSON
+ * The database after changed rows, and their results as patches.
+ * @throws TypeError for a row of something that is not a table, and for what is not JSON
  */
 export function withRows(
   world: World,

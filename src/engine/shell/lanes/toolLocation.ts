@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { scanTools } from '../source/scan.ts';
 import { readSource } from '../source/source.ts';
 
-/** Where a code tool is exported, found without running anything; null when the file does not say. */
+/** Returns where a code tool is exported, found without running anything; null when the file does not say. */
 export function toolLocation(
   { folder, toolsFile = 'tools.ts' }: { readonly folder: string; readonly toolsFile?: string },
   tool: string,

@@ -2,7 +2,7 @@ import { cpuMsOf } from './cpuTime.ts';
 import { isOverfull, type Mark, readMark } from './laneMarker.ts';
 
 const pollMs = 100;
-/** A lane that stands still is asked for its processor time from here on. */
+/** A blocked lane is asked for its processor time from here on. */
 const suspectMs = 500;
 
 /**
@@ -11,7 +11,7 @@ const suspectMs = 500;
  */
 export class Watchdog {
   /**
-   * How long the event loop of a lane may stand still outside of a marked call: processor time of its own, for a lane
+   * How long the event loop of a lane may be blocked outside of a marked call: its own processor time, for a lane
    * that is not given any by a busy machine does nothing wrong.
    */
   static readonly silenceMs = 10_000;
@@ -67,7 +67,7 @@ export class Watchdog {
     clearInterval(this.#timer);
   }
 
-  /** Looks away, as long as a person may be standing in a call. Afterwards every time is counted anew. */
+  /** Looks away, as long as a person may be stepping through a call. Afterwards every time is counted again. */
   rest(isResting: boolean): void {
     this.#isResting = isResting;
     this.#last = null;

@@ -35,7 +35,7 @@ export function argumentProblems(
   return exactErrors(schema, checked).flatMap((error) => problemOf(tool, error, given));
 }
 
-/** What a call is refused with whose arguments do not fit, or null where they do. */
+/** Returns what a call is refused with whose arguments do not fit, or null where they do. */
 export function misfitOf(tool: Tool, given: JsonObject, integers?: readonly string[]): string | null {
   const problems = argumentProblems(tool, given, integers).map(({ message }) => message);
   return problems.length === 0 ? null : `the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
@@ -53,8 +53,8 @@ export const requiredMissing = '`required` is missing';
 type Schema = { readonly [key: string]: unknown };
 
 /**
- * What a strict provider misses in a schema that is otherwise right: which arguments are required, and the type of
- * each value. `$schema` is not among them: it is never sent to a model.
+ * Returns what a strict provider misses in a schema that is otherwise right: which arguments are required, and the type
+ * of each value. `$schema` is not among them: it is never sent to a model.
  */
 export function strictProblems(parameters: JsonObject): readonly string[] {
   const { properties, required } = parameters as Schema;

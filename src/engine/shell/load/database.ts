@@ -15,7 +15,7 @@ export function parseDatabase(source: Source): DatabaseFile {
   return remembered(parsed, source, () => parse(source));
 }
 
-/** Keys that stand twice in one object: JSON keeps the last one silently. Slow, so asked only where one is missing. */
+/** Keys that appear twice in one object: JSON keeps the last one silently. Slow, so asked only where one is missing. */
 function duplicateKeys(source: Source): readonly Diagnostic[] {
   const open: Set<string>[] = [];
   const found: Diagnostic[] = [];
@@ -84,7 +84,7 @@ function parse(source: Source): DatabaseFile {
   return { value: isKept ? (value as JsonObject) : null, problems: [...numbers, ...repeated] };
 }
 
-/** How many keys stand in a text that is JSON: the strings before a colon. */
+/** Returns how many keys are in a text that is JSON: the strings before a colon. */
 function writtenKeys(text: string): number {
   let count = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
@@ -111,7 +111,7 @@ function keptKeys(value: unknown): number {
   return count;
 }
 
-/** Numbers that a reader of JSON makes other ones of, without a word. */
+/** Numbers that a reader of JSON makes other ones of, silently. */
 function unkeptNumbers(source: Source): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   visit(source.text, {

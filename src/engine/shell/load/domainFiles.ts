@@ -77,7 +77,7 @@ function noteOutside(
   diagnostics.push({ ...at, code: 'domain/path-outside', severity: 'error', message, hint });
 }
 
-/** Whether the key stands in the file, and is not a default. */
+/** Whether the key is in the file, and is not a default. */
 function isWritten(file: Placed<DomainFile>, key: string): boolean {
   const at = file.places.key([key]);
   return at.endColumn > at.column && at.endLine === at.line;
@@ -153,7 +153,7 @@ function namesIfReadable(folder: string, overlay?: Overlay): readonly string[] |
   }
 }
 
-/** The simulated tools; a domain needs none, and no folder for them. */
+/** The simulated tools; a domain needs neither them nor a folder for them. */
 export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
   const target = inside(folder, file.value.simulatedTools);
   const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;

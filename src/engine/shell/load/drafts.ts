@@ -67,8 +67,8 @@ function named({ kind, placed }: Draft): Diagnostic {
 }
 
 /**
- * The domain with its drafts among its tasks and personas, so that one can be played by its name. Whoever counts asks
- * for the domain without.
+ * The domain with its drafts among its tasks and personas, so that one can be played by its name. Anyone who counts
+ * asks for the domain without.
  * @param ids of the draft tasks; all of them where it is left out
  */
 export function withDrafts(loaded: LoadedDomain, ids?: readonly string[]): LoadedDomain {

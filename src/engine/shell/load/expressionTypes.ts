@@ -39,13 +39,13 @@ export type DomainTypes = {
   readonly written: Readable['written'];
   /** How often tasks have each value for an argument or fact of a name. */
   readonly examples: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Whether data can have fields and values that no file of the domain tells of. */
+  /** Whether data can have fields and values that no file of the domain reports. */
   readonly isOpen: boolean;
   /** Whether a text is known to be a value of something. */
   readonly isKnownText: (text: string, isExample: boolean) => boolean;
 };
 
-/** What the expressions of a domain can read, by its data, its tools and its tasks. */
+/** Returns what the expressions of a domain can read, by its data, its tools and its tasks. */
 export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): DomainTypes {
   const words = codeWords(parts.scan);
   const agent = typeOfSide('agent', parts, bases);
@@ -103,7 +103,7 @@ export function domainTypes(parts: Parts, bases: Bases, known: KnownTools): Doma
 const rowIdsIn = (base: JsonObject): readonly string[] =>
   Object.values(base).flatMap((table) => (isObject(table) ? Object.keys(table) : []));
 
-/** What the gold actions give to tools, which may write it. */
+/** Returns what the gold actions give to tools, which may write it. */
 const argumentsIn = (tasks: readonly Task[]): readonly string[] =>
   tasks.flatMap(({ actions }) => actions.flatMap((action) => leavesIn(action.arguments).map(([, leaf]) => leaf)));
 

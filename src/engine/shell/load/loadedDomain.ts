@@ -12,14 +12,14 @@ import type { Scan } from '../source/scan.ts';
 import type { Source } from '../source/source.ts';
 
 export type TaskLocation = Location & {
-  /** Of the elements of these lists of the task, in order; undefined for one that the file does not have any more. */
+  /** Of the elements of these lists of the task, in order; undefined for one that the file no longer has. */
   readonly actions: readonly (Location | undefined)[];
   readonly assertions: readonly (Location | undefined)[];
   readonly communicate: readonly (Location | undefined)[];
   readonly script: readonly (Location | undefined)[];
 };
 
-/** Where the parts of a domain stand, by their ids: for breakpoints, definitions and links. */
+/** Where the parts of a domain are, by their ids: for breakpoints, definitions and links. */
 export type Locations = {
   readonly domain: Location;
   readonly tasks: ReadonlyMap<string, TaskLocation>;
@@ -29,7 +29,7 @@ export type Locations = {
   readonly mcpServers: ReadonlyMap<string, Location>;
   /** Rules of the policy, by id. */
   readonly policyRules: ReadonlyMap<string, Location>;
-  /** Machine checks, in the order of `domain.rules`; undefined for one that the file does not have any more. */
+  /** Machine checks, in the order of `domain.rules`; undefined for one that the file no longer has. */
   readonly rules: readonly (Location | undefined)[];
 };
 
@@ -55,7 +55,7 @@ export type DomainText = { readonly kind: TextKind; readonly source: Source };
 export type Parts = {
   readonly file: Placed<DomainFile>;
   readonly policyFile: string;
-  /** The policy as it stands in its file. */
+  /** The policy as it is in its file. */
   readonly policySource: Source | null;
   readonly policy: ParsedPolicy;
   readonly rules: readonly Placed<Rule>[];
@@ -63,7 +63,7 @@ export type Parts = {
   readonly personas: readonly Placed<Persona>[];
   readonly tasks: readonly Placed<Task>[];
   readonly simulated: readonly Placed<SimulatedTool>[];
-  /** Tools of every kind that stand in files of the domain. */
+  /** Tools of every kind that are in files of the domain. */
   readonly scan: Scan;
   /** Where tools.ts exports `sync`, which keeps both sides of the world in step; null where it does not. */
   readonly sync: Location | null;

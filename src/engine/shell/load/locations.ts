@@ -7,7 +7,7 @@ import type { Locations, Parts, TaskLocation } from './loadedDomain.ts';
 /** Tasks of files that have not changed keep their places: with thousands of them, working them out takes seconds. */
 const tasks = new WeakMap<Placed<Task>, TaskLocation>();
 
-/** Where the parts of a domain stand. Of two parts with one id, the first. */
+/** Returns where the parts of a domain are. Of two parts with one id, the first. */
 export function locationsOf(parts: Parts): Locations {
   const byId = <T extends { readonly id: string }, L>(items: readonly Placed<T>[], of: (item: Placed<T>) => L) =>
     new Map(items.toReversed().map((item) => [item.value.id, of(item)] as const));
@@ -31,7 +31,7 @@ export function locationsOf(parts: Parts): Locations {
   };
 }
 
-/** Where the parts of a task stand. */
+/** Returns where the parts of a task are. */
 export function taskLocation(item: Placed<Task>): TaskLocation {
   return remembered(tasks, item, () => located(item));
 }

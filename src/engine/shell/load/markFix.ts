@@ -3,7 +3,9 @@ import type { Fix } from '../files/diagnostic.ts';
 import { fixOf } from '../source/edit.ts';
 import type { Source } from '../source/source.ts';
 
-/** What mends an id mark: letters, digits and dashes in place of what is no id; a second mark is taken out. */
+/**
+ * Returns what fixes an id mark: letters, digits and dashes in place of what is not an id; a second mark is taken out.
+ */
 export function markFix({ code, line, column, endColumn }: PolicyProblem, { file, text }: Source): Fix | undefined {
   const row = text.split('\n')[line - 1] ?? '';
   const at = { file, line, column, endLine: line, endColumn };

@@ -21,7 +21,7 @@ export const schemaSettings = {
   code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },
 } as const;
 
-/** Returns whether the value of a keyword is data, which may have keys of its own that look like keywords. */
+/** Returns whether the value of a keyword is data, which may have its own keys that look like keywords. */
 export const isSchemaData = (keyword: string): boolean => ['const', 'enum', 'default', 'examples'].includes(keyword);
 
 /** Returns whether the value of a keyword is a map of schemas by name. */

@@ -15,7 +15,7 @@ export class ServerError extends Error {
     this.data = data;
   }
 
-  /** What the agent reads: the server's code, message and data. */
+  /** Returns what the agent reads: the server's code, message and data. */
   get text(): string {
     const data = this.data === undefined || this.data === null ? '' : `\n${dataText(this.data)}`;
     return `MCP error ${this.code}: ${this.message}${data}`;
@@ -91,12 +91,12 @@ export class ResultTooLong extends Error {
   }
 }
 
-/** Returns a message of a server in which its error can be told from the errors that are made in this process. */
+/** Returns a message of a server in which its error can be determined from the errors that are made in this process. */
 export function withServerError<Message extends object>(message: Message): Message {
   if (!('error' in message)) return message;
   const { code, message: text, data } = message.error as { code: number; message: string; data?: unknown };
   if (data instanceof Error) return message;
-  // The SDK gives `data` back as it is. It has types of its own for some codes, and keeps less of those.
+  // The SDK gives `data` back as it is. It has its own types for some codes, and keeps less of those.
   const error = { code: ErrorCode.InternalError, message: text, data: new ServerError(code, text, data) };
   return { ...message, error };
 }

@@ -24,7 +24,7 @@ type FetchEvents = {
 };
 
 /**
- * Returns a `fetch` for the SDK's transport over HTTP. It has no time limit of its own, since every request has the one
+ * Returns a `fetch` for the SDK's transport over HTTP. It has no own time limit, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
  * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
  * refused without one, and with an `UnreadableAnswer` where a call has another body than a message. What a server answers

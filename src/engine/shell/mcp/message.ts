@@ -128,7 +128,7 @@ export function batchOf(text: string): readonly string[] {
   return Array.isArray(value) ? (rawJson(text) as unknown[]).map((message) => JSON.stringify(message)) : [text];
 }
 
-/** Returns whether a text is a message of MCP. Gateways and logs write errors of their own as JSON too. */
+/** Returns whether a text is a message of MCP. Gateways and logs write their own errors as JSON too. */
 export const isMessage = (text: string): boolean => messageSchema.safeParse(jsonOf(text)).success;
 
 /** Methods of what a server sends on its own. */

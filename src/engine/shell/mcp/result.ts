@@ -50,7 +50,7 @@ export function readResult(sent: object, longest = Number.POSITIVE_INFINITY): Re
 /** Returns whether a value is the structured content that clients take. */
 const isStructured = (value: Json | undefined): boolean => isObject(value ?? null) && !isExactNumber(value);
 
-/** A text of a server, with what it says of it. */
+/** A text of a server, with what it says about it. */
 type SentText = { readonly text: string; readonly annotations?: TextPart['annotations'] };
 type ShownPart = string | SentText | Media | ResourceLine;
 

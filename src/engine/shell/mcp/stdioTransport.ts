@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
       group.kill();
     };
     readLines(child.stdout, (line) => this.#receive(line), { onTooLong, longest: this.#maxMessageSize });
-    // A server that closes its input reads no call any more.
+    // A server that closes its input no longer reads calls.
     child.stdin.on('error', () => void this.close());
     for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.once('exit', () => void this.close());

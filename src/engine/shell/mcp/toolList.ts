@@ -13,7 +13,7 @@ import type { FaultOf } from './declared.ts';
 import { ServerError } from './errors.ts';
 import { exactResult } from './message.ts';
 
-/** A tool of a server, with what the server says of its effect: undefined where it says nothing. */
+/** A tool of a server, with what the server says about its effect: undefined where it says nothing. */
 export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
 
 type ListedServer = { readonly name: string; readonly declared: McpServer };
@@ -167,7 +167,7 @@ function withMaps(schema: Json): Json {
   );
 }
 
-/** Returns what a server says of a tool's effect. `destructiveHint` is about a tool that changes something. */
+/** Returns what a server says about a tool's effect. `destructiveHint` is about a tool that changes something. */
 function readOnlyHintOf(said: WrittenTool['annotations']): boolean | undefined {
   return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
 }

@@ -12,7 +12,7 @@ import { childEnvironment } from '../processes/childEnvironment.ts';
 import { guardLane } from '../processes/laneGuard.ts';
 import { withLastOutput } from '../processes/lastOutput.ts';
 
-/** What an agent is told at each of its turns: one JSON object, a line for a process and a body for a service. */
+/** What an agent receives at each of its turns: one JSON object, a line for a process and a body for a service. */
 export type AgentTurn = {
   /** The same for every turn of a rollout. */
   readonly rollout: string;
@@ -77,7 +77,7 @@ class RunningProcess implements AgentProgram {
   #unguard: () => void = () => undefined;
   #answer: PromiseWithResolvers<string> | null = null;
   #lastOutput = '';
-  /** Why no turn can be answered any more. */
+  /** Why turns can no longer be answered. */
   #end: Fault | null = null;
 
   constructor(name: string, program: AgentProcess, filled: Filled, log: (text: string) => void) {
@@ -119,7 +119,7 @@ class RunningProcess implements AgentProgram {
         REHEARSAL_MCP_URL: mcp_url,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A group of its own, so that what it starts ends with it.
+      // Its own group, so that what it starts ends with it.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });

@@ -24,7 +24,7 @@ type Result = Attachments & { readonly content: string; readonly isError: boolea
 /** A message of the lent model, and the calls in it that the agent has not made so far. */
 type Announced = { readonly reply: AgentReply; open: readonly ToolCall[] };
 
-/** A call that arrived over MCP: `message` is the model's message that it stands in, where there is one. */
+/** A call that arrived over MCP: `message` is the model's message that it is in, where there is one. */
 type Arrived = {
   readonly call: ToolCall;
   readonly message: Announced | null;
@@ -41,9 +41,9 @@ const defaultTogetherMs = 10;
 const notNow = 'Error: tools can be called only in the turn of the agent';
 
 /**
- * An agent of the user's own in the seat of one rollout. It is no second loop: asked for its turn, the program goes on
- * until it calls a tool or ends its turn, and that is the seat's reply; a call over MCP waits for its result in the
- * conversation that the seat is shown when it is asked again.
+ * An agent of the user's own in the seat of one rollout. It is not a second loop: asked for its turn, the program
+ * continues until it calls a tool or ends its turn, and that is the seat's reply; a call over MCP waits for its result
+ * in the conversation that the seat is shown when it is asked again.
  */
 export class AgentSession {
   readonly #seat: AgentSeat;
@@ -79,7 +79,7 @@ export class AgentSession {
     this.#program = openAgentProgram(seat, log);
   }
 
-  /** How many messages the agent was shown last. */
+  /** Returns how many messages the agent was shown last. */
   get heard(): number {
     return this.#view?.messages.length ?? 0;
   }
@@ -150,7 +150,7 @@ export class AgentSession {
     });
   }
 
-  /** What says nothing about the agent ends the rollout; the agent is told all the same. */
+  /** What says nothing about the agent ends the rollout; the agent still gets the message. */
   async #complete(lent: LentModel, request: unknown): Promise<ModelAnswer> {
     this.#model.since.push(performance.now());
     try {
@@ -199,7 +199,7 @@ export class AgentSession {
     return promise;
   }
 
-  /** Results that stand in the conversation go to the calls that wait for them. */
+  /** Results that are in the conversation go to the calls that wait for them. */
   #deliver({ messages }: RemoteView): void {
     for (const message of messages) {
       if (message.role !== 'tool') continue;
@@ -229,7 +229,7 @@ export class AgentSession {
     } else if (this.#turn && this.#turn.text !== null) this.#answerText(this.#turn.text);
   }
 
-  /** Calls of one message of the model go together; what a model did not announce is a message of its own. */
+  /** Calls of one message of the model go together; what a model did not announce is its own message. */
   #answerCalls(message: Announced | null): void {
     const together = this.#arrived.filter((each) => each.message === message);
     this.#arrived = this.#arrived.filter((each) => each.message !== message);

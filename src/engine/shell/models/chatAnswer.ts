@@ -20,7 +20,7 @@ import {
 } from './providerError.ts';
 import { type CameWith, unreadCallFields, unreadFields } from './sentBack.ts';
 
-/** What a provider says of an answer, for the sidecar. */
+/** What a provider says about an answer, for the sidecar. */
 export type AnswerNote = {
   readonly finishReason?: string;
   readonly refusal?: string;
@@ -254,7 +254,7 @@ function answerOf(
     toolCalls,
     messageId: message.rehearsal_id ?? null,
     cameWith: message.rehearsal_id === undefined ? cameWith(message, spoken.thoughts ?? inParts, thoughts) : {},
-    // In streams, Kimi counts in the choice, and Groq in a field of its own.
+    // In streams, Kimi counts in the choice, and Groq in its own field.
     usage: tokensIn(completion.usage) ?? tokensIn(choice.usage) ?? tokensIn(completion.x_groq?.usage),
     note: noteOf({ finishReason: choice.finish_reason, refusal, provider: completion.provider }),
     brokenEnd: end ?? null,
@@ -326,7 +326,7 @@ function contentOf(content: Message['content']): Content {
   };
 }
 
-/** Mistral's thoughts and OpenAI's summaries are lists of parts of their own. */
+/** Mistral's thoughts and OpenAI's summaries are lists of their own parts. */
 function textIn(given: unknown): string {
   const parts = z.array(partSchema).safeParse(given);
   if (parts.success) return parts.data.map(({ text }) => text ?? '').join('');

@@ -23,7 +23,7 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatRequest {
   };
 }
 
-/** What a model in the agent's seat is asked with. */
+/** Returns what a model in the agent's seat is asked with. */
 export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: ModelSeat): ChatBody {
   const tools = offered(offeredNow(view.started.tools, view.messages));
   const chat = chatOf(view);
@@ -47,7 +47,7 @@ function answerOf(message: Message | undefined): ProvidedMessage | undefined {
 }
 
 /**
- * What a model in the user's seat is asked with.
+ * Returns what a model in the user's seat is asked with.
  * @param problem what was wrong with its answer, where it is asked again
  */
 export function userBody(view: UserView, seat: ModelSeat, problem: string | null = null): ChatBody {

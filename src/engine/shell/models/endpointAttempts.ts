@@ -39,7 +39,7 @@ export type Attempts = {
   /** Returns what the last answer with a successful status says, and whether it was streamed. */
   readonly read: () => (ReadAnswer & { readonly isStreamed: boolean }) | null;
   readonly retries: () => number;
-  /** Returns why the last attempt has no response with a status of its own. */
+  /** Returns why the last attempt has no response with its own status. */
   readonly failure: () => Fault | EndpointFailure | null;
 };
 
@@ -164,7 +164,7 @@ function responseOf({ ok, status, statusText, headers }: Response, body: string,
   return new Response(sent, { status: error?.status ?? unknownStatus, headers: marked });
 }
 
-/** A header of our own, on an error that came in an answer with a successful status. */
+/** Our own header, on an error that came in an answer with a successful status. */
 export const inAnswer = 'x-rehearsal-in-answer';
 
 type Refusal = {

@@ -31,12 +31,12 @@ export class EndpointLimiter {
     this.#clock = clock;
   }
 
-  /** How many requests may run at once. */
+  /** Returns how many requests may run at once. */
   get limit(): number {
     return this.#limit;
   }
 
-  /** Whether no request runs or waits, and no recent refusal has shown a limit. */
+  /** Whether no request runs or waits and recent refusals show no limit. */
   get isIdle(): boolean {
     const isKnown = this.#limit < Number.POSITIVE_INFINITY && this.#clock.now() < this.#pausedUntil + rememberedMs;
     return this.#running === 0 && this.#waiting.size === 0 && !isKnown;
@@ -138,7 +138,7 @@ type Pause = { readonly ms: number; readonly isNew: boolean };
 const rememberedMs = 600_000;
 
 const limiters = new Map<string, EndpointLimiter>();
-/** Above this number, limiters that are idle are forgotten: a trainer lends each rollout a key of its own. */
+/** Above this number, limiters that are idle are forgotten: a trainer lends each rollout its own key. */
 const manyLimiters = 100;
 
 /** Returns the limiter that all requests of this process with the same key to one origin share. */

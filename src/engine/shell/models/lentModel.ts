@@ -14,7 +14,7 @@ export type ModelAnswer =
   | { readonly status: 200; readonly body: Completion }
   | { readonly status: 400 | 502; readonly body: object };
 
-/** Makes a request of the lent model with the real key, and lets whoever waits know. */
+/** Makes a request of the lent model with the real key, and lets anyone who waits know. */
 export type AskLentModel = <Answer>(
   make: (key: string, onRetry: OnRetry, model?: ModelSeat) => Promise<Answer>,
 ) => Promise<Answer>;
@@ -33,14 +33,14 @@ export class LentModel {
   /** Texts with an identity, in the order in which they were given. */
   readonly #given: Given[] = [];
 
-  /** @param onAnswer is told of every answer before the agent is */
+  /** @param onAnswer receives every answer before the agent does */
   constructor(model: ModelSeat, ask: AskLentModel, onAnswer: (answer: ChatAnswer, call: ModelCall) => void) {
     this.#model = model;
     this.#ask = ask;
     this.#onAnswer = onAnswer;
   }
 
-  /** Throws a `Fault` for what says nothing about the agent: the rollout can't go on. */
+  /** Throws a `Fault` for what says nothing about the agent: the rollout can't continue. */
   answer(request: unknown, signal: AbortSignal): Promise<ModelAnswer> {
     const answered = this.#tail.then(() => this.#answer(request, signal));
     this.#tail = answered.catch(() => undefined);
@@ -69,7 +69,7 @@ export class LentModel {
 
   /**
    * A client that drops fields it does not know loses the identity by which a gateway knows its own messages; calls
-   * carry ids of their own, texts get theirs back by their words, in order.
+   * carry their own ids, texts get theirs back by their words, in order.
    */
   #withIdentities(messages: readonly SentMessage[]): readonly SentMessage[] {
     let from = 0;

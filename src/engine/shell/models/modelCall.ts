@@ -38,7 +38,7 @@ export function joinCalls(calls: readonly ModelCall[]): ModelCall | undefined {
   };
 }
 
-/** How the answers of a call ended, as far as their provider says it. */
+/** Returns how the answers of a call ended, as far as their provider says it. */
 function endsOf({ earlierEnds = [], finishReason, refusal }: ModelCall): NonNullable<SideNote['earlierEnds']> {
   if (finishReason === undefined && refusal === undefined) return earlierEnds;
   return [

@@ -190,7 +190,7 @@ export async function complete(
 /** The client's own clock stops at the first byte and then asks again, so it is set to a time that never comes. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** Returns what an error of the client says of an endpoint; null for any other error. */
+/** Returns what an error of the client says about an endpoint; null for any other error. */
 function failureIn(error: unknown): EndpointFailure | null {
   if (error instanceof APIUserAbortError) return { type: 'cancelled' };
   if (error instanceof APIConnectionError) return { type: 'unreachable' };
@@ -209,8 +209,8 @@ function withoutStatus(message: string, status: number | undefined): string {
 const listTimeoutMs = 15_000;
 
 /**
- * Asks an endpoint which models it has, once. Throws a `Fault` where nobody answers or the key is refused; whatever else
- * it answers is left to the first question.
+ * Asks an endpoint which models it has, once. Throws a `Fault` where no one answers or the key is refused; whatever
+ * else it answers is left to the first question.
  * @param key the API key, or empty for a server that wants none
  */
 export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {

@@ -66,7 +66,7 @@ async function answered(
     userTools.length > 0
       ? nameCalls(answer.toolCalls, `user_call_${view.messages.length}`, idsOfCalls(view.messages))
       : [];
-  // What is said beside a call is said to nobody.
+  // No one receives the text beside a call.
   if (toolCalls.length > 0)
     return { reply: { content: text.trim(), stop: null, toolCalls, ...provided }, flaw: null, text, call };
   const { reply: said, withheld } = understood(text, view);

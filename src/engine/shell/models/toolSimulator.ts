@@ -46,7 +46,8 @@ const answerSchema = {
 };
 
 /**
- * Asks a model to answer for a tool within the tool's schema. What can't be used is a `problem`, so that it can be told.
+ * Asks a model to answer for a tool within the tool's schema. What can't be used is a `problem`, so that it can be
+ * determined.
  * @param key the API key, or empty for a server that wants none
  */
 export async function askToolModel(
@@ -74,7 +75,7 @@ export async function askToolModel(
   return askForObject<SimulatedAnswer>(seat, key, 'tool', wanted, signal, onRetry);
 }
 
-/** What the model is told of the tool that it simulates. */
+/** Returns what the model receives about the tool that it simulates. */
 function simulatorInstructions(tool: Tool): string {
   const source = simulated(tool);
   return [

@@ -29,7 +29,7 @@ export function withoutKeys(
   return Object.fromEntries(Object.entries(environment).filter(([name]) => needed.includes(name) || !isKey(name)));
 }
 
-/** What a child process gets of this one's environment. No key is among it. */
+/** Returns what a child process gets of this one's environment. No key is among it. */
 export function childEnvironment(environment: NodeJS.ProcessEnv = process.env): Record<string, string> {
   return Object.fromEntries(
     passedOn.flatMap((key) => (environment[key] === undefined ? [] : [[key, environment[key]]])),

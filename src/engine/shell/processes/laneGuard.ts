@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * A lane in an endless loop does not notice that its parent was killed, and no thread of its own may watch for it:
+ * A lane in an endless loop does not notice that its parent was killed, and its own threads may not watch for it:
  * workers are among the permissions that it lacks. So a small shell holds the list of lanes. Its input ends with
  * this process, however that ended, and what is on the list then is killed. Windows ends children by itself.
  */
@@ -28,7 +28,7 @@ export function guardLane(pid: number | undefined): () => void {
   };
 }
 
-/** In a session of its own, so that Ctrl+C in a terminal does not reach it; this process does not wait for it. */
+/** In its own session, so that Ctrl+C in a terminal does not reach it; this process does not wait for it. */
 function startShell(): ChildProcess {
   const started = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], env: {}, detached: true });
   const forget = () => {

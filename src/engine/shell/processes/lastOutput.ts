@@ -1,6 +1,8 @@
 const mark = '. Its last output: ';
 
-/** What is said of a program that failed, and at its end what it printed last, if it printed anything. */
+/**
+ * Returns what a message says about a program that failed, and at its end what it printed last, if it printed anything.
+ */
 export function withLastOutput(what: string, printed: string): string {
   const words = printed.trim();
   return words === '' ? what : `${what}${mark}${words}`;

@@ -33,7 +33,7 @@ const patienceMs = { ownEnd: 700, afterTerm: 900, output: 300 } as const;
 const lookAgainMs = 25;
 
 /**
- * Starts a program in a process group of its own. What a wrapper such as npx starts ends with the group, also where this
+ * Starts a program in its own process group. What a wrapper such as npx starts ends with the group, also where this
  * process is killed. On Windows there are no groups, and only the program itself is ended.
  */
 export function startGroup({ command, args, env, cwd }: Program): ProcessGroup {

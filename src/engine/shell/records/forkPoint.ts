@@ -7,7 +7,7 @@ import { readRecording } from './recording.ts';
 export type ForkPoint = {
   /** Number of the last event that both have. */
   readonly event: number;
-  /** What the fork changed there, in words; null for the recording that went on as it was. */
+  /** What the fork changed there, in words; null for the recording that continued as it was. */
   readonly edits: readonly [string | null, string | null];
   /** File name of the recording that both come from; it may be one of the two. */
   readonly origin: string;
@@ -18,7 +18,9 @@ type Ancestor = { readonly path: string; readonly event: number; readonly edit: 
 
 type Opened = { readonly path: string; readonly lines: readonly Recorded[] };
 
-/** How two recordings are related, by the parents that they and those beside them name; null where they are not. */
+/**
+ * Returns how two recordings are related, by the parents that they and those beside them name; null where they are not.
+ */
 export function forkPointOf(first: Opened, second: Opened): ForkPoint | null {
   const [one, other] = [ancestorsOf(first), ancestorsOf(second)];
   for (const left of one) {

@@ -40,7 +40,9 @@ export const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** Vouches for the run's own file as it was when the run was begun, or went on with more, and when it was finished. */
+/**
+ * Vouches for the run's own file as it was when the run was begun, or continued with more, and when it was finished.
+ */
 const runSchema = z.strictObject({
   file: z.literal('run.json'),
   hash: z.string(),
@@ -66,7 +68,7 @@ type Signed = Receipt | RunVoucher | Reopened;
 
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
 
-/** Where the signing key lives: outside every workspace, readable by its owner alone. */
+/** Returns where the signing key lives: outside every workspace, readable by its owner alone. */
 export function signingKeyPath(environment: NodeJS.ProcessEnv = process.env): string {
   const base =
     environment['REHEARSAL_HOME'] ?? join(environment['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'rehearsal');
@@ -114,7 +116,7 @@ function keyFault(path: string, problem: string): Fault {
   return new Fault({ who: 'infrastructure', code: 'key/signing', message: `${path}: ${problem}`, file: path });
 }
 
-/** An Ed25519 key, or null for what is none. */
+/** An Ed25519 key, or null for what is not one. */
 function keyIn(read: () => KeyObject): KeyObject | null {
   try {
     const key = read();
@@ -150,7 +152,7 @@ export type Ledger = {
 
 /**
  * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
- * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
+ * line that a killed process left torn is not a receipt and is removed, so that the next one gets its own line.
  * Each receipt names the run, where that has an id.
  */
 export function openLedger(path: string, key: SigningKey, run?: string): Ledger {
@@ -220,7 +222,7 @@ export type LedgerReading = {
 
 /**
  * Reads a ledger and checks every signature against a public key that the caller trusts (see `isPublicKey`); a text
- * that is none is a `Fault`.
+ * that is not one is a `Fault`.
  */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = publicKeyIn(trustedKey);
@@ -266,7 +268,7 @@ function isSigned(content: Signed, { before, signature }: LedgerLine, key: KeyOb
   return bytes.toString('base64') === signature && verify(null, signedBytes(content, before), key, bytes);
 }
 
-/** Receipts as they stand, unchecked: which rollouts of a run are finished. */
+/** Receipts as they are, unchecked: which rollouts of a run are finished. */
 export function finishedRollouts(path: string): readonly Receipt[] {
   return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
@@ -298,7 +300,7 @@ const sliceMs = 8;
 export type RunReceipts = { readonly trials: readonly Receipt[]; readonly forks: readonly Receipt[] };
 
 /**
- * Reads them unchecked, and a little at a time: a ledger of many thousand receipts keeps nobody waiting who shares this
+ * Reads them unchecked, and a little at a time: a ledger of many thousand receipts keeps no one waiting who shares this
  * thread. A run without a ledger has none; one that can't be read rejects.
  */
 export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
@@ -316,7 +318,10 @@ export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
   return { trials, forks };
 }
 
-/** The first line (from 1) of a ledger that is none; null where there is none such. A torn last line is no line yet. */
+/**
+ * The first line (from 1) of a ledger that is not one; null where there is none such. A torn last line is not a line
+ * yet.
+ */
 export function strangeLine(path: string): number | null {
   const lines = textOf(path).split('\n').slice(0, -1);
   const at = lines.findIndex((raw) => parseLedgerLine(raw) === null);

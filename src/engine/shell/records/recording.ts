@@ -116,16 +116,15 @@ export function parseRecording(path: string, text: string): ReadRecording {
   return {
     path,
     ...readChain(text, parseLine, {
-      misplaced: ({ n }, next) =>
-        `event ${n} is in the place of event ${next}: events were dropped, added or swapped`,
+      misplaced: ({ n }, next) => `event ${n} is in the place of event ${next}: events were dropped, added or swapped`,
       changed: ({ n, event }) => `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
     }),
   };
 }
 
-/** A sidecar as it stands on the disk. */
+/** A sidecar as it is on the disk. */
 export type ReadSidecar = {
-  /** The whole lines before the first one that is none. */
+  /** The whole lines before the first one that is not one. */
   readonly lines: readonly SidecarLine[];
   /** The chain head after each of them. */
   readonly chains: readonly string[];
@@ -162,7 +161,7 @@ function parseSidecarLine(raw: string): z.infer<typeof sidecarLineSchema> | stri
 
 type Chained = { readonly n: number; readonly chain: string };
 
-/** Lines that are numbered and chained, up to the first that is none, and what is wrong with them. */
+/** Lines that are numbered and chained, up to the first that is not one, and what is wrong with them. */
 function readChain<Line extends Chained>(
   text: string,
   parse: (raw: string) => Line | string,

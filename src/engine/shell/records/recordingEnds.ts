@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { fileLimits, openRegular, tooLarge } from '../files/boundedFile.ts';
 
 const pieceBytes = 64 * 1024;
-/** Bytes at the end of a recording in which its end and its reward usually stand. */
+/** Bytes at the end of a recording in which its end and its reward usually are. */
 const tailBytes = 256 * 1024;
 
 /** The first line of a recording, whatever its length; the rest is not read. Rejects for a file that can't be read. */

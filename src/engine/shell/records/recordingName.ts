@@ -26,7 +26,7 @@ export function nameOf(recording: string): string {
   return basename(recording, recordingEnding);
 }
 
-/** The number of a fork, by the name of its recording; 0 for what is none. */
+/** The number of a fork, by the name of its recording; 0 for what is not one. */
 export function forkNumber(recording: string): number {
   return Number(forkPattern.exec(nameOf(recording))?.[1] ?? 0);
 }

@@ -76,12 +76,12 @@ export function plannedTrials({
   );
 }
 
-/** What a run's description says of the domain's tools. */
+/** Returns what a run's description says about the domain's tools. */
 export function toolKinds(tools: readonly ToolKind[]): RunFile['tools'] {
   return tools.map(({ name, effect, generic = false, handsOff = false }) => ({ name, effect, generic, handsOff }));
 }
 
-/** What `run.json` of a folder says, or, with its path, why it says nothing. */
+/** Returns what `run.json` of a folder says, or, with its path, why it says nothing. */
 export function readRunFile(folder: string): RunFile | string {
   const path = join(folder, 'run.json');
   if (!existsSync(path)) return `${path} is missing`;

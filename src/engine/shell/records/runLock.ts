@@ -52,7 +52,7 @@ function renew(path: string, text: string): void {
     const now = new Date();
     if (readLock(path)?.text === text) utimesSync(path, now, now);
   } catch {
-    // The folder was deleted or cannot be written any more, which the next write to the run reports.
+    // The folder was deleted or can no longer be written, which the next write to the run reports.
   }
 }
 

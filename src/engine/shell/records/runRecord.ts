@@ -13,7 +13,7 @@ import { type RunFile, readRunFile } from './runFile.ts';
 /** A finished rollout of a run: its measures, and where its recording lies. */
 export type FinishedRollout = Measure & { readonly recording: string; readonly taskHash: string };
 
-/** What stands in a run's folder, measured. */
+/** What is in a run's folder, measured. */
 export type RunRecord = {
   readonly folder: string;
   readonly file: RunFile;
@@ -67,7 +67,7 @@ export function eventsOf(path: string): readonly RolloutEvent[] {
   return readRecording(path).lines.map(({ event }) => event);
 }
 
-/** The measures of a rollout, `fork` for one that is no trial of the run, or what is wrong with its recording. */
+/** The measures of a rollout, `fork` for one that is not a trial of the run, or what is wrong with its recording. */
 function measureReceipt(folder: string, file: RunFile, receipt: Receipt): FinishedRollout | 'fork' | string {
   const path = join(folder, basename(receipt.recording));
   if (!existsSync(path)) return `${receipt.recording} is missing, although the ledger has its receipt`;
@@ -89,7 +89,7 @@ function byTaskAndTrial(tasks: readonly string[]) {
 }
 
 /**
- * The run in a folder that the next one would go on with; null for a folder without one. Throws a `Fault` where that
+ * The run in a folder that the next one would continue with; null for a folder without one. Throws a `Fault` where that
  * was begun with other options, where a task has changed since its rollouts were finished, and where what is there
  * can't be read.
  */
@@ -165,9 +165,7 @@ type SettingDifference = { readonly label: string; readonly values: readonly [st
 export function settingsThatDiffer(one: RunSettings, other: RunSettings): readonly SettingDifference[] {
   const differences = (Object.keys(labels) as (keyof typeof labels)[])
     .filter((name) => one[name] !== other[name])
-    .map(
-      (name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'none', other[name] ?? 'none'] }),
-    );
+    .map((name): SettingDifference => ({ label: labels[name], values: [one[name] ?? 'none', other[name] ?? 'none'] }));
   return [...differences, ...modelSettingsThatDiffer(one, other)];
 }
 

@@ -5,7 +5,7 @@ import { readSidecar, sidecarPath } from './recording.ts';
 export type SentRequest = {
   /** The step that its answer became. */
   readonly step: number;
-  /** The step, with a number of its own where one step took several requests: `7`, or `7.1` and `7.2`. */
+  /** The step, with its own number where one step took several requests: `7`, or `7.1` and `7.2`. */
   readonly name: string;
   /** The body's own text. */
   readonly body: string;

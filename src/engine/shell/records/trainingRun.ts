@@ -40,7 +40,10 @@ export function parseEvent(text: string): RunEvent | string {
   return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
 }
 
-/** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
+/**
+ * Returns how far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said
+ * none.
+ */
 export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
   const path = join(run, runFiles.events);
   const lines = existsSync(path) ? readBoundedText(path).split('\n') : [];
@@ -53,7 +56,7 @@ export function lastWordOf(run: string): { readonly type: Lifecycle | null; read
 
 const rolloutSchema = z.looseObject({
   task: z.string(),
-  /** Never guessed: a line with something else in its place is no line. */
+  /** Never guessed: a line with something else in its place is not a line. */
   reward: z.number().nullable().default(null),
   member: z.int().nullable().catch(null),
   turns: z.number().nullable().catch(null),

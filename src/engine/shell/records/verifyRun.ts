@@ -21,7 +21,7 @@ const noLinks: ReadonlySet<string> = new Set();
 
 /**
  * Checks one recording and its sidecar by their own chains, and against each other.
- * @param links names in its folder that are not read, since they are no regular files
+ * @param links names in its folder that are not read, since they are not regular files
  */
 export function verifyRecording(path: string, links = noLinks): Verified {
   const recording = readRecording(path);
@@ -57,8 +57,9 @@ export type VerifiedRun = Verified & {
 /**
  * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
  * each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for, what each
- * says of itself against `run.json`, and each fork against its parent. Nobody vouches for a recording without a receipt: each is a problem.
- * Problems are also links, files that are not of the run, and recordings that repeat another one.
+ * says about itself against `run.json`, and each fork against its parent. No one vouches for a recording without a
+ * receipt: each is a problem. Problems are also links, files that are not of the run, and recordings that repeat
+ * another one.
  * @param expectedRun the id that the run should have, where that is known from outside the record
  */
 export function verifyRun(folder: string, trustedKey: string, expectedRun?: string): VerifiedRun {
@@ -73,7 +74,7 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
   const names = [...regular].sort();
   const file = join(folder, ownFiles[0]);
   const read = fromDisk(file, () => runFileHash(folder)) === voucher?.hash ? readRunFile(folder) : null;
-  // What is wrong with a run.json that nobody vouches for is not to be found in its recordings.
+  // What is wrong with a run.json that no one vouches for is not to be found in its recordings.
   const run = typeof read === 'object' ? read : null;
   const replaced = replacedReceipts(receipts);
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
@@ -128,7 +129,9 @@ export function verifyRun(folder: string, trustedKey: string, expectedRun?: stri
 
 const ownFiles = ['run.json', 'ledger.jsonl'] as const;
 
-/** What else lies in the folder of a run: its lock, what a killed process left of writing, and what macOS adds. */
+/**
+ * Returns what else lies in the folder of a run: its lock, what a killed process left of writing, and what macOS adds.
+ */
 const isOtherFile = (name: string) => lockFiles.test(name) || name === 'run.json.new' || name === '.DS_Store';
 
 function isRecord(name: string): boolean {
@@ -174,7 +177,7 @@ function replacedReceipts(receipts: readonly Receipt[]): ReadonlySet<Receipt> {
   return new Set(receipts.filter((receipt) => receipt.reward === null && newest.get(receipt.rollout) !== receipt));
 }
 
-/** Where a recording belongs to another run, to no planned rollout, or repeats one that was read before. */
+/** Returns where a recording belongs to another run, to no planned rollout, or repeats one that was read before. */
 function strangeness(
   { path, lines }: ReadRecording,
   sidecar: Sidecar,
@@ -233,7 +236,7 @@ function verifyStranger(path: string, seen: Seen): readonly RunProblem[] {
   ];
 }
 
-/** Where a rollout says that it is of another run than `run.json`. A fork may have seats of its own. */
+/** Returns where a rollout says that it is of another run than `run.json`. A fork may have its own seats. */
 function settingProblems({ path, lines }: ReadRecording, run: RunFile | null): readonly RunProblem[] {
   const first = lines[0]?.event;
   if (!run || first?.type !== 'rolloutStarted' || isFork(basename(path), lines)) return [];
@@ -283,7 +286,7 @@ function verifyReceipt(receipt: Receipt, at: Place, seen: Seen): readonly RunPro
   ];
 }
 
-/** Where a recording whose own chain holds differs from what its receipt says. */
+/** Returns where a recording whose own chain holds differs from what its receipt says. */
 function endProblems({ path, lines }: ReadRecording, receipt: Receipt, vouchedBy: string): readonly RunProblem[] {
   if (lines.at(-1)?.chain === receipt.chain) return [];
   const end = lines.findIndex(({ chain }) => chain === receipt.chain);
@@ -312,7 +315,7 @@ function endProblems({ path, lines }: ReadRecording, receipt: Receipt, vouchedBy
   return [...claims, { file: path, line: lines.length, message }];
 }
 
-/** What a recording says of itself and its receipt says otherwise. */
+/** Returns what a recording says about itself and its receipt says otherwise. */
 function claimProblems(
   file: string,
   lines: readonly Recorded[],
@@ -410,7 +413,7 @@ function readSidecarOf(recording: string, links: ReadonlySet<string>): Sidecar {
   };
 }
 
-/** Where a sidecar whose own chain holds parts from what its receipt says. */
+/** Returns where a sidecar whose own chain holds parts from what its receipt says. */
 function sidecarEndProblem(
   { file, chains, count }: Sidecar,
   events: number,
@@ -435,7 +438,7 @@ function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProbl
   return [...encodingProblems(path), ...problems.map((problem) => ({ file: path, ...problem }))];
 }
 
-/** Bytes that are no UTF-8 read like others of their kind, so that a text can't tell them apart. */
+/** Bytes that are not UTF-8 read like others of their kind, so that a text can't tell them apart. */
 function encodingProblems(file: string): readonly RunProblem[] {
   const bytes = existsSync(file) ? fromDisk(file, () => readBounded(file, { limit: fileLimits.record })) : Buffer.of();
   if (isUtf8(bytes)) return [];

@@ -30,14 +30,14 @@ import { underFaults } from './seededFaults.ts';
 import { syncWrites } from './sync.ts';
 import { verification } from './verification.ts';
 
-/** What has to be waited for between two steps: whoever drains the loop gives back what it came to. */
+/** What has to be waited for between two steps: anyone who drains the loop gives back its result. */
 type Waiting = Promise<readonly RolloutEvent[]>;
 
 /**
  * The one loop: decide, perform, append. Yields every step from the start on, those of a given prefix
  * included; the debugger pauses between steps, a batch drains them, training drains many at once. Between steps it
  * yields the promises that something has to come of first: a rollout that waits for nothing is drained in one go.
- * @param from the start of a new rollout, or the events of one that goes on (a fork, or after a crash); a group
+ * @param from the start of a new rollout, or the events of one that continues (a fork, or after a crash); a group
  *   of events that was cut short is made again
  */
 export function* play(
@@ -223,7 +223,7 @@ function preparedWrites({ task, ports, setting }: Rollout, { world, started }: R
   return ports.setUp(task, context).then((more) => [...writes, ...more]);
 }
 
-/** What a task gives the environment that works on the domain's database, if it does. */
+/** Returns what a task gives the environment that works on the domain's database, if it does. */
 export function setUpOf({ file }: Pick<Domain, 'file'>, { setUp }: Task): Json | undefined {
   const name = hostedName(file);
   return name === null ? undefined : (setUp?.[name] as Json | undefined);
@@ -267,7 +267,10 @@ function place(root: JsonObject, path: readonly (string | number)[], value: Json
   else (target as Record<string, Json>)[key] = value;
 }
 
-/** What a seat may look at when it is its turn. Throws a `Fault` where the task names a persona that is not there. */
+/**
+ * Returns what a seat may look at when it is its turn. Throws a `Fault` where the task names a persona that is not
+ * there.
+ */
 export function viewOf(
   rollout: Pick<Rollout, 'setting' | 'task'>,
   state: RolloutState,
@@ -293,7 +296,7 @@ export function viewOf(
   };
 }
 
-/** What names the streams of a seat that answers anew, from its first new answer on. */
+/** Returns what names the streams of a seat that answers again, from its first new answer on. */
 function sampleOf({ parent }: RolloutStarted, next: number): readonly (string | number)[] {
   return parent?.sample !== undefined && next > parent.event ? ['sample', parent.sample] : [];
 }

@@ -9,7 +9,7 @@ import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
 import { type ProvidedMessage, providedBy } from '../../core/values/providerFields.ts';
 import type { ToolOutcome } from './ports.ts';
 
-/** The event of an effect that asks nobody: what happens is decided already. */
+/** The event of an effect that asks no one: what happens is decided already. */
 export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'callTool' | 'stop' }>): RolloutEvent {
   switch (effect.type) {
     case 'noteRules':
@@ -26,7 +26,7 @@ export function decidedEvent(effect: Extract<Effect, { type: 'noteRules' | 'call
   }
 }
 
-/** Who calls, where that is not the agent. */
+/** Returns who calls, where that is not the agent. */
 export function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
   return by === 'user' ? { by } : {};
 }

@@ -33,7 +33,7 @@ async function playGold(rollout: Rollout, { started, start }: RolloutState): Pro
     const tool =
       setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by) ??
       (hosted && strangeTool(hosted.name, action.tool, action.by));
-    // What a model would answer, and what lies outside, is no part of the gold world.
+    // What a model would answer, and what lies outside, is not part of the gold world.
     if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
       isRandom = true;

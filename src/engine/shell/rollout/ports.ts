@@ -13,7 +13,7 @@ import type { Random } from '../../core/values/random.ts';
 import type { Conclusive, VerificationPorts } from './verification.ts';
 
 /**
- * What a call came to. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
+ * The result of a call. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
  * database keeps what its failed calls wrote.
  */
 export type ToolOutcome = Attachments & {
@@ -39,7 +39,7 @@ export type Ports = {
   readonly agent: (view: SeatView) => Promise<AgentReply> | AgentReply;
   readonly user: (view: SeatView) => Promise<UserReply> | UserReply;
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
-  /** The same for gold actions, where an environment plays them on an instance of their own. */
+  /** The same for gold actions, where an environment plays them on their own instance. */
   readonly callGold?: Ports['callTool'] | undefined;
   /** Runs the domain's `sync` on a world; absent where no domain has one. */
   readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;

@@ -6,7 +6,7 @@ import type { Attachments } from '../../core/values/media.ts';
 import type { ToolOutcome } from './ports.ts';
 
 type Time = {
-  /** Of the tool: a latency beyond it is no answer. */
+  /** Of the tool: a latency beyond it is not an answer. */
   readonly timeoutMs: number;
   readonly wait: (ms: number) => Promise<void>;
 };
@@ -28,7 +28,7 @@ export async function underFaults(
   return resultUnderFaults(faults, await make(given));
 }
 
-/** Returns the call as it reaches its tool under seeded faults, or what it comes to without reaching it. */
+/** Returns the call as it reaches its tool under seeded faults, or its result without reaching it. */
 export function callUnderFaults(
   faults: readonly SeededFault[],
   call: ToolCall,
@@ -56,7 +56,7 @@ export function resultByFaults(faults: readonly SeededFault[]): string | null {
 
 type Result = Attachments & Pick<ToolOutcome, 'content' | 'isError'>;
 
-/** The call as it reaches the tool, or what it comes to without reaching it. */
+/** The call as it reaches the tool, or its result without reaching it. */
 function before(fault: SeededFault, call: ToolCall, timeoutMs: number): ToolCall | ToolOutcome {
   switch (fault.type) {
     case 'latency':

@@ -5,8 +5,8 @@ import { Fault } from '../files/fault.ts';
 import type { Rollout } from './ports.ts';
 
 /**
- * What the domain's `sync` writes. A `sync` that changes something again when nothing happened in between would make
- * the end depend on how often it ran, so that is a failure of the domain; it is tried after set-up.
+ * Returns what the domain's `sync` writes. A `sync` that changes something again when nothing happened in between would
+ * make the end depend on how often it ran, so that is a failure of the domain; it is tried after set-up.
  */
 export function syncWrites(
   { ports, setting }: Rollout,

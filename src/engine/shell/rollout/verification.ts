@@ -11,7 +11,7 @@ import { sourceKeys, stateOutside } from '../../core/verifiers/assertions.ts';
 import type { GoldStep } from '../../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 
-/** The world after the gold actions, and what each of them came to and wrote, with what `sync` wrote after it. */
+/** The world after the gold actions, and the result and the writes of each of them, with what `sync` wrote after it. */
 export type Gold = { readonly world: World; readonly steps: readonly (GoldStep & { readonly writes: Writes })[] };
 
 /** What a verifier of the domain's own code looks at. */
@@ -19,7 +19,7 @@ export type CustomEvidence = { readonly start: World; readonly state: RolloutSta
 
 /** What the verdicts of a rollout depend on besides its state. */
 export type Conclusive = {
-  /** What the gold actions come to; null where no verifier looks at it. */
+  /** The result of the gold actions; null where no verifier looks at it. */
   readonly gold: Gold | null;
   readonly custom: readonly CustomResult[];
 };
@@ -39,8 +39,8 @@ export type VerificationPorts = {
 };
 
 /**
- * What follows the end of a rollout: the state of one tool source that has to be read, or, with all of them read, the
- * verdicts and the reward. An effect that only read a source comes back.
+ * Returns what follows the end of a rollout: the state of one tool source that has to be read, or, with all of them
+ * read, the verdicts and the reward. An effect that only read a source comes back.
  */
 export function verification(
   setting: Setting,
@@ -80,7 +80,7 @@ export function openSource(task: Task, state: RolloutState): OpenSource | null {
   return needed.find(({ source }) => !Object.hasOwn(state.sources, source)) ?? null;
 }
 
-/** Whether the verdicts depend on what the gold actions come to. */
+/** Whether the verdicts depend on the result of the gold actions. */
 export function needsGold(task: Task, state: RolloutState): boolean {
   const basis = task[state.started.basis];
   return !isUnscorableEnd(state) && (basis.includes('database') || basis.includes('turns'));

@@ -54,7 +54,7 @@ export type BatchOptions = {
   readonly meter?: Meter;
   readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
-  /** Told of every call to a model. */
+  /** Receives every call to a model. */
   readonly onModel?: OnModel;
 };
 
@@ -249,8 +249,8 @@ export function receiptOf(
 }
 
 /**
- * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
- * on keeps its tasks; a folder with another run, or one that can't be read, stays as it is and is a `Fault`.
+ * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that
+ * continues keeps its tasks; a folder with another run, or one that can't be read, stays as it is and is a `Fault`.
  */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): OpenRun {
   const policyChange = policyChangeSince(path, domain);
@@ -260,8 +260,8 @@ export function openRun(path: string, domain: LoadedDomain, options: RunOptions)
 }
 
 /**
- * Throws a `Fault` where a folder holds what a run with these options can't go on with. `openRun` does so too; this is
- * for who wants to know before anything is started or written.
+ * Throws a `Fault` where a folder holds what a run with these options can't continue with. `openRun` does so too; this
+ * is for who wants to know before anything is started or written.
  */
 export function expectToGoOn(path: string, domain: LoadedDomain, options: RunOptions): void {
   runToGoOn(path, runFileOf(domain, options), hashed(options.tasks));
@@ -333,7 +333,9 @@ type RunOptions = Pick<
   readonly planned?: readonly string[];
 };
 
-/** Who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one. */
+/**
+ * Returns who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one.
+ */
 export function simulatorsOf(
   file: DomainFile,
   { basis, user }: Pick<BatchOptions, 'basis' | 'user'>,
@@ -347,13 +349,13 @@ export function simulatorsOf(
   return { train: nameOf('train'), evaluate: nameOf('evaluate') };
 }
 
-/** How the model of a seat is asked, if the seat has one. */
+/** Returns how the model of a seat is asked, if the seat has one. */
 function modelSettingsOf(role: ModelRole, seat: SeatSpec | null = null): NonNullable<RunFile['models']> {
   const model = seat?.type === 'agent' ? seat.model : seat;
   return model?.type === 'openai' ? { [role]: describeSettings(model) } : {};
 }
 
-/** What `run.json` says of a run with these options. */
+/** Returns what `run.json` says about a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   const tools = describeSettings(options.toolSettings ?? {});
   return {

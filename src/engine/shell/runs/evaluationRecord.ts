@@ -41,7 +41,10 @@ export function evaluationLines(run: string, part: EvaluationPart): readonly (Ro
   return texts.filter(Boolean).map(rolloutOfLine);
 }
 
-/** What a training run's folder says of it; null for a folder of something else, a sentence where it can't be read. */
+/**
+ * Returns what a training run's folder says about it; null for a folder of something else, a sentence where it can't be
+ * read.
+ */
 export function trainingConfigIn(run: string): Config | string | null {
   const path = join(run, runFiles.config);
   if (!existsSync(path)) return null;
@@ -58,7 +61,7 @@ export function trainingConfigIn(run: string): Config | string | null {
 export function readEvaluation(folder: string, config: Config, part: EvaluationPart): RunRecord | string {
   const trajectories = join(folder, runFiles.trajectories, part);
   const domain = typeof config.domain === 'string' ? config.domain : '';
-  // What its tools are stands in the domain alone, which may be gone.
+  // What its tools are is in the domain alone, which may be gone.
   const tools = existsSync(join(domain, 'domain.yaml')) ? toolKinds(loadDomain(domain).domain.tools) : [];
   const problems: string[] = [];
   const lines = evaluationLines(folder, part);

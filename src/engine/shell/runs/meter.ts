@@ -23,8 +23,8 @@ const isAnswered = (note: SideNote) => Boolean(note.flaws || note.usage || note.
 
 /**
  * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it
- * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget. An answer that does not
- * say what it used ends a budget, too.
+ * and others under way answer is kept, and a rollout that asks again is cancelled, to continue with another budget. An
+ * answer that does not say what it used ends a budget, too.
  */
 export function openMeter(budget: Budget, prices: Prices): Meter {
   const used = byRole(() => ({ input: 0, output: 0 }));

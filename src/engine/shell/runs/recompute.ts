@@ -184,7 +184,7 @@ function verifierOf(event: RolloutEvent): string {
   return event.type === 'verdictReached' ? (event as EventOf<'verdictReached'>).verdict.verifier : event.type;
 }
 
-/** Where a recorded event and the recomputed one part, with both values; null where they are equal. */
+/** Returns where a recorded event and the recomputed one part, with both values; null where they are equal. */
 function differing(recorded: RolloutEvent | undefined, recomputed: RolloutEvent | undefined): string | null {
   if (!recorded || !recomputed || recorded.type !== recomputed.type)
     return `${recorded?.type ?? 'no event'} is recorded, recomputed is ${recomputed?.type ?? 'no event'}`;

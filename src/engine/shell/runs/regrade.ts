@@ -127,7 +127,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   return { task, events: underPresentRules(setting, started, events), sources: Object.fromEntries(sources) };
 }
 
-/** What an environment wrote for the task's start stands after the task's own state, and was recorded. */
+/** Returns what an environment wrote for the task's start is after the task's own state, and was recorded. */
 export function isSameStart(setting: Setting, task: Task, writes: Writes): boolean {
   const own = preparation(task, setting.world);
   const recorded = setUpOf(setting.domain, task) === undefined ? writes : writes.slice(0, own.length);

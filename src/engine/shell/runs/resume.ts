@@ -10,10 +10,10 @@ import { isUnverified } from '../rollout/effectEvents.ts';
 import type { RolloutRequest } from '../supervisor.ts';
 
 /**
- * Where a rollout of a batch begins: at its start, or after the events that a process which died, or an endpoint that
- * failed, has left of it. What a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
- * their state died too, and so does one whose start reads otherwise now, one of another run, and one that ended without a
- * reward for another reason than infrastructure.
+ * Returns where a rollout of a batch begins: at its start, or after the events that a process which died, or an
+ * endpoint that failed, has left of it. What a model has answered is not asked and paid again. A rollout with tool
+ * sources outside the lane starts afresh, since their state died too, and so does one whose start reads otherwise now,
+ * one of another run, and one that ended without a reward for another reason than infrastructure.
  */
 export function resumePoint(
   path: string,
@@ -43,7 +43,7 @@ function beforeInterruption(events: readonly RolloutEvent[]): readonly RolloutEv
   return end < 0 ? events : events.slice(0, end);
 }
 
-/** What the sidecar said of the first events, as far as it is whole. */
+/** Returns what the sidecar said about the first events, as far as it is whole. */
 export function readTimes(path: string, count: number): readonly SidecarLine[] {
   const lines = readSidecar(path).lines.slice(0, count);
   const whole = lines.findIndex((line, index) => line.n !== index);

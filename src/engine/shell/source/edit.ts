@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { type Edit, type Fix, type Location, placeAt } from '../files/diagnostic.ts';
 import { nearest } from './nearest.ts';
 
-/** The fix that puts another word where one stands, in the same quotes; undefined where more stands there. */
+/** The fix that puts another word where one is, in the same quotes; undefined where more is there. */
 export function replacing(at: Location, old: string, text: string): Fix | undefined {
   const written = at.endColumn - at.column;
   if (at.line !== at.endLine) return undefined;
@@ -17,7 +17,7 @@ export function fixOf(title: string, edit: Edit | null): Fix | undefined {
   return edit === null ? undefined : { title, edits: [edit] };
 }
 
-/** The fix that puts the word which was most likely meant where a misspelt one stands; undefined where none is close. */
+/** The fix that puts the word which was most likely meant where a misspelt one is; undefined where none is close. */
 export function respelt(at: Location, word: string, candidates: Iterable<string>): Fix | undefined {
   const meant = nearest(word, candidates);
   return meant === undefined ? undefined : replacing(at, word, meant);
@@ -45,7 +45,7 @@ export function within(at: Location, text: string, offset: number, length: numbe
 
 /**
  * A value as YAML on one line: a text is plain where it means itself, else in double quotes.
- * @param isFlow whether it stands, or may stand, in brackets
+ * @param isFlow whether it is, or may be, in brackets
  */
 export function yamlScalar(value: string | number | boolean | null, isFlow = true): string {
   return typeof value !== 'string' || isPlain(value, isFlow) ? String(value) : JSON.stringify(value);

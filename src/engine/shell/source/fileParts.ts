@@ -4,7 +4,7 @@ import { remembered, type Source } from './source.ts';
 /** An item of the list that a file is, read by itself: typing in one of thousands leaves the others as they were read. */
 export type FilePart = {
   readonly source: Source;
-  /** Where it begins in the file: an offset, and how many lines stand before it. */
+  /** Where it begins in the file: an offset, and how many lines precede it. */
   readonly from: number;
   readonly line: number;
 };
@@ -14,8 +14,8 @@ const parts = new WeakMap<Source, readonly FilePart[]>();
 const last = new Map<string, ReadonlyMap<string, Source>>();
 
 /**
- * The items of a YAML file that is a list with more than one, as it stands at the left margin; else the file as one part.
- * A file with anchors or several documents is one part: what stands in one item can be used in another.
+ * The items of a YAML file that is a list with more than one, as it is at the left margin; else the file as one part. A
+ * file with anchors or several documents is one part: what is in one item can be used in another.
  */
 export function partsOf(source: Source): readonly FilePart[] {
   return remembered(parts, source, () => split(source));
@@ -41,7 +41,7 @@ function split(source: Source): readonly FilePart[] {
   return found;
 }
 
-/** Whether nothing but items and comments begins at the left margin, and no item has to do with another. */
+/** Whether nothing but items and comments begins at the left margin and the items are independent. */
 function isSplittable(text: string): boolean {
   return !/^(?![-# \n]|$)/m.test(text) && !/^-(?! )/m.test(text) && !hasAnchors(text);
 }

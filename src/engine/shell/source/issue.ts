@@ -16,7 +16,7 @@ type Finding = {
   readonly fix?: Fix | undefined;
 };
 
-/** What the findings of one value of a file are told with. */
+/** What the findings of one value of a file are reported with. */
 export type IssueContext = {
   readonly kind: FileKind;
   readonly schema: SchemaName;
@@ -27,7 +27,7 @@ export type IssueContext = {
   readonly choices?: readonly Choice[];
 };
 
-/** What a value does not have of its schema, one finding for each key concerned. */
+/** Returns what a value does not have of its schema, one finding for each key concerned. */
 export function describeIssues(issues: readonly Issue[], context: IssueContext): readonly Diagnostic[] {
   return issues
     .flatMap((issue) => findings(issue, [...context.prefix, ...issue.path], context))

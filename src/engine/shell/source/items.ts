@@ -8,7 +8,7 @@ import type { SchemaName } from './schemas.ts';
 import { type FileKind, type Overlay, readSource, remembered, type Source, unreadable } from './source.ts';
 import { type Places, readYaml } from './yaml.ts';
 
-/** A checked value and where it stands: `path` leads to it from the root of its file. */
+/** A checked value and where it is: `path` leads to it from the root of its file. */
 export type Placed<T> = {
   readonly value: T;
   readonly file: string;
@@ -61,7 +61,7 @@ export function keyOf<T>(placed: Placed<T>, ...parts: readonly PropertyKey[]): L
 
 const parsed = new WeakMap<Source, Map<FileKind, Items<unknown>>>();
 
-/** One value, or a list of values, of a YAML file, frozen. A broken element leaves the others standing. */
+/** One value, or a list of values, of a YAML file, frozen. A broken element does not affect the others. */
 export function parseItems<T>(source: Source, of: ItemKind<T>): Items<T> {
   const kinds = remembered(parsed, source, () => new Map<FileKind, Items<unknown>>());
   const known = kinds.get(of.kind) ?? parseParts(source, of);
@@ -135,18 +135,18 @@ function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }
   return { items, diagnostics, sources: [source] };
 }
 
-/** What a file that is no list holds, and how it begins. */
+/** What a file that is not a list holds, and how it begins. */
 const expectations: Readonly<Partial<Record<FileKind, readonly [expected: string, hint: string]>>> = {
   domain: ['one domain', 'Write its keys, first of all name:.'],
   phrase: ['a map of lists', 'Write a name, and below it its phrases, each behind "- ".'],
 };
 
-/** Whether a task or persona says of itself that it is a draft. */
+/** Whether a task or persona says about itself that it is a draft. */
 function isMarked(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (value as { readonly draft?: unknown }).draft === true;
 }
 
-/** What is wrong with a draft keeps nothing from running: nothing runs it. */
+/** Returns what is wrong with a draft keeps nothing from running: nothing runs it. */
 export function asOfDraft(found: Diagnostic): Diagnostic {
   return found.severity === 'error' ? { ...found, severity: 'warning' } : found;
 }
@@ -207,7 +207,7 @@ export function namesIn(folder: string, overlay?: Overlay): readonly string[] | 
   return stat?.isDirectory() === false ? null : [...new Set([...onDisk, ...unsaved])].toSorted();
 }
 
-/** Names of files in a folder that stand only in an editor yet. */
+/** Names of files in a folder that are only in an editor yet. */
 function unsavedIn(folder: string, overlay?: Overlay): readonly string[] {
   const prefix = join(folder, '/');
   return [...(overlay?.keys() ?? [])].flatMap((file) => (file.startsWith(prefix) ? [file.slice(prefix.length)] : []));

@@ -28,7 +28,7 @@ export function suggestion(word: string, candidates: Iterable<string>): string {
   return found === undefined ? '' : `. Did you mean ${found}?`;
 }
 
-/** How many letters of a value a misspelling changes at most: values of one kind are often alike. */
+/** Returns how many letters of a value a misspelling changes at most: values of one kind are often alike. */
 export const closeEnough = (value: string) => Math.max(1, Math.min(2, Math.floor(value.length / 5)));
 
 const plain = (word: string) => word.toLowerCase().replace(/[-_ .]/g, '');

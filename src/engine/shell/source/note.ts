@@ -12,14 +12,14 @@ export type Bases = { readonly agent: JsonObject; readonly user: JsonObject };
 /** What is known of the tools: their names alone, or everything once they are described. */
 export type KnownTools = {
   readonly names: ReadonlySet<string>;
-  /** Whether a name that is not here is no tool. */
+  /** Whether a name that is not here is not a tool. */
   readonly complete: boolean;
   readonly tools: ReadonlyMap<string, Tool>;
   /** What is known of their behaviour: from the description, else from the words of the source. */
   readonly declared: ReadonlyMap<string, Declared>;
 };
 
-/** What is known of tools by their descriptions, and by a scan where there are none yet. */
+/** Returns what is known of tools by their descriptions, and by a scan where there are none yet. */
 export function declaredTools(
   scanned: ReadonlyMap<string, Declared>,
   described: ReadonlyMap<string, Tool>,
@@ -41,7 +41,7 @@ export type Note = (
   fix?: Fix | undefined,
 ) => void;
 
-/** A note that keeps what it is told. */
+/** A note that keeps what it receives. */
 export function notebook(): { readonly found: readonly Diagnostic[]; readonly note: Note } {
   const found: Diagnostic[] = [];
   const note: Note = (at, severity, code, message, hint, fix) => {
@@ -50,7 +50,7 @@ export function notebook(): { readonly found: readonly Diagnostic[]; readonly no
   return { found, note };
 }
 
-/** Notes a name that is no tool; says whether it is one as far as is known. */
+/** Notes a name that is not a tool; says whether it is one as far as is known. */
 export function checkToolName(
   name: string,
   at: Location,

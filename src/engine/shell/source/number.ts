@@ -1,9 +1,10 @@
 /**
- * What is said of a number that is not the one that is written.
+ * Returns what a message says about a number that is not the one that is written.
  * @param isText whether a text of its digits is in its place
  */
 export function unkept(written: string, value: number, isText = false): string {
-  if (!Number.isFinite(value)) return `The number ${written} is larger than the largest number that JSON readers support.`;
+  if (!Number.isFinite(value))
+    return `The number ${written} is larger than the largest number that JSON readers support.`;
   if (isText) return `The number ${written} is so large that Rehearsal reads it as a text.`;
   const kept = String(BigInt(value));
   return kept === written

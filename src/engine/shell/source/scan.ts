@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Location } from '../files/diagnostic.ts';
 import { inside, locate, type Overlay, readSource, type Source } from './source.ts';
 
-/** What a tool says of itself, as far as it can be read off its source. */
+/** What a tool says about itself, as far as it can be read off its source. */
 export type Declared = {
   readonly effect: 'read' | 'write' | null;
   /** Where its effect is written. */
@@ -16,7 +16,7 @@ export type Scan = {
   /** Where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
   readonly declared: ReadonlyMap<string, Declared>;
-  /** Whether the scan understood every export, so that a name that is not here is no tool. */
+  /** Whether the scan understood every export, so that a name that is not here is not a tool. */
   readonly complete: boolean;
   /** The scanned file and every file of the domain that it imports. */
   readonly sources: readonly Source[];

@@ -35,7 +35,7 @@ export function scanPython(folder: string, source: Source, overlay?: Overlay): S
   return { tools, declared, complete: sources.size === 1, sources: [...sources.values()] };
 }
 
-/** The options of the decorator that stands between two offsets. */
+/** The options of the decorator that is between two offsets. */
 function declarationAt(source: Source, from: number, to: number): Declared {
   const own = source.text.slice(from, to);
   const effect = /\beffect\s*=\s*['"](read|write)['"]/.exec(own);

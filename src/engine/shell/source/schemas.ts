@@ -51,7 +51,10 @@ export function jsonSchemas(): Readonly<Record<SchemaName, JsonObject>> {
 /** The form of several that the value at a path was meant to have, by its place in the list of forms. */
 export type Choice = { readonly path: readonly PropertyKey[]; readonly form: number };
 
-/** Keys that are allowed in the map at this path of a file, across all forms that the map may have but for those not chosen. */
+/**
+ * Keys that are allowed in the map at this path of a file, across all forms that the map may have except for those not
+ * chosen.
+ */
 export function keysAt(
   name: SchemaName,
   path: readonly PropertyKey[],

@@ -21,7 +21,7 @@ export type FileKind =
   | 'training'
   | 'experiment';
 
-/** Texts that stand in for files, by absolute path: the unsaved documents of an editor. */
+/** Texts that replace files, by absolute path: the unsaved documents of an editor. */
 export type Overlay = ReadonlyMap<string, string>;
 
 export type Read = { readonly source: Source } | { readonly problem: Diagnostic; readonly missing: boolean };
@@ -87,7 +87,7 @@ function unsavedSource(file: string, text: string): Source {
   return value;
 }
 
-/** The place of a part of a text that stands on one line. */
+/** The place of a part of a text that is on one line. */
 export function locate({ file, text }: Source, offset: number, length: number): Location {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
@@ -95,7 +95,7 @@ export function locate({ file, text }: Source, offset: number, length: number): 
   return { file, line, column, endLine: line, endColumn: column + length };
 }
 
-/** What was computed from this very value last time, or computes it now. */
+/** Returns what was computed from this very value last time, or computes it now. */
 export function remembered<K extends object, T>(store: WeakMap<K, T>, of: K, compute: () => T): T {
   const known = store.get(of);
   if (known !== undefined) return known;
@@ -125,7 +125,7 @@ const hints: Readonly<Record<FileKind, string>> = {
   experiment: 'Create it, or name another file.',
 };
 
-/** What stands there and can't be read: no permission, a link to itself, no text. */
+/** Returns what is there and can't be read: no permission, a link to itself, no text. */
 export function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
   if (error instanceof RefusedFile) {
     const message = `${file} ${error.message}.`;

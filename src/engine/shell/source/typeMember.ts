@@ -4,9 +4,9 @@ import { blanked } from './scan.ts';
 type Span = { readonly from: number; readonly to: number };
 
 /**
- * Where the types of a module of tools declare a field of a database: in `defineTools<{ agent: Desk }>`, followed through
- * the types of that module. Null where they do not say it, or say it in a way that is not followed.
- * @param steps from the side of the database to the field; `*` stands for any row or element
+ * Returns where the types of a module of tools declare a field of a database: in `defineTools<{ agent: Desk }>`,
+ * followed through the types of that module. Null where they do not say it, or say it in a way that is not followed.
+ * @param steps from the side of the database to the field; `*` means any row or element
  */
 export function memberOf(text: string, side: 'agent' | 'user', steps: readonly string[]): Span | null {
   const code = blanked(text);

@@ -23,7 +23,7 @@ import { type FileKind, remembered, type Source } from './source.ts';
 import { describeFault } from './yamlFault.ts';
 import { keyText, mergedPair, ownPair, yamlOptions } from './yamlMerge.ts';
 
-/** Where something stands in a YAML file, by its path from the root. */
+/** Where something is in a YAML file, by its path from the root. */
 export type Places = {
   /** The value at the path, or as much of it as there is. */
   readonly value: (path: readonly PropertyKey[]) => Location;
@@ -227,7 +227,7 @@ function partOf(
 
 const withoutSpace = (text: string) => text.replace(/\s+/g, '');
 
-/** Where the character with this number is, white space not counted. */
+/** Returns where the character with this number is, white space not counted. */
 function indexOfCharacter(text: string, number: number): number {
   let left = number;
   for (const { index } of text.matchAll(/\S/g)) if (left-- === 0) return index;

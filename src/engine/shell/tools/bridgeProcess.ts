@@ -20,7 +20,7 @@ export type BridgeSettings = {
   readonly file: string;
   /** The interpreter; by default the first one that is there. */
   readonly python?: string | undefined;
-  /** Which adapter of the bridge drives it, where it has no file of its own. */
+  /** Which adapter of the bridge drives it, where it has no own file. */
   readonly adapter?: { readonly name: string; readonly settings: Readonly<Record<string, string>> };
   /** Both sides of the database, for tools and environments that work on it. */
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
@@ -80,7 +80,7 @@ type Opened = { readonly tools: readonly BridgeTool[] } & Partial<Hosted>;
  */
 export class BridgeProcess {
   readonly settings: BridgeSettings;
-  /** What an adapter said of its environment when it was opened. */
+  /** What an adapter said about its environment when it was opened. */
   hosted: Hosted = { sync: false, goldSyncs: true, prompts: {} };
   #child: ChildProcess | null = null;
   #kill = () => {};
@@ -271,7 +271,7 @@ export class BridgeProcess {
 /** Of data: libraries of numbers reserve much of it for their threads. */
 const memoryMb = 4096;
 
-/** What an interpreter needs to be found and to start, where nothing confines it. */
+/** Returns what an interpreter needs to be found and to start, where nothing confines it. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const version = process.env['PYENV_VERSION'];
   return { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };

@@ -417,7 +417,7 @@ class McpInstance implements ToolSource {
       return this.#fault(...callProblem(tool, error));
     }
     const fault = this.#fault(...httpProblem(server, tool, error, this.#declared.filled.variables()));
-    // A session outlives its connections: only a server that does not know it any more has lost it.
+    // A session outlives its connections: only a server that no longer knows it has lost it.
     if (fault.failure.code === 'mcp/session') await this.#drop();
     return fault;
   }

@@ -2,7 +2,7 @@ import type { CallLimits, Tool, ToolOrigin } from '../../core/domain/tool.ts';
 import { declaredLimits } from '../../core/domain/tool.ts';
 import type { BridgeTool } from './bridgeProcess.ts';
 
-/** What the engine knows of a tool that a Python process described; what domain.yaml says of it wins. */
+/** Returns what the engine knows of a tool that a Python process described; what domain.yaml says about it wins. */
 export function pythonTool(told: BridgeTool, source: ToolOrigin, timeoutMs: number, limits: CallLimits = {}): Tool {
   const own: CallLimits = {
     cache: told.cache,

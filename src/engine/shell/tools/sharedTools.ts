@@ -224,7 +224,7 @@ export class SharedTools {
     });
   }
 
-  /** Returns where a task has a key, such as `setUp` of a source; undefined for a task that no file has any more. */
+  /** Returns where a task has a key, such as `setUp` of a source; undefined for a task that no file has. */
   placeInTask(task: Task, ...keys: readonly string[]): Location | undefined {
     const placed = this.#domain.parts.tasks.find(({ value }) => value.id === baseTask(task.id));
     return placed && keyOf(placed, ...keys);

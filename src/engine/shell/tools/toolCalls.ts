@@ -52,7 +52,7 @@ class RateLimit {
   /** When each of the last permissions was given, or will be. */
   readonly #given: number[];
   #next = 0;
-  /** Ends with the wait of whoever asked last. */
+  /** Ends with the wait of anyone who asked last. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(calls: number, perMs: number, clock: Clock) {

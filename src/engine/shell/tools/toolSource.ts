@@ -35,7 +35,7 @@ export type ToolSource = {
   readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
   /** The state, by the declared reader or another one. */
   readonly read: (reader?: Reader) => Promise<Json>;
-  /** What an assertion function of the source says of its state. */
+  /** What an assertion function of the source says about its state. */
   readonly assert?: (name: string) => Promise<Json>;
   /** Puts a task's own start on a fresh instance. */
   readonly setUp?: (data: Json) => Promise<void>;

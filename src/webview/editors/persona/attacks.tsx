@@ -17,7 +17,7 @@ const started = {
   breach: 'The agent did what the rules forbid.',
 };
 
-/** What an adversarial person tries. */
+/** Shows what an adversarial person tries. */
 export function Attacks({ attacks, edit }: { readonly attacks: readonly Attack[]; readonly edit: Edit }): JSX.Element {
   return (
     <section aria-labelledby="attacks">

@@ -6,7 +6,7 @@ type Occasional = Persona['behaviours'][OccasionalBehaviour];
 type When = Exclude<Occasional, boolean>;
 
 const usual: When = { from: 1, to: 3, chance: 1 };
-/** Nobody sets a later reply with a slider; the text can. */
+/** No one sets a later reply with a slider; the text can. */
 const latest = 20;
 
 export type OccasionProps = {

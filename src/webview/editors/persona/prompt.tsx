@@ -12,7 +12,7 @@ export type PromptProps = {
   readonly ask: Ask;
 };
 
-/** What a model is told that plays this person, and how it speaks. */
+/** Shows what a model learns that plays this person, and how it speaks. */
 export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Element {
   const { tasks, own, task, prompt, model } = content;
   if (task === null || prompt === null)
@@ -20,8 +20,8 @@ export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Eleme
       <section aria-labelledby="prompt">
         <h2 id="prompt">Prompt and preview</h2>
         <p class="muted">
-          There is no task to play yet. Write one in the tasks folder of the domain. The prompt of this persona
-          then appears here.
+          There is no task to play yet. Write one in the tasks folder of the domain. The prompt of this persona then
+          appears here.
         </p>
       </section>
     );

@@ -8,7 +8,7 @@ import { Attacks } from './attacks.tsx';
 import { Occasion } from './occasion.tsx';
 import { Prompt } from './prompt.tsx';
 
-/** Who a simulated user is and how it behaves. */
+/** Shows who a simulated user is and how it behaves. */
 export function PersonaEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
   return (
     <EditorFrame<PersonaContent> title="Persona" noun="persona" editor="persona" bridge={bridge}>

@@ -21,9 +21,7 @@ export function Actions({ content, edit }: { readonly content: TaskContent; read
         do.
       </p>
       {undescribed !== null && <p class="muted">{undescribed}</p>}
-      {actions.length === 0 && (
-        <p class="muted">None: the task changes nothing. Choose another verifier below.</p>
-      )}
+      {actions.length === 0 && <p class="muted">None: the task changes nothing. Choose another verifier below.</p>}
       {actions.map((action, index) => (
         <Action key={`${index} ${action.tool}`} action={action} index={index} content={content} edit={edit} />
       ))}
@@ -47,7 +45,7 @@ function Action({ action, index, content, edit }: ActionProps): JSX.Element {
   const path = ['actions', index, 'arguments'];
   const own = misfits.flatMap(({ path: [at, ...rest], message }) => (at === index ? [{ path: rest, message }] : []));
   const isMisfit = own.length > 0;
-  // What does not fit is shown; it is not hidden again while it is being mended.
+  // What does not fit is shown; it is not hidden again while it is being fixed.
   useEffect(() => {
     if (isMisfit) setIsOpen(true);
   }, [isMisfit]);
@@ -120,7 +118,7 @@ function Action({ action, index, content, edit }: ActionProps): JSX.Element {
   );
 }
 
-/** Actions as a person writes them: the agent's are nobody else's. */
+/** Actions as a person writes them: the agent's are no one else's. */
 function withoutDefaults(list: readonly GoldAction[]) {
   return list.map(({ by, ...action }) => (by === 'user' ? { ...action, by } : action));
 }

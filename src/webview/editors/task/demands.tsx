@@ -6,7 +6,7 @@ import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 
-/** Verifiers that a task of one's own is decided by; the others come with imported benchmarks, in the text. */
+/** Verifiers that decide your own task; the others come with imported benchmarks, in the text. */
 const verifiers: readonly (readonly [VerifierName, string])[] = [
   ['database', 'The database is as after the gold actions.'],
   ['assertions', 'The assertions above hold.'],
@@ -16,7 +16,7 @@ const verifiers: readonly (readonly [VerifierName, string])[] = [
   ['custom', 'Verifiers of verifiers.ts hold.'],
 ];
 
-/** What counts as done. */
+/** Shows what counts as done. */
 export function Demands({ task, edit }: { readonly task: Task; readonly edit: Edit }): JSX.Element {
   const commit = (lines: string[]): void => {
     if (lines.length > 0) edit.set(['communicate'], lines);

@@ -143,7 +143,7 @@ const sides = [
   { value: 'user', label: "the user's" },
 ] as const;
 
-/** What differs from the database at the start. */
+/** Shows what differs from the database at the start. */
 export function StateChanges({ state, edit }: { readonly state: Task['state']; readonly edit: Edit }): JSX.Element {
   return (
     <section aria-labelledby="state">

@@ -15,7 +15,7 @@ export type PlayGoldProps = {
   readonly taskId: string;
 };
 
-/** The gold seat plays the task: what it changes, and what the verifiers and rules say of it. */
+/** The gold seat plays the task: what it changes, and what the verifiers and rules say about it. */
 export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.Element {
   const played = ran?.outcome?.type === 'goldPlayed' && ran.outcome.task !== taskId ? null : ran;
   return (

@@ -8,7 +8,7 @@ import { Demands } from './demands.tsx';
 import { KnownFacts, StateChanges, UnknownFacts } from './facts.tsx';
 import { PlayGold } from './playGold.tsx';
 
-/** One problem: what the user wants and knows, where the world stands, and what counts as done. */
+/** One problem: what the user wants and knows, where the world is, and what counts as done. */
 export function TaskEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
   return (
     <EditorFrame<TaskContent> title="Task" noun="task" editor="task" bridge={bridge}>

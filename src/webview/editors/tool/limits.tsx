@@ -15,7 +15,7 @@ const yesOrNo = [
   { value: 'false', label: 'no' },
 ] as const;
 
-/** How calls are made; what is left out stays as the engine has it. */
+/** Shows how calls are made; what is left out stays as the engine has it. */
 export function Limits({ limits, effect, edit }: LimitsProps): JSX.Element {
   const number = (path: string[], typed: string): void => {
     const value = numberFrom(typed);

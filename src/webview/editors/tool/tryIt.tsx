@@ -37,7 +37,7 @@ function keptDraft(bridge: Bridge, tool: string): Kept | null {
  */
 export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX.Element {
   const { tool, examples, tasks, untriable } = content;
-  // The same schema is told again with every change of the domain.
+  // The same schema arrives again with every change of the domain.
   const schema = useMemo(() => tool.parameters ?? {}, [JSON.stringify(tool.parameters)]);
   const [kept] = useState(() => keptDraft(bridge, tool.name));
   const [draft, showDraft] = useState<JsonObject>(kept?.draft ?? objectOf(emptyValue(schema, schema)));
@@ -169,8 +169,8 @@ type Question = { readonly number: number; readonly about: Asked; readonly misfi
 type Asked = { readonly draft: JsonObject; readonly schema: JsonObject };
 
 /**
- * The engine's word on the arguments, asked for after each change. A press waits for the word on what stands there
- * then, and sends exactly that.
+ * The engine's word on the arguments, asked for after each change. A press waits for the word on what is there then,
+ * and sends exactly that.
  */
 function useCheckedCall(bridge: Bridge, ask: Ask, about: Asked, task: string | null) {
   const [question, setQuestion] = useState<Question | null>(null);
@@ -222,7 +222,7 @@ function useCheckedCall(bridge: Bridge, ask: Ask, about: Asked, task: string | n
     misfits: question?.misfits ?? [],
     isChecked,
     isAsked,
-    /** What was asked for before is not sent any more. */
+    /** The earlier request is no longer sent. */
     changeTo: (draft: JsonObject) => void check({ ...about, draft }),
     submit,
   };
