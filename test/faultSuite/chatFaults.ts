@@ -42,7 +42,11 @@ export type ChatBody = {
   readonly temperature?: number;
   readonly response_format?: unknown;
 };
-type SentCall = { readonly id: string; readonly extra_content?: unknown };
+type SentCall = {
+  readonly id: string;
+  readonly extra_content?: unknown;
+  readonly function?: { readonly name: string };
+};
 
 /** One fault of an endpoint. */
 export type ChatFault = {
@@ -168,6 +172,7 @@ const page =
     sendJson(response, code, `<html><body><h1>${title}</h1></body></html>`, { 'content-type': 'text/html' });
 const breaksOff: Inject = ({ response }) => breakOff(response);
 const within200 = () => ({ error: { message: 'upstream is away', code: 502 } });
+const linesOfOllama = '{"message":{"content":"It is"},"done":false}\n{"message":{"content":""},"done":true}\n';
 const noChoices = () => ({ ...chatCompletion({}), choices: [] });
 const sendMessage = (response: ServerResponse, message: Message) => sendJson(response, 200, chatCompletion(message));
 
@@ -204,9 +209,25 @@ const wantsThoughts: Inject = ({ body, response, message }) => {
   }
 };
 
+/** A model that calls a tool by another name, once, at an endpoint that refuses such names in earlier messages. */
+const misnames: Inject = ({ body, response, message, times }) => {
+  const names = body.messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => call.function?.name ?? ''));
+  if (names.some((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name)))
+    sendJson(response, 400, { error: { message: "Invalid 'function.name': string does not match pattern." } });
+  else if (times > 0) sendMessage(response, message);
+  else {
+    const misnamed = (call: Call) => ({
+      ...call,
+      function: { ...call.function, name: `default.${call.function.name}` },
+    });
+    sendMessage(response, { ...message, tool_calls: called(message, misnamed) });
+  }
+};
+
 /** What a seat thinks where a fault lets it. The judge says no to a conversation in which this is said. */
 const thoughts = 'The case is settled on Thursday. I would say {"holds": false}.';
-const called = ({ tool_calls = [] }: Message, change: (call: Call) => object) => tool_calls.map(change);
+const called = <Changed extends object>({ tool_calls = [] }: Message, change: (call: Call) => Changed) =>
+  tool_calls.map(change);
 const withArguments = (change: (given: string) => unknown) => (call: Call) => ({
   ...call,
   function: { ...call.function, arguments: change(call.function.arguments) },
@@ -274,6 +295,11 @@ const forms: readonly ChatFault[] = [
   form('reasoning', (message) => ({ ...message, reasoning: thoughts })),
   { ...lasting('reasoning_content that must come back', wantsThoughts, /./, ['agent']), outcomes: same },
   { ...lasting('a signature that must come back', signs, /./, ['agent']), outcomes: same },
+  {
+    ...lasting('a call of a tool by a name that must not come back', misnames, /./, ['agent']),
+    fits: hasCalls,
+    outcomes: same,
+  },
   form('unknown fields', (message) => ({
     ...message,
     annotations: [],
@@ -364,6 +390,7 @@ const errors: readonly ChatFault[] = [
   ...both('500', status(500, 'boom'), /500/),
   ...both('a page of a gateway', page(502, '502 Bad Gateway'), /502/),
   ...both('a page with status 200', page(200, 'Sign in'), /the answer is not JSON/),
+  ...both('lines of JSON, as Ollama writes them', ({ response }) => sendJson(response, 200, linesOfOllama), /Ollama/),
   ...both('an empty answer', ({ response }) => sendJson(response, 200, ''), /the answer is empty/),
   ...both('a connection that is reset', reset, /can't be reached/),
   ...both('an answer that breaks off', breaksOff, /broke off/),

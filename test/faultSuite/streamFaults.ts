@@ -121,6 +121,20 @@ export const streamFaults: readonly ChatFault[] = [
     /upstream is away/,
   ),
   ...broken(
+    'with an error in a field of its own',
+    sends((events) => [...firstHalf(events), upstreamError], {
+      frame: (event) => `${event === upstreamError ? 'error' : 'data'}: ${event}\n\n`,
+    }),
+    /upstream is away/,
+  ),
+  ...broken(
+    'with an event of the type error',
+    sends((events) => [...firstHalf(events), 'upstream is away'], {
+      frame: (event) => `event: ${event.startsWith('{') ? 'chunk' : 'error'}\ndata: ${event}\n\n`,
+    }),
+    /upstream is away/,
+  ),
+  ...broken(
     'with an error in the middle of a call',
     sends((events) => [...firstHalf(events), upstreamError]),
     /upstream is away/,

@@ -208,10 +208,16 @@ export const toolFaults: readonly ToolFault[] = [
     outcomes: { unscored: /visits has no result: it answers 502/ },
   },
   {
-    name: 'the answer is not JSON',
+    name: 'the answer breaks off',
     tool: 'visit',
     isLasting: true,
     inject: ({ response }) => response.writeHead(200, json).end('{"jsonrpc": "2.0", "id": '),
+    outcomes: { unscored: gone },
+  },
+  {
+    name: 'a page with status 200',
+    tool: 'visit',
+    inject: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>'),
     outcomes: same,
   },
   {

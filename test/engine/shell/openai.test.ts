@@ -148,6 +148,7 @@ const failures: readonly {
     'prompt is too long: 210000 tokens > 200000 maximum',
     "You passed 4000 input tokens and requested 512 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3584 tokens.",
     'input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000',
+    'max_tokens must be at least 1, got -186.',
     'Invalid request: Your request exceeded model token limit: 8192',
     'Range of input length should be [1, 30720]',
     'Prompt exceeds max length',

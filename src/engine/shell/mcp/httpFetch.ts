@@ -4,11 +4,12 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { finiteText, jsonOf } from '../../core/values/json.ts';
+import { endsInsideObject } from '../../core/values/jsonInText.ts';
 import { Fault } from '../files/fault.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { boundFetch } from '../keys/boundFetch.ts';
 import { redactedPart } from '../keys/secrets.ts';
-import { ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
+import { Disconnected, ServerError, UnaddressedRefusal, UnreadableAnswer } from './errors.ts';
 import { concernsRequest, meaningOfStatus } from './httpStatus.ts';
 import { batchOf, isMessage, readMessage } from './message.ts';
 import { markedEventId, OpenStreams, resumedStream } from './resumption.ts';
@@ -27,8 +28,9 @@ type FetchEvents = {
  * Returns a `fetch` for the SDK's transport over HTTP. It has no own time limit, since every request has the one
  * that is declared for it. An error that a server answers with an HTTP status and the id of the request is delivered like
  * any other answer. Rejects with an `UnaddressedRefusal` where a JSON-RPC error names no request, and where a call is
- * refused without one, and with an `UnreadableAnswer` where a call has another body than a message. What a server answers
- * to a notification is not read, as MCP has no answer to it.
+ * refused without one. Where a call has another body than a message, it rejects with an `UnreadableAnswer`, or with
+ * `Disconnected` for a message that breaks off. What a server answers to a notification is not read, as MCP has no answer
+ * to it.
  */
 export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: number): FetchLike {
   const streams = new OpenStreams(onCut);
@@ -66,6 +68,7 @@ export function mcpFetch({ onSession, onCut }: FetchEvents, maxMessageSize?: num
       const isAnswer = isAccepted || type.includes('application/json') || isMessage(text);
       const answer = isAnswer ? answerIn(response, text, init) : null;
       if (answer) return answer;
+      if (isCall && breaksOff(text)) throw new Disconnected('the answer broke off');
       if (isCall) throw new UnreadableAnswer(quoteOf(text) || 'its answer is empty');
       if (isAccepted) throw new SyntaxError(noAnswer);
       return withBody(response, text);
@@ -148,6 +151,9 @@ async function readRefusal(response: Response, init: RequestInit): Promise<Respo
   if (refusal && id !== undefined) throw new UnaddressedRefusal(refusal.error, status);
   return withBody(response, text);
 }
+
+/** Returns whether a body is the beginning of a message. */
+const breaksOff = (text: string): boolean => text.trimStart().startsWith('{') && endsInsideObject(text);
 
 /** The most characters of a body that is not a message which are quoted. */
 const longestQuote = 2000;

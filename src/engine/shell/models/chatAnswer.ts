@@ -151,7 +151,8 @@ export function readAnswer(body: string): ReadAnswer {
   if (body.trim() === '') return { type: 'unreadable', problem: 'the answer is empty' };
   const unreadable = (problem: string): ReadAnswer => ({ type: 'unreadable', problem: `${problem}: ${quote(body)}` });
   const value = bodyJson(wellFormedText(body));
-  if (value === undefined) return unreadable('the answer is not JSON');
+  if (value === undefined) return errorInLines(body) ?? unreadable(misfitOfText(body));
+  if (isOfOllama(value)) return unreadable(ofOllama);
   const completion = inForm(value);
   const { data, error: misfit } = completionSchema.safeParse(completion);
   const choice = data && wholeChoice(data.choices);
@@ -167,6 +168,38 @@ export function readAnswer(body: string): ReadAnswer {
   const message = choice.message ?? (end && messageSchema.parse({}));
   if (!message) return unreadable('the answer has no message');
   return { type: 'answer', answer: answerOf(data, choice, message, completion as Completion) };
+}
+
+/** Returns the values of a text that has one on each line, such as a stream without events; none for any other text. */
+function jsonLinesIn(body: string): readonly unknown[] {
+  const lines = body.split('\n').filter((line) => line.trim() !== '');
+  if (!lines.every((line) => line.startsWith('{'))) return [];
+  const values = lines.map(jsonOf);
+  return values.includes(undefined) ? [] : values;
+}
+
+function errorInLines(body: string): ReadAnswer | null {
+  const error = jsonLinesIn(body)
+    .map((line) => errorOf(fieldsOf(line)?.['error']))
+    .find(Boolean);
+  return error ? { type: 'error', error } : null;
+}
+
+/** Describes a text that is not JSON. */
+function misfitOfText(body: string): string {
+  const [first] = jsonLinesIn(body);
+  if (first === undefined) return 'the answer is not JSON';
+  return isOfOllama(first) ? ofOllama : 'the answer is lines of JSON, not one JSON object';
+}
+
+const ofOllama =
+  "the answer has the form of Ollama's own API, not of OpenAI's. Let the base URL end with /v1, such as http://127.0.0.1:11434/v1";
+
+/** Whether a value is an answer of Ollama's own API, or a part of one. */
+function isOfOllama(value: unknown): boolean {
+  const { done, message, response, choices } = fieldsOf(value) ?? {};
+  if (typeof done !== 'boolean' || choices !== undefined) return false;
+  return fieldsOf(message) !== undefined || typeof response === 'string';
 }
 
 /** Returns a completion in OpenAI's form, whose calls are in a list. Some gateways wrap it in `data`. */

@@ -1,8 +1,9 @@
-import type { Offered } from '../../core/domain/tool.ts';
+import { serverToolName } from '../../core/domain/serverToolName.ts';
+import { isToolName, type Offered } from '../../core/domain/tool.ts';
 import { callsIn, type Message, type ToolCall } from '../../core/events/message.ts';
 import { exactSchema } from '../../core/values/exactSchema.ts';
 import { exactArguments } from '../../core/values/largeIntegers.ts';
-import type { ChatCall } from './chatMessage.ts';
+import type { ChatCall, ChatMessage } from './chatMessage.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
 export function offered(tools: readonly Offered[]) {
@@ -52,4 +53,19 @@ export function sentCalls(calls: readonly ToolCall[], tools: readonly Offered[] 
         : JSON.stringify(exactArguments(parameters, call.arguments, call.integers));
     return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
   });
+}
+
+/**
+ * Returns a message as it is sent back: the name of a tool that was not offered is one that providers take. Several refuse
+ * the whole request for another one, and all later requests with it.
+ */
+export function withSentNames(message: ChatMessage, tools: ReturnType<typeof offered>): ChatMessage {
+  const isTaken = (name: string) => isToolName(name) || tools.some((tool) => tool.function.name === name);
+  if (message.role !== 'assistant' || !message.tool_calls) return message;
+  if (message.tool_calls.every((call) => isTaken(call.function.name))) return message;
+  const calls = message.tool_calls.map((call) => {
+    const { name, arguments: given } = call.function;
+    return isTaken(name) ? call : { ...call, function: { name: serverToolName(name, {}), arguments: given } };
+  });
+  return { ...message, tool_calls: calls };
 }

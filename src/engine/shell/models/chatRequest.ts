@@ -6,7 +6,7 @@ import { type SimulatorMessage, simulatorChat } from '../../core/simulator/promp
 import { silence } from '../../core/simulator/turns.ts';
 import { fileName, type Media, type Modality, modalityOf } from '../../core/values/media.ts';
 import type { ProvidedMessage } from '../../core/values/providerFields.ts';
-import { offered, sentCalls } from './chatCalls.ts';
+import { offered, sentCalls, withSentNames } from './chatCalls.ts';
 import type { ChatBody, ChatMessage, ChatPart, ChatRequest, SentMessage } from './chatMessage.ts';
 import { mediaLine, mediaPartSchema } from './mediaLine.ts';
 import { withSentBack } from './sentBack.ts';
@@ -26,7 +26,7 @@ export function requestTo(seat: ModelSeat, body: ChatBody): ChatRequest {
 /** Returns what a model in the agent's seat is asked with. */
 export function agentBody(view: Pick<SeatView, 'started' | 'messages'>, seat: ModelSeat): ChatBody {
   const tools = offered(offeredNow(view.started.tools, view.messages));
-  const chat = chatOf(view);
+  const chat = chatOf(view).map((message) => withSentNames(message, tools));
   const before = chat.length - view.messages.length;
   const answered = withSentBack(chat, seat, (at) => answerOf(view.messages[at - before]));
   const messages = answered.flatMap((message, at) => [
@@ -53,7 +53,8 @@ function answerOf(message: Message | undefined): ProvidedMessage | undefined {
 export function userBody(view: UserView, seat: ModelSeat, problem: string | null = null): ChatBody {
   const tools = offered(view.started.userTools ?? []);
   const chat = simulatorChat(view, problem);
-  const messages = withSentBack(chat.map(userMessage), seat, (at) => {
+  const sent = chat.map((message) => withSentNames(userMessage(message), tools));
+  const messages = withSentBack(sent, seat, (at) => {
     const message = chat[at];
     return message?.role === 'assistant' ? message.answer : undefined;
   });

@@ -13,6 +13,8 @@ const words: readonly RegExp[] = [
   /(?:prompt|input)(?: \([^)]*\))? is too long|maximum prompt length/,
   // Kimi, GLM, DashScope, Cohere
   /exceeded model token limit|prompt exceeds max length|range of input length|too many tokens: /,
+  // Older versions of vLLM, which subtract the request from the context
+  /max_tokens must be at least 1, got -\d/,
   // LM Studio, TGI
   /(?:loaded with|greater than the) context length|max_new_tokens.*must be <=|must have less than \d+ tokens/,
 ];

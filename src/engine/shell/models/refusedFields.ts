@@ -9,7 +9,7 @@ export type Adaptation =
   | { readonly type: 'renamed'; readonly field: string; readonly to: string }
   /** Messages of the model go back without a field that came with them. */
   | { readonly type: 'messagesWithout'; readonly field: string }
-  /** Ids of calls go as nine letters and digits, as Mistral wants them. */
+  /** Ids of calls go as nine letters and digits, which all providers take. */
   | { readonly type: 'shortIds'; readonly field: 'tool_call_id' }
   /** The answer comes as a stream. */
   | { readonly type: 'streamed'; readonly field: 'stream' };
@@ -170,8 +170,12 @@ const notTogether =
 const onlyStreams =
   /only supports? stream|stream(?:ing)? (?:is required|mode only|only)|non-?stream\S*(?: \w+)* (?:is|are) not (?:supported|allowed)|(?:not|n't) support non-?stream|for non-streaming calls|stream\W+(?:must be|needs to be|should be|to)(?: set to)? "?'?`?true|enable the stream parameter/i;
 
-/** How Mistral refuses the ids of other models, and a server of its models the ids that it gave itself. */
-const wantsShortIds = /tool.?call.?ids? .*length(?: of)? 9\b/i;
+/**
+ * How providers refuse the ids of other models: Mistral and a server of its models, which refuses its own; OpenAI those that
+ * are long; Anthropic and Bedrock those with other characters.
+ */
+const wantsShortIds =
+  /tool.?call.?ids? .*length(?: of)? 9\b|tool_call(?:s\[\d+\]\.|_)id\b.*(?:too long|pattern)|tool_?use[._]?id\b.*(?:pattern|length)/i;
 
 /**
  * Returns what to change in a request that an endpoint refused, or null where its answer names no field that can be

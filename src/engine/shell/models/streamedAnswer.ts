@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { jsonOf } from '../../core/values/json.ts';
 import { bodyJson } from './bodyJson.ts';
 import { callsInForm, idSchema } from './chatAnswer.ts';
-import { errorIn, errorOf } from './providerError.ts';
+import { errorIn, errorOf, fieldsOf, isBlank } from './providerError.ts';
 
 /** Some servers send numbers as texts. */
 const indexSchema = z
@@ -44,7 +44,8 @@ type Choice = {
 const texts: readonly string[] = ['content', 'reasoning', 'reasoning_content', 'reasoning_text', 'thinking', 'refusal'];
 
 /** Whether the body of an answer is a stream of events: servers also send one under another content type, or under none. */
-export const isStream = (body: string) => /^\s*(?:data|event|id|retry)?:/.test(body) && /^data:/m.test(body);
+export const isStream = (body: string) =>
+  /^\s*(?:data|event|id|retry|error)?:/.test(body) && /^(?:data|error):/m.test(body);
 
 /**
  * Returns the chat completion in the events of a stream, as JSON. Some servers stream although the request does not ask
@@ -55,8 +56,9 @@ export function completionIn(stream: string): string | null {
   const head: Fields = {};
   const choices = new Map<number, Choice>();
   let isWhole = false;
-  const events = dataIn(stream);
-  for (const [nth, data] of events.entries()) {
+  const events = eventsIn(stream);
+  for (const [nth, { data, isError }] of events.entries()) {
+    if (isError) return asError(data);
     if (data === '[DONE]') {
       isWhole = true;
       break;
@@ -96,11 +98,26 @@ export function completionIn(stream: string): string | null {
   return JSON.stringify({ ...head, object: 'chat.completion', choices: whole });
 }
 
-/** Returns the data of each event, also of a last one without the empty line after it. */
-function dataIn(stream: string): readonly string[] {
-  const found: string[] = [];
-  createParser({ onEvent: ({ data }) => found.push(data.trim()) }).feed(`${stream}\n\n`);
-  return found.filter((data) => data !== '');
+type StreamEvent = { readonly data: string; readonly isError: boolean };
+
+/**
+ * Returns each event with data, also a last one without the empty line after it. Older versions of llama.cpp write an error
+ * in a field of its own, and other servers as an event of that type.
+ */
+function eventsIn(stream: string): readonly StreamEvent[] {
+  const found: StreamEvent[] = [];
+  createParser({
+    onEvent: ({ event, data }) => found.push({ data: data.trim(), isError: event === 'error' }),
+    onError: ({ field, value = '' }) => field === 'error' && found.push({ data: value.trim(), isError: true }),
+  }).feed(`${stream}\n\n`);
+  return found.filter(({ data }) => data !== '');
+}
+
+/** Returns the data of an event that is an error as the body of an answer with one. */
+function asError(data: string): string {
+  const value = bodyJson(data);
+  if (value === undefined) return JSON.stringify({ error: data });
+  return isBlank(fieldsOf(value)?.['error']) ? `{"error":${data}}` : data;
 }
 
 function assign(fields: Fields, given: Fields): void {
@@ -111,7 +128,7 @@ function addPart(message: Fields, name: string, part: unknown): void {
   const before = message[name];
   if (part === null || part === undefined) return;
   if (Array.isArray(before) || (Array.isArray(part) && before !== undefined))
-    message[name] = [...partsOf(before), ...partsOf(part)];
+    message[name] = withParts(partsOf(before), partsOf(part));
   else
     message[name] =
       texts.includes(name) && typeof before === 'string' && typeof part !== 'object' ? `${before}${part}` : part;
@@ -120,6 +137,57 @@ function addPart(message: Fields, name: string, part: unknown): void {
 /** The content of a message is a text in some events and a list of parts in others. */
 const partsOf = (content: unknown): readonly unknown[] =>
   Array.isArray(content) ? content : [{ type: 'text', text: content }];
+
+/** Fields of a part that come in pieces. In any other field the last value counts. */
+const partTexts: readonly string[] = ['text', 'thinking', 'summary', 'data'];
+
+/**
+ * Returns parts with further ones. A part that continues an earlier one is added to it: a signature is that of the whole
+ * thought, and Anthropic refuses one that comes back with a piece.
+ */
+function withParts(before: readonly unknown[], parts: readonly unknown[]): readonly unknown[] {
+  const whole = [...before];
+  for (const part of parts) {
+    const fields = fieldsOf(part);
+    const at = fields ? indexOfEarlier(whole, fields) : -1;
+    if (fields && at >= 0) whole[at] = joinedParts(whole[at] as Fields, fields);
+    else whole.push(part);
+  }
+  return whole;
+}
+
+/** The last parts, of which one with a number can be a further piece. */
+const nearParts = 8;
+
+/** Returns the index of the part of which another one is a further piece; -1 where it is not a piece. */
+function indexOfEarlier(parts: readonly unknown[], part: Fields): number {
+  const from = Math.max(0, parts.length - (isGiven(part['index']) ? nearParts : 1));
+  const at = parts.slice(from).findLastIndex((each) => continues(fieldsOf(each), part));
+  return at < 0 ? -1 : from + at;
+}
+
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** Whether a part of a text or a thought may be a further piece of another one. */
+function continues(earlier: Fields | undefined, { type, index, id, data }: Fields): boolean {
+  if (!/^(?:output_)?text$|think|thought|reason/i.test(String(type)) || !earlier || earlier['type'] !== type)
+    return false;
+  if ((earlier['index'] ?? null) !== (index ?? null)) return false;
+  if (isGiven(id) && (earlier['id'] ?? id) !== id) return false;
+  // Data without a number is whole.
+  return isGiven(index) || data === undefined;
+}
+
+function joinedParts(earlier: Fields, part: Fields): Fields {
+  const joined = { ...earlier };
+  assign(joined, part);
+  for (const name of partTexts) {
+    const [first, more] = [earlier[name], part[name]];
+    if (typeof first === 'string' && typeof more === 'string') joined[name] = first + more;
+    else if (Array.isArray(first) && Array.isArray(more)) joined[name] = withParts(first, more);
+  }
+  return joined;
+}
 
 /**
  * Adds a part of a call. Some servers leave the index out, give all calls of an answer the same one, or give the parts of

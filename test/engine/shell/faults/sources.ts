@@ -76,20 +76,26 @@ async function http(
   }
 }
 
+type OverHttp = {
+  readonly mode?: 'good' | 'json';
+  /** How the state of the server is declared. */
+  readonly state?: string;
+  readonly sees?: RegExp;
+  readonly onEvent?: (type: string, server: ChildProcess, folder: string) => void;
+};
 const overHttp = (
   fault: string,
   injected: string,
   calls: readonly string[],
-  mode: 'good' | 'json' = 'good',
-  onEvent: (type: string, server: ChildProcess, folder: string) => void = () => undefined,
+  { mode = 'good', state = 'state: replay', sees = /^ended: /, onEvent = () => undefined }: OverHttp = {},
 ): FaultRow => ({
   fault: `an MCP server over HTTP that ${fault}`,
   injected,
-  sees: /^ended: /,
-  kept: unscored,
+  sees,
+  kept: String(sees).includes('ended') ? unscored : scored,
   inject: () =>
     http(mode, (url, server) => {
-      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n    state: replay\n`;
+      const yaml = `name: chairs\nmcpServers:\n  shop:\n    type: http\n    url: ${url}\n    timeoutMs: 120000\n    ${state}\n`;
       const folder = domain(calls, { 'domain.yaml': yaml, 'tools.ts': gated });
       return play(folder, { order: 'spared first', onEvent: (type) => onEvent(type, server, folder) });
     }),
@@ -126,11 +132,19 @@ export const servers: readonly FaultRow[] = [
     'the process of the one rollout ends at its start with exit code 9',
     'flaky',
   ),
-  overHttp('forgets the session', 'the server answers 404 after it forgot all sessions', ['forget', 'state']),
+  overHttp('forgets the session', 'the server answers 404 after it forgot all sessions', ['forget', 'state'], {
+    state: 'writes: [forget]',
+  }),
+  overHttp('forgets a session that can be made again', 'the same, with `state: replay`', ['forget', 'state'], {
+    sees: /^result +\{"count":0\}/,
+  }),
   overHttp('cuts its event stream', 'the server breaks the connection in the answer', ['cut']),
-  overHttp('dies in a call', 'the tool ends the process of the server', ['die'], 'json'),
-  overHttp('is gone between two calls', 'SIGKILL in a call', ['wait', 'state'], 'json', (type, server, folder) => {
-    if (type === 'toolReturned' && server.kill('SIGKILL')) server.once('exit', () => go(folder));
+  overHttp('dies in a call', 'the tool ends the process of the server', ['die'], { mode: 'json' }),
+  overHttp('is gone between two calls', 'SIGKILL in a call', ['wait', 'state'], {
+    mode: 'json',
+    onEvent: (type, server, folder) => {
+      if (type === 'toolReturned' && server.kill('SIGKILL')) server.once('exit', () => go(folder));
+    },
   }),
 ];
 

@@ -90,6 +90,7 @@ const losses: readonly (readonly [name: string, reply: RawReply, code: string])[
   ['a refusal with status 401', refused, 'mcp/refused'],
   ['no answer within the time limit', () => undefined, 'mcp/timeout'],
   ['a connection that ends', (response) => response.destroy(), 'mcp/died'],
+  ['half of an answer', { body: '{"jsonrpc":"2.0","id":1,"result":{' }, 'mcp/died'],
   ['an error page of a proxy', { status: 502, body: '<html><title>Bad Gateway</title></html>' }, 'mcp/unavailable'],
   [
     'a JSON error of a gateway with a message',
@@ -109,7 +110,7 @@ const unreadable: readonly (readonly [name: string, reply: RawReply, words: stri
   ['JSON that is not a message', { body: '{"ok":true}' }, '{"ok":true}'],
   ['an empty answer', { body: '' }, 'its answer is empty'],
   ['204', (response) => void response.writeHead(204).end(), 'its answer is empty'],
-  ['half of an answer', { body: '{"jsonrpc":"2.0","id":1,"result":{' }, '{"jsonrpc":"2.0","id":1,"result":{'],
+  ['an object of Python', { body: "{'jsonrpc': '2.0'}" }, "{'jsonrpc': '2.0'}"],
   ['a notification', { body: '{"jsonrpc":"2.0","method":"notifications/message"}' }, 'notifications/message'],
   ['202 without an answer', { status: 202, body: '' }, 'its answer is empty'],
 ];

@@ -15,6 +15,7 @@ const called = { content: null, toolCalls: [{ name: 'look', arguments: { chair: 
 const page = '<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>';
 const delta = (given: object, more: object = {}) => ({ choices: [{ index: 0, delta: given, ...more }] });
 const stop = delta({}, { finish_reason: 'stop' });
+const ofOllama = '{"message":{"content":"Hi"},"done":false}\n{"message":{"content":""},"done":true}\n';
 const streamOf = (events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 
 /** Asks the agent's seat, and returns how often its endpoint was asked. */
@@ -49,6 +50,12 @@ describe('an answer that cannot be read is asked for again, and quoted', () => {
     ['broken JSON', 200, '{"choices": [{', /not JSON: \{"choices"/],
     ['no content', 204, '', /the answer is empty/],
     ['an empty body', 200, '', /the answer is empty/],
+    ['an error in an event of its own', 200, 'error: {"code": 500, "message": "no pool"}\n\n', /no pool/],
+    ['lines of JSON', 200, '{"note": "no pool"}\n{"note": 2}\n', /is lines of JSON, not one JSON object: .*no pool/],
+    ['lines of JSON with an error', 200, '{"note": 1}\n{"error": "no pool"}\n', /with an error: no pool/],
+    ['an answer of Ollama', 200, { message: { role: 'assistant', content: 'Hi' }, done: true }, /end with \/v1/],
+    ['a stream of Ollama', 200, ofOllama, /form of Ollama's own API/],
+    ['a text of Ollama', 200, { response: 'Hi', done: true }, /form of Ollama's own API/],
     ['a content that is a number', 200, whole({ content: 7 }), /content of the message/],
     ['a call without a name', 200, whole({ tool_calls: [{ id: 'c', function: {} }] }), /function\.name.*"tool_calls"/],
     ['an error with a large code', 200, '{"error": {"code": 9007199254740993, "message": "no pool"}}', /no pool/],
@@ -75,6 +82,7 @@ describe('an answer that is read', () => {
     ),
     ['beside a base_resp', whole(said, {}, { base_resp: { status_code: 0, status_msg: 'success' } }), said],
     ['beside a message', whole(said, {}, { code: 200, message: 'success' }), said],
+    ['beside fields of Ollama', whole(said, {}, { message: said, done: true }), said],
     ['as text/plain', whole(said), said, 'text/plain; charset=utf-8'],
     ['without a content type', whole(said), said, null],
     ['a stream without a content type', streamOf([delta(said), stop]), said, null],

@@ -205,6 +205,9 @@ test('a field of messages that an endpoint refuses does not go back to it', asyn
 test.each([
   [400, 'Tool call id was call_3_0 but must be a-z, A-Z, 0-9, with a length of 9.'],
   [500, 'Tool call IDs should be alphanumeric strings with length 9!'],
+  [400, "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40."],
+  [400, "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
+  [400, "Value at 'messages.2.content.1.toolUse.toolUseId' must have length less than or equal to 64"],
 ])('ids of calls go as nine letters and digits where an endpoint wants them so (%i)', async (status, message) => {
   const idsOf = ({ messages }: Body) =>
     messages.flatMap(({ tool_calls: calls = [], tool_call_id: id }) => [

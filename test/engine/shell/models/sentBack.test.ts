@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type EventOf, eventSchema } from '../../../../src/engine/core/events/event.ts';
 import type { Message } from '../../../../src/engine/core/events/message.ts';
+import { agentBody, userBody } from '../../../../src/engine/shell/models/chatRequest.ts';
 import { streamed } from '../../../../src/engine/shell/models/lentModel.ts';
 import { askAgentModel } from '../../../../src/engine/shell/models/openai.ts';
 import { askUserModel } from '../../../../src/engine/shell/models/simulatedUser.ts';
@@ -16,8 +17,14 @@ const said: Message = { role: 'user', step: 2, content: 'Hello' };
 const result: Message = { role: 'tool', step: 5, callId: 'c1', name: 'look', content: 'It is red.', isError: false };
 
 /** Asks the agent's model, and once more with its answer in the conversation; returns that message of the request. */
-async function sentAfter(message: object, later: readonly Message[], change = (url: string) => seat(url)) {
-  const url = await endpoint(() => completion(message) as never);
+async function sentAfter(
+  message: object,
+  later: readonly Message[],
+  { change = (url: string) => seat(url), isStreamed = false } = {},
+) {
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }];
+  const whole = { status: 200, body: streamed({ choices }) };
+  const url = await endpoint(() => (isStreamed ? whole : completion(message)) as never);
   const view = { ...modelView(), messages: [said] };
   const { reply } = await askAgentModel(seat(url), '', view, never);
   const recorded = JSON.stringify({ type: 'agentReplied', ...reply });
@@ -71,9 +78,11 @@ const withCalls: readonly (readonly [name: string, message: object, back: object
   ['a field nobody knows', { vendor_state: { a: [1] }, tool_calls: [call] }, { vendor_state: { a: [1] } }],
 ];
 
-test.each(withCalls)('%s goes back as it came', async (_, message, back) => {
-  const { sent } = await sentAfter(message, [result]);
-  expect(sent).toMatchObject(back);
+test.each(withCalls)('%s goes back as it came, whole and streamed', async (_, message, back) => {
+  for (const isStreamed of [false, true]) {
+    const { sent } = await sentAfter(message, [result], { isStreamed });
+    expect(sent).toMatchObject(back);
+  }
 });
 
 test.each(withCalls)('%s goes back in later turns, too', async (_, message, back) => {
@@ -119,6 +128,43 @@ test.each([
   expect(sent).toMatchObject({ tool_calls: [{ function: { arguments: JSON.stringify({ arguments: given }) } }] });
 });
 
+test.each([
+  ['look up!', /^look_up_$/],
+  ['functions.look', /^functions_look$/],
+  ['', /^_[0-9a-f]{8}$/],
+  ['\u770b', /^_[0-9a-f_]+$/],
+  ['x'.repeat(65), /^x{55}_[0-9a-f]{8}$/],
+  ['unknown-tool', /^unknown-tool$/],
+])('the name of a tool that was not offered goes back as one that providers take: %j', async (name, back) => {
+  const { reply, sent } = await sentAfter({ tool_calls: [{ ...call, function: { name, arguments: '{"at":1}' } }] }, []);
+  expect(reply.toolCalls).toMatchObject([{ name }]);
+  expect(sent).toMatchObject({ tool_calls: [{ id: 'c1', function: { name: expect.stringMatching(back) } }] });
+});
+
+test('the user gets back the name of such a call in the same way', () => {
+  const view = viewAfter(['Please paint chair A1 red.', 'Shall I paint chair A1 red?']);
+  const own = { role: 'user' as const, step: 9, content: '', toolCalls: [{ id: 'c', name: 'look.up', arguments: {} }] };
+  const answer = { ...result, callId: 'c', name: 'look.up', step: 10 };
+  const { messages } = userBody({ ...view, messages: [...view.messages, own, answer] }, seat('http://a'));
+  expect(messages.flatMap(({ tool_calls: calls }) => calls ?? [])).toMatchObject([{ function: { name: 'look_up' } }]);
+});
+
+test('a tool that is offered keeps its name', async () => {
+  const offered = { name: 'admin.look', description: 'Looks.', parameters: { type: 'object' } };
+  const view = modelView();
+  const own = {
+    role: 'agent' as const,
+    step: 3,
+    content: null,
+    toolCalls: [{ id: 'c', name: 'admin.look', arguments: {} }],
+  };
+  const { messages } = agentBody(
+    { started: { ...view.started, tools: [offered] }, messages: [said, own] },
+    seat('http://a'),
+  );
+  expect(messages.at(-1)).toMatchObject({ tool_calls: [{ function: { name: 'admin.look' } }] });
+});
+
 const plain = { role: 'assistant', content: 'It is red.' };
 
 test.each([
@@ -137,7 +183,7 @@ test.each([
   ['another endpoint', (url: string) => seat(url.replace('127.0.0.1', 'localhost'))],
 ])('%s gets nothing of it', async (_, change) => {
   const message = { reasoning: 'Hm.', vendor_state: 's', tool_calls: [{ ...call, extra_content: signature }] };
-  const { sent } = await sentAfter(message, [result], change);
+  const { sent } = await sentAfter(message, [result], { change });
   expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [call] });
 });
 

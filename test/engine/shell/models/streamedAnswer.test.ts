@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readAnswer } from '../../../../src/engine/shell/models/chatAnswer.ts';
-import { completionIn } from '../../../../src/engine/shell/models/streamedAnswer.ts';
+import { completionIn, isStream } from '../../../../src/engine/shell/models/streamedAnswer.ts';
 import { answerOf } from '../../../support/readAnswer.ts';
 
 const delta = (given: object, more: object = {}) => ({ id: 'c', choices: [{ index: 0, delta: given, ...more }] });
@@ -54,14 +54,15 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
     { ...spoken, usage: { input: 7, output: 3 } },
   ],
   [
-    'parts of thoughts, and then a text',
+    'pieces of a thought, and then a text',
     [
-      delta({ content: [{ type: 'thinking', thinking: 'Hm.' }] }),
-      delta({ content: [{ type: 'thinking', thinking: 'Yes.' }] }),
-      delta({ content: 'It is.' }),
+      delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'H' }] }] }),
+      delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'm.' }] }] }),
+      delta({ content: 'It ' }),
+      delta({ content: 'is.' }),
       '[DONE]',
     ],
-    { content: 'It is.', thoughts: 'Hm.\n\nYes.' },
+    { content: 'It is.', thoughts: 'Hm.' },
   ],
   [
     'a call in parts',
@@ -316,6 +317,57 @@ const streams: readonly (readonly [name: string, events: readonly (object | stri
 
 test.each(streams)('%s', (_, events, expected) => {
   expect(read(events)).toMatchObject(expected);
+});
+
+test('pieces of the details of a thought are one part, with their signature', () => {
+  const thought = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0 };
+  const data = { type: 'reasoning.encrypted', data: 'x' };
+  const details = [
+    [{ ...thought, text: 'H' }],
+    [
+      { ...thought, text: 'm.', signature: null },
+      { type: 'reasoning.summary', summary: 'S', index: 1 },
+    ],
+    [{ ...thought, signature: 's' }, data],
+    [data, { type: 'reasoning.text', text: 'A' }, { type: 'reasoning.text', text: 'ha' }],
+    [
+      { ...data, id: 'a', index: 2 },
+      { ...data, id: 'b', index: 2 },
+    ],
+  ];
+  const call = { index: 0, id: 'c', function: { name: 'find', arguments: '{}' } };
+  const events = details.map((reasoning_details) => delta({ reasoning_details }));
+  expect(read([...events, delta({ tool_calls: [call] }), end('tool_calls')])).toMatchObject({
+    cameWith: {
+      message: {
+        reasoning_details: [
+          { ...thought, text: 'Hm.', signature: 's' },
+          { type: 'reasoning.summary', summary: 'S', index: 1 },
+          data,
+          data,
+          { type: 'reasoning.text', text: 'Aha' },
+          { ...data, id: 'a', index: 2 },
+          { ...data, id: 'b', index: 2 },
+        ],
+      },
+    },
+  });
+});
+
+const tooLong = { code: 400, message: 'the request exceeds the available context size', type: 'invalid_request_error' };
+
+test.each([
+  ['in a field of its own', `error: ${JSON.stringify(tooLong)}\n\ndata: [DONE]\n\n`, tooLong.message, 400],
+  ['in a field of its own, as a text', 'error: the pool is empty\n\n', 'the pool is empty', 502],
+  ['of this type', `event: error\ndata: ${JSON.stringify(tooLong)}\n\n`, tooLong.message, 400],
+  ['of this type, with other fields', 'event: error\ndata: {"code": 429, "reason": "busy"}\n\n', 'busy', 429],
+  ['of this type, as a text', 'event: error\ndata: the pool is empty\n\n', 'the pool is empty', 502],
+  ['of this type, in OpenAI’s form', 'event: error\ndata: {"error": {"message": "no", "code": 503}}\n\n', 'no', 503],
+])('an event with an error %s is an error, first or in the middle', (_, event, message, status) => {
+  for (const stream of [event, streamOf([delta({ content: 'It ' })]) + event]) {
+    expect(isStream(stream)).toBe(true);
+    expect(readAnswer(completionIn(stream) ?? '')).toMatchObject({ type: 'error', error: { message, status } });
+  }
 });
 
 test('comments are ignored, and carriage returns end lines', () => {
