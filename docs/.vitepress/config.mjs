@@ -33,7 +33,7 @@ export default {
       { text: 'Tutorials', link: '/first-domain', activeMatch: '^/(first-domain|tutorial|training-story)' },
       { text: 'Guides', link: '/authoring' },
       { text: 'Reference', link: '/reference/command-line', activeMatch: '^/reference/' },
-      { text: `Version ${version}`, link: '/architecture' },
+      { text: `Version ${version}`, link: '/overview' },
     ],
     sidebar: [
       { text: 'Start', items: pages('overview') },

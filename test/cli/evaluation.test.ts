@@ -59,7 +59,11 @@ test('a gate that is missed says by how much, one line each, and exits with 1', 
     'gate missed: reward is 0, the gate wants >= 0.8',
     'gate missed: pass^1 is 0, the gate wants > 0.2',
   ]);
-  expect((await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1')).code).toBe(0);
+  const held = await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1');
+  expect([held.code, held.out.match(/^gate held: .*$/gm)]).toEqual([
+    0,
+    ['gate held: reward is 1, the gate wants >= 1', 'gate held: pass^1 is 1, the gate wants >= 1'],
+  ]);
 });
 
 test('a report counts what the guard refused of a model that plays the user', async () => {

@@ -25,6 +25,22 @@ const memory = join(
 );
 const memoryFile = ['--env', 'MEMORY_FILE_PATH=${instanceFolder}/memory.json'];
 
+test('--sample copies a sample domain as it is, without what was recorded in it', async () => {
+  const folder = join(scratch, 'order-desk');
+  const made = await rehearsal('new', folder, '--sample', 'order-desk', '--json');
+  const { files } = JSON.parse(made.out) as { files: string[] };
+  expect(files).toContain('tasks/lamp-variant.task.yaml');
+  expect(files.filter((file) => file.startsWith('.'))).toEqual([]);
+  for (const file of files)
+    expect(readFileSync(join(folder, file), 'utf8')).toBe(readFileSync(join('domains/order-desk', file), 'utf8'));
+  expect(await rehearsal('new', join(scratch, 'other'), '--sample', 'order')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(
+      '"order" is not a sample domain. Choose one of these: help-line, library-desk, order-desk',
+    ),
+  });
+});
+
 describe('from a template', () => {
   test.each(sampled(['support-desk', 'dual-control', 'mcp', 'empty'], 4))(
     '%s passes the audit, and gold gets reward 1 on every task',
@@ -298,7 +314,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
       /notes\.txt is a file, and a new domain overwrites nothing/,
     ],
     ['no folder', ['--template', 'empty'], /name the folder of the new domain/],
-    ['nothing to make it of', [fresh], /--template NAME, --mcp "COMMAND", --mcp-url URL/],
+    ['nothing to make it of', [fresh], /--template NAME, --sample NAME, --mcp "COMMAND", --mcp-url URL/],
     ['two things to make it of', [fresh, '--template', 'empty', '--mcp', 'x'], /source for the domain: --template/],
     [
       'an unknown template',

@@ -121,7 +121,7 @@ export const streamFaults: readonly ChatFault[] = [
     /upstream is away/,
   ),
   ...broken(
-    'with an error in a field of its own',
+    'with an error in a separate field',
     sends((events) => [...firstHalf(events), upstreamError], {
       frame: (event) => `${event === upstreamError ? 'error' : 'data'}: ${event}\n\n`,
     }),

@@ -53,8 +53,8 @@ function evaluate(inputs: Readonly<Record<string, string>>): Outcome & { summary
 }
 
 test.each([
-  ['a domain whose gate holds', { domain: 'desk', agent: 'gold', gate: 'reward>=1' }, 0, 'passed'],
-  ['a gate that is missed', { domain: 'desk', agent: 'gold', gate: 'turns<=1' }, 1, 'turns'],
+  ['a domain whose gate holds', { domain: 'desk', agent: 'gold', gate: 'reward>=1' }, 0, 'gate held: reward is 1'],
+  ['a gate that is missed', { domain: 'desk', agent: 'gold', gate: 'turns<=1' }, 1, 'gate missed: turns'],
   ['an agent that cannot be reached', { domain: 'desk', agent: 'openai:m@http://127.0.0.1:9/v1' }, 2, '127.0.0.1:9'],
   [
     'options in the words of a shell',
@@ -73,6 +73,26 @@ test.each([
       .map((line) => line.split('=') as [string, string]),
   );
   for (const name of Object.keys(action.outputs)) expect(existsSync(outputs[name] ?? '')).toBe(true);
+});
+
+test.each([
+  [
+    'arguments that a shell cannot read',
+    { arguments: "--tasks 'lamp" },
+    /The input 'arguments' is not valid in a shell/,
+  ],
+  ['a package that does not exist', { package: './nothing.tgz' }, /nothing\.tgz/],
+])('%s are in the summary', (_, inputs, words) => {
+  const result = evaluate({ domain: 'desk', agent: 'gold', ...inputs });
+  expect(result.summary).toMatch(words);
+  expect(result.code).not.toBe(0);
+});
+
+test('what the action writes leaves the run as it was signed', () => {
+  const recorded = join(folder, 'run');
+  evaluate({ domain: 'desk', agent: 'gold', output: recorded });
+  const rehearsal = join(folder, 'temporary', 'rehearsal', 'bin', 'rehearsal');
+  expect(run(folder, rehearsal, ['verify', recorded]).code).toBe(0);
 });
 
 test('a domain with an error is not evaluated', () => {

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emptyFolder, partOf, run } from './parts.ts';
@@ -46,14 +46,15 @@ test.each([
   expect(result.code).toBe(code);
 });
 
-test('it runs the domains that it ships with', () => {
-  const { code, output } = rehearsal(
-    'run',
-    'node_modules/rehearsal/domains/order-desk',
-    'lamp-variant',
-    '--out',
-    'lamp',
-  );
-  expect(output).toContain('reward 0');
+test('the five minutes of the README work in a terminal', () => {
+  expect(rehearsal('new', 'order-desk', '--sample', 'order-desk').code).toBe(0);
+  const script = [
+    'break rule confirm-before-write',
+    'continue',
+    'edit message "I can change the lamp to white. Shall I do that?"',
+  ];
+  writeFileSync(join(folder, 'minutes.txt'), [...script, 'continue', 'continue'].join('\n'));
+  const { code, output } = rehearsal('debug', 'order-desk', 'lamp-variant', '--script', 'minutes.txt');
+  expect(output).toContain('reward 1');
   expect(code).toBe(0);
 });

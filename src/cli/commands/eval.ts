@@ -3,7 +3,13 @@ import { hostedName } from '../../engine/core/domain/domain.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/core/domain/seatSpec.ts';
 import type { Task } from '../../engine/core/domain/task.ts';
 import { taskIn, underId } from '../../engine/core/domain/underPersona.ts';
-import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/evaluation/gate.ts';
+import {
+  gateMetrics,
+  heldThresholds,
+  missedThresholds,
+  parseGate,
+  type Threshold,
+} from '../../engine/core/evaluation/gate.ts';
 import { byRole } from '../../engine/core/evaluation/measure.ts';
 import { metricsOf, type Prices } from '../../engine/core/evaluation/metrics.ts';
 import { counted } from '../../engine/core/text/counted.ts';
@@ -250,6 +256,7 @@ function conclude(record: RunRecord, crashed: readonly TrialResult[], plan: Plan
   else {
     io.out(reportText(record, metrics));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
+    if (missed.length === 0) for (const line of heldThresholds(plan.gate, metrics)) io.out(`gate held: ${line}\n`);
   }
   if (uncounted() > 0 && !isUncountable())
     io.err(`${uncounted()} answers did not report their tokens, so the budget does not count them\n`);

@@ -3,6 +3,7 @@ import { requireEmpty } from '../../authoring/domains/newFolder.ts';
 import { isDate } from '../../engine/shell/checks/checkState.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../options/command.ts';
 import { fromLogs } from '../scaffold/fromLogs.ts';
+import { fromSample, sampleNames } from '../scaffold/fromSample.ts';
 import { fromServer } from '../scaffold/fromServer.ts';
 import { fromTemplate, templateNames } from '../scaffold/fromTemplate.ts';
 import { type Io, UsageError } from '../terminal/io.ts';
@@ -14,7 +15,7 @@ export const newCommand: Command = {
   summary: 'make a new domain: from a template, the tools of an MCP server, or recorded conversations',
   // Read when somebody asks: every other command would wait for these files as well.
   get help() {
-    return `rehearsal new FOLDER --template NAME | --mcp "COMMAND ARGS" | --mcp-url URL | --chats FILE... | --spans FILE... [options]
+    return `rehearsal new FOLDER --template NAME | --sample NAME | --mcp "COMMAND ARGS" | --mcp-url URL | --chats FILE... | --spans FILE... [options]
 
 Makes a domain in a folder that is empty or not there yet; nothing is ever overwritten. A template is small and whole:
 it passes the audit, and its gold seat gets reward 1 on every task. From an MCP server it starts the server that you
@@ -23,9 +24,12 @@ tool that changes something; then it plays the drafts and says what is left to d
 and again before it plays drafts whose calls may change something. From recorded conversations it takes
 the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
 were called; personal data is masked in part, as by import, which it asks about first. It says what to fill in and what
-comes next. Templates: ${templateNames()}.
+comes next. A sample is a larger domain, copied as it is.
+
+Templates: ${templateNames()}. Samples: ${sampleNames().join(', ')}.
 
   --template NAME    the template
+  --sample NAME      the sample domain, such as order-desk, which the tutorial uses
   --mcp "COMMAND"    the command that starts a server, with its arguments: "npx -y some-server --flag"
   --mcp-url URL      the address of a server that runs already (Streamable HTTP)
   --env NAME=VALUE   environment of that command; \${env:NAME} is filled in from yours when it starts, and
@@ -54,6 +58,7 @@ be made.
   },
   options: {
     template: { type: 'string' },
+    sample: { type: 'string' },
     mcp: { type: 'string' },
     'mcp-url': { type: 'string' },
     env: { type: 'string', multiple: true },
@@ -78,7 +83,7 @@ be made.
     const [from, ...others] = sources.filter((name) => given.values[name] !== undefined);
     if (from === undefined || others.length > 0)
       throw new UsageError(
-        'name a source for the domain: --template NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
+        'name a source for the domain: --template NAME, --sample NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
       );
     const now = text(given, 'now');
     if (now !== undefined && !isDate(now))
@@ -86,7 +91,8 @@ be made.
     const isList = given.values['list'] === true;
     if (isList && from !== 'mcp' && from !== 'mcp-url')
       throw new UsageError('--list lists the tools of a server: name one with --mcp or --mcp-url');
-    refuseStray(given, [from, 'name', 'now', ...optionsOf[from]], `--${from}`);
+    const common = from === 'sample' ? [] : ['name', 'now'];
+    refuseStray(given, [from, ...common, ...optionsOf[from]], `--${from}`);
     const isLogs = from === 'chats' || from === 'spans';
     if (!isLogs) refuseMore(given, 1, newCommand);
     const at = now ?? defaultNow;
@@ -95,6 +101,8 @@ be made.
     const to = { folder, name: nameOf(folder, given) };
     if (isLogs) return fromLogs({ ...to, now: at, from }, given, io);
     if (!isList) requireEmpty(folder);
+    const sample = text(given, 'sample');
+    if (sample !== undefined) return fromSample({ folder, sample }, given.values['json'] === true, io);
     if (from === 'template') return fromTemplate({ ...to, template: text(given, from) ?? '', now }, given, io);
     return fromServer({ to, now: at }, given, io);
   },
@@ -103,6 +111,7 @@ be made.
 /** What a domain can be made of, and the options that say something to that alone. */
 const optionsOf = {
   template: [],
+  sample: [],
   mcp: ['env', 'files', 'writes', 'list', 'no-play'],
   'mcp-url': ['header', 'writes', 'list', 'no-play'],
   chats: ['format', 'simulator', 'seed', 'keep-personal-data', 'yes', 'recogniser', 'python'],

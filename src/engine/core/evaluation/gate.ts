@@ -61,6 +61,14 @@ export function missedThresholds(thresholds: readonly Threshold[], metrics: RunM
   return [...incomplete, ...missed];
 }
 
+/** Returns one line for each threshold of a gate that the run holds. */
+export function heldThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
+  return thresholds.map(({ metric, operator, bound }) => {
+    const value = readingOf(metric, metrics);
+    return `${metric} is ${value === null ? 'unknown' : Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`;
+  });
+}
+
 function readingOf(metric: string, metrics: RunMetrics): number | null {
   const k = /^pass\^(\d+)$/.exec(metric)?.[1];
   if (k === undefined) return readers[metric]?.(metrics) ?? null;
