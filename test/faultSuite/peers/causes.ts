@@ -47,7 +47,7 @@ const causes: Readonly<Record<string, RegExp>> = {
   'a stream with an error before its first event': /upstream is away/,
   'a stream with its end alone': /choices|ended|completion/i,
   'a stream with an error in the middle': /upstream is away/,
-  'a stream with an error in a field of its own': /upstream is away/,
+  'a stream with an error in a separate field': /upstream is away/,
   'a stream with an event of the type error': /upstream is away/,
   'a call of a tool by a name that must not come back': /name/,
   'lines of JSON, as Ollama writes them': /json|parse|expecting|decod/i,
