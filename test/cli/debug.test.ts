@@ -182,11 +182,20 @@ inFullSuite('what a step has is shown by its name', async () => {
   expect(out).toMatch(/ {2}task {2}lamp-variant\n/);
 });
 
+test.each([
+  ['break confirm-before-write', 'breakpoint 1: rule confirm-before-write'],
+  ['break get_order if turn > 1', 'breakpoint 1: tool get_order if turn > 1'],
+])('%s needs no kind', async (line, words) => {
+  expect((await debugged([line])).out).toContain(words);
+});
+
 const mistakes: readonly (readonly [string, RegExp])[] = [
   ['contineu', /there is no command "contineu"\. Did you mean continue\?/],
   ['/wy', /there is no command "wy"\. Did you mean why\?/],
   ['fly away', /there is no command "fly"\. help lists the commands/],
   ['break rul confirm-before-write', /"rul" is not a kind of breakpoint\. Did you mean rule\?/],
+  ['break policy.md:16', /policy\.md:16 is a line\. In a terminal, name what is on it/],
+  ['break nothing-like-it', /"nothing-like-it" is not a kind of breakpoint/],
   ['break at noon', /"at" is not a kind of breakpoint\. Expected rule, tool, /],
   ['break rule', /write break rule ID/],
   [

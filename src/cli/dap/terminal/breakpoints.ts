@@ -60,6 +60,10 @@ export class TerminalBreakpoints {
   async add(text: string): Promise<string> {
     const [, shown = '', condition] = /^(.*?)(?:\s+if\s+(.+))?$/s.exec(text) ?? [];
     const [kind = '', ...words] = shown.split(/\s+/);
+    if (words.length === 0 && !this.#isKind(kind)) {
+      const alone = await this.#addNamed(kind, text);
+      if (alone !== null) return alone;
+    }
     const filter = this.#filters.find((each) => each.filter === kind);
     if (filter && words.length === 0 && condition === undefined) {
       await this.#stopOn([...new Set([...this.#active, kind])]);
@@ -76,6 +80,23 @@ export class TerminalBreakpoints {
     }
     this.#last = number;
     return `breakpoint ${number}: ${text}${message ? ` (${message})` : ''}`;
+  }
+
+  /** Sets a breakpoint on the rule, or else the tool, of a name that is typed without its kind. Null where neither exists. */
+  async #addNamed(name: string, text: string): Promise<string | null> {
+    for (const kind of ['rule', 'tool']) {
+      try {
+        return await this.add(`${kind} ${text}`);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+      }
+    }
+    if (!/:\d+$/.test(name)) return null;
+    throw new UsageError(`${name} is a line. In a terminal, name what is on it, such as rule ID or tool NAME.`);
+  }
+
+  #isKind(word: string): boolean {
+    return named.has(word) || accesses.has(word) || this.#filters.some(({ filter }) => filter === word);
   }
 
   /** Deletes a breakpoint by its number, a filter by its name, or all. Throws a `UsageError` where it is not set. */

@@ -83,6 +83,7 @@ export class TerminalSession {
 
   async #play(): Promise<void> {
     await this.#open();
+    if (this.#io.terminal && !this.#options.json) this.say('command', 'Type help for the commands.');
     for (;;) {
       const line = await this.#options.nextLine(this.#awaited ? `${this.#awaited}> ` : 'debug> ');
       if (line === null) break;
