@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noFilter } from '../../src/webview/models/filter.ts';
 import type { Numbered } from '../../src/webview/protocol.ts';
 import { inFullSuite } from '../support/suite.ts';
-import { failed } from '../webview/models/recorded.ts';
+import { failed, numbered } from '../webview/models/recorded.ts';
 import { openRecordingPage } from './support/recordingPage.ts';
 import { until } from './support/until.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
@@ -46,6 +46,42 @@ test('the conversation pairs calls with results, and says of each seat who it is
   expect(await call.textContent()).toMatch(/✕ violated confirm/);
   for (const text of ['makes the reward 0', 'too late', "Agent's database", 'W1'])
     expect(await call.textContent()).toContain(text);
+  await view.close();
+});
+
+/** A picture of 40 by 20 pixels, red. */
+const red =
+  'iVBORw0KGgoAAAANSUhEUgAAACgAAAAUCAIAAABwJOjsAAAAJElEQVR42mO4oKAwIIhh1OJRi0ctHrV41OJRi0ctHrV45FgMAK8AUi4ukJS5AAAAAElFTkSuQmCC';
+const script =
+  '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=1"><script>document.title = 1</script></svg>';
+
+test('a picture of a result is drawn, and what could run a script is not', async () => {
+  const svg = Buffer.from(script).toString('base64');
+  const media = [
+    { mimeType: 'image/png', data: red },
+    { mimeType: 'image/svg+xml', data: svg },
+    { mimeType: 'image/png', data: svg },
+    { mimeType: 'text/html', data: svg },
+    { mimeType: 'image/png"><img src=x onerror=document.title=1>', data: red },
+  ];
+  const call = { id: 'c', name: 'look', arguments: {} };
+  const events = numbered(
+    { type: 'userReplied', content: 'Look.', stop: null },
+    { type: 'agentReplied', content: null, toolCalls: [call] },
+    { type: 'toolCalled', call },
+    { type: 'toolReturned', callId: 'c', content: script, isError: false, media },
+  );
+  const view = await openRecordingPage(browser, events);
+  const title = await view.page.title();
+  await expect
+    .poll(() => view.page.locator('img').evaluateAll((all: HTMLImageElement[]) => all.map((one) => one.naturalWidth)))
+    .toEqual([40, 0]);
+  expect(await view.page.locator('img').first().getAttribute('src')).toBe(`data:image/png;base64,${red}`);
+  expect(await view.page.getByRole('img', { name: 'A picture of the type image/png' }).count()).toBe(2);
+  expect(await view.page.locator('article svg, article object, article iframe, article script').count()).toBe(0);
+  expect([await view.page.title(), await view.complaints()]).toEqual([title, []]);
+  expect(await view.accessibility()).toEqual([]);
+  await view.screenshot('trajectory-media');
   await view.close();
 });
 

@@ -260,10 +260,7 @@ function actionOf({ tool, by, arguments: args, ...forms }: MadeCall): object {
   };
 }
 
-/**
- * Returns what counts as done: the database, the state of a server that can be read, or receipts of a server that
- * cannot.
- */
+/** Returns what counts as done: the database, the state of a server that is not shared, or receipts of another server. */
 export function demandsOf(
   { domain }: Pick<LoadedDomain, 'domain'>,
   writes: readonly Pick<MadeCall, 'tool' | 'arguments'>[],
@@ -279,11 +276,14 @@ export function demandsOf(
   });
   const said = communicate.length > 0 ? { communicate } : {};
   if (outside.length === 0) return writes.length > 0 ? said : { ...said, train: ['database', 'communicate'] };
-  const canRead = (source: string) => domain.file.mcpServers[source]?.reader !== undefined;
-  const read = [...new Set(outside.map(({ source }) => source))].filter(canRead);
-  const assertions = read.map((source) => ({ in: source, sameAs: 'gold' }));
+  const canCompare = (source: string) => {
+    const { reader, sharedState } = domain.file.mcpServers[source] ?? {};
+    return reader !== undefined && !sharedState;
+  };
+  const compared = [...new Set(outside.map(({ source }) => source))].filter(canCompare);
+  const assertions = compared.map((source) => ({ in: source, sameAs: 'gold' }));
   const receipts = outside
-    .filter(({ source }) => !canRead(source))
+    .filter(({ source }) => !canCompare(source))
     .map(({ call: { tool, arguments: args } }): JsonObject => ({ tool, ...givenArguments(args) }));
   const own = { ...(assertions.length > 0 && { assertions }), ...(receipts.length > 0 && { receipts }) };
   const train = [...(outside.length < writes.length ? ['database'] : []), ...Object.keys(own)];

@@ -111,7 +111,11 @@ export function approximated<Value extends Json>(
  * Returns arguments for `JSON.stringify`, which writes the exact number where the schema has one.
  * @param integers JSON Pointers of texts that are numbers too, unless the schema has only a text there
  */
-export function exactArguments(schema: JsonObject, given: JsonObject, integers: readonly string[] = []): object {
+export function exactArguments(
+  schema: JsonObject,
+  given: JsonObject | readonly Json[],
+  integers: readonly string[] = [],
+): object {
   return (hasLarge(given) ? withAllNumbers(schema, given, rawJSON, integers) : given) as object;
 }
 

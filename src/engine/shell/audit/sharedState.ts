@@ -72,12 +72,13 @@ async function writeThatIsSeen(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const shared = new SharedTools(loaded, () => undefined);
-  const [writer, reader] = [new RolloutTools(shared), new RolloutTools(shared)];
+  // Both are in one turn: another server may have one state for all, as domain.yaml says.
+  const [writer, reader] = [new RolloutTools(shared), new RolloutTools(shared, true)];
   const volatile = loaded.file.mcpServers[name]?.volatile;
   const read = async () => comparable([underSource(name, await reader.read(name))], volatile).texts[0];
   try {
-    await writer.open(task);
-    await reader.open(task);
+    await writer.open(task, name);
+    await reader.open(task, name);
     const start = await read();
     if ((await read()) !== start) return undefined;
     for (const [step, { tool, arguments: args }] of task.actions.entries()) {

@@ -29,6 +29,7 @@ export function checkSources(parts: Parts, folder: string, known: KnownTools, no
   if (parts.simulated.length > 0) checkSimulated(parts, note);
   for (const placed of parts.tasks) {
     checkSetUp(placed, parts, folder, note);
+    checkSharedStart(placed, parts, note);
     for (const [index, fault] of (placed.value.faults ?? []).entries()) {
       checkToolName(fault.tool, placeOf(placed, 'faults', index, 'tool'), 'task', known, note);
       if (fault.type === 'changedSchema') checkRenamed(placed, index, fault, known, note);
@@ -198,6 +199,24 @@ function checkSetUp(
     const message = `There is no environment and no MCP server ${name} to set up.`;
     const fix = respelt(at, name, names);
     note(at, 'error', 'task/unknown-environment', message, didYouMean(name, names, all), fix);
+  }
+}
+
+/** A server with one state for all begins each rollout with what the last one left, unless the task sets it up. */
+function checkSharedStart(placed: Placed<Task>, { file }: Parts, note: Note): void {
+  const { mcpServers } = file.value;
+  const { assertions, setUp = {} } = placed.value;
+  for (const [index, { in: name, sameAs }] of assertions.entries()) {
+    if (!Object.hasOwn(mcpServers, name) || !mcpServers[name]?.sharedState || Object.hasOwn(setUp, name)) continue;
+    note(
+      placeOf(placed, 'assertions', index, 'in'),
+      sameAs === undefined ? 'warning' : 'error',
+      'task/shared-start',
+      sameAs === undefined
+        ? `Rollouts share the state of ${name}, so each begins with what the last one left.`
+        : `Rollouts share the state of ${name}, so the gold actions would be made on what the agent left.`,
+      `Add setUp.${name}.calls that bring it to its start.`,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
+import { keyName } from '../processes/childEnvironment.ts';
 import { type KeyUse, throwUnlessAllowed } from './keyOrigins.ts';
-import { keptSecret, without } from './secrets.ts';
+import { isSecret, keptSecret, without } from './secrets.ts';
 
 export type Filled = {
   /**
@@ -25,6 +26,14 @@ const placeholder = /(\$?)\$\{([^{}]*)\}/g;
 /** Returns the names of the environment variables in a text, each as often as it is there. */
 export function variablesIn(text: string): readonly string[] {
   return [...text.matchAll(/\$\{env:([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name);
+}
+
+/** Returns the variables in a text that hold keys by their names, and whose values are too short to be replaced. */
+export function shortKeysIn(text: string, environment: NodeJS.ProcessEnv): readonly string[] {
+  return [...new Set(variablesIn(text))].filter((name) => {
+    const value = environment[name] ?? '';
+    return keyName.test(name) && value !== '' && !isSecret(value);
+  });
 }
 
 /** Why a placeholder has no value. */

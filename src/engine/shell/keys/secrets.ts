@@ -19,7 +19,7 @@ const known = new Map<string, Secret>();
 const byBeginning = Array.from<string[] | undefined>({ length: 1 << 16 });
 
 /** Whether a value is kept out of what is written; a short one would take ordinary words with it. */
-const isSecret = (value: string) => value.length >= shortest;
+export const isSecret = (value: string): boolean => value.length >= shortest;
 
 /** Remembers the value of a secret, so that it is written nowhere. Gives it back. */
 export function keptSecret(name: string, value: string): string {

@@ -120,7 +120,9 @@ function problemOf(tool: Tool, error: ErrorObject, given: JsonObject): readonly 
       ];
     }
     case 'enum': {
-      const allowed = (params.allowedValues as readonly unknown[]).map(String);
+      const allowed = (params.allowedValues as readonly unknown[]).map((value) =>
+        typeof value === 'string' ? value : JSON.stringify(value),
+      );
       return [
         {
           path,

@@ -45,10 +45,13 @@ export function integersIn(schema: JsonObject, value: JsonObject, marked: readon
     return new Set(errors.map(({ instancePath }) => instancePath));
   };
   const before = refused(marked);
-  const added = texts.filter((place) => before.has(place));
+  // The values of `const` and `enum` may be objects, which are refused as a whole.
+  const reasons = (place: string) =>
+    before.has(place) ? [place] : [...before].filter((each) => place.startsWith(`${each}/`));
+  const added = texts.filter((place) => reasons(place).length > 0);
   if (added.length === 0) return marked;
   const after = refused([...marked, ...added]);
-  return [...marked, ...added.filter((place) => !after.has(place))];
+  return [...marked, ...added.filter((place) => reasons(place).every((each) => !after.has(each)))];
 }
 
 /**

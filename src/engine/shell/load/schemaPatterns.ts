@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { patternOf, schemaPattern } from '../../core/values/schemaPattern.ts';
 
 /** A pattern in a JSON Schema that is not checked, with the keys that lead to it. */
@@ -21,8 +22,12 @@ export const schemaSettings = {
   code: { regExp: Object.assign(patternOf, { code: 'linearPattern' }) },
 } as const;
 
+/** The keyword of this program for what a JavaScript number cannot hold. It is random, so no schema of a server has it. */
+export const exactName = `rehearsal-exact-${randomUUID()}`;
+
 /** Returns whether the value of a keyword is data, which may have its own keys that look like keywords. */
-export const isSchemaData = (keyword: string): boolean => ['const', 'enum', 'default', 'examples'].includes(keyword);
+export const isSchemaData = (keyword: string): boolean =>
+  ['const', 'enum', 'default', 'examples', exactName].includes(keyword);
 
 /** Returns whether the value of a keyword is a map of schemas by name. */
 export const isMapOfSchemas = (keyword: string): boolean =>

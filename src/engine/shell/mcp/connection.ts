@@ -30,6 +30,8 @@ const opening = new Set<McpConnection>();
 type CallOptions = {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether an earlier call of the rollout had a result. */
+  readonly isKnown: boolean;
   /** The time that a call may take whose progress notifications start the time limit again; by default they do not. */
   readonly maxTotalTimeoutMs?: number | undefined;
 };
@@ -52,8 +54,6 @@ export class McpConnection {
   #session: string | null = null;
   /** Sessions that ended during the handshake, of which the server may have given one to this connection. */
   readonly #endedSessions = new Set<string>();
-  /** Whether the server has given a result for a call. */
-  #hasResult = false;
   /** Whether another connection of this process had the session first. */
   sharesSession = false;
 
@@ -124,7 +124,7 @@ export class McpConnection {
    * answered with, with an `UnreadableAnswer` for what is not a message, and with `TimeLimitExceeded`, `Disconnected` or
    * `SessionLost` where there is no answer.
    */
-  async callTool(params: object, { timeoutMs, signal, maxTotalTimeoutMs }: CallOptions): Promise<object> {
+  async callTool(params: object, { timeoutMs, signal, isKnown, maxTotalTimeoutMs }: CallOptions): Promise<object> {
     // The client keeps listening to the signal of a request, and cancels on the server what it has long answered.
     const own = new AbortController();
     const abort = () => own.abort(signal?.reason);
@@ -137,9 +137,7 @@ export class McpConnection {
     const progress = timer ? { resetTimeoutOnProgress: true, onprogress: () => undefined } : {};
     const options = { timeout: timeoutMs, signal: own.signal };
     try {
-      const result = await this.#request({ method: 'tools/call', params: { ...params } }, options, progress);
-      this.#hasResult = true;
-      return result;
+      return await this.#request({ method: 'tools/call', params: { ...params } }, options, { isKnown, ...progress });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -154,12 +152,12 @@ export class McpConnection {
   async #request(
     request: Parameters<Client['request']>[0],
     options: RequestOptions,
-    progress: RequestOptions = {},
+    { isKnown = false, ...progress }: RequestOptions & { readonly isKnown?: boolean } = {},
   ): Promise<object> {
     try {
       return await this.unlessCut(this.client.request(request, anyResult, { ...options, ...progress }));
     } catch (error) {
-      const answer = answerOf(error, this.#hasResult);
+      const answer = answerOf(error, isKnown);
       if (this.#transport?.sessionId === undefined || !namesSession(error)) throw answer;
       throw (await this.#knowsSession(options)) ? answer : new SessionLost(messageOf(answer));
     }
@@ -210,12 +208,12 @@ export class McpConnection {
 
 /**
  * Returns a refusal as the answer to its request, or as an error of HTTP where it is not one, and any other error as it is.
- * @param hasResult whether an earlier call had a result
+ * @param isKnown whether an earlier call had a result
  */
-function answerOf(error: unknown, hasResult = false): unknown {
+function answerOf(error: unknown, isKnown = false): unknown {
   if (!(error instanceof UnaddressedRefusal)) return error;
   const { answer, status } = error;
-  if (!isResultOfCall(status, hasResult)) return new StreamableHTTPError(status, answer.message);
+  if (!isResultOfCall(status, isKnown)) return new StreamableHTTPError(status, answer.message);
   return meaningOfStatus(status) === 'busy' ? new ServerBusy(answer.code, answer.message, answer.data) : answer;
 }
 

@@ -42,7 +42,7 @@ const isResult: Readonly<Record<StatusMeaning, boolean | 'after a call'>> = {
 
 /**
  * Returns whether the agent reads a call that is refused with a status as its result.
- * @param hasResult whether an earlier call of the connection had a result, so that the server knows the client
+ * @param hasResult whether an earlier call of the rollout had a result, so that the server knows the client
  */
 export function isResultOfCall(status: number, hasResult: boolean): boolean {
   const is = isResult[meaningOfStatus(status)];

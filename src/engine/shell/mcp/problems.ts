@@ -5,7 +5,7 @@ import { type McpServer, type StdioServer, sseBridge } from '../../core/domain/d
 import { messageOf } from '../files/fault.ts';
 import { withoutPage } from '../files/htmlPage.ts';
 import { AnswerTooLong } from '../keys/boundFetch.ts';
-import { Disconnected, isRefused, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
+import { Disconnected, isRefused, NotSent, ServerError, SessionLost, TimeLimitExceeded } from './errors.ts';
 import { meaningOfStatus } from './httpStatus.ts';
 
 /** The code of a fault of a server, and what failed, why, and what to do next. */
@@ -51,6 +51,11 @@ export function startProblem(server: StdioServer, error: unknown): Problem {
 
 /** Returns why a call of a server on standard input and output has no result. */
 export function callProblem(tool: string, error: unknown): Problem {
+  if (error instanceof NotSent)
+    return [
+      'mcp/session',
+      `the server ended before ${tool} was called, so what it kept for the rollout is gone. ${again}`,
+    ];
   const why =
     error instanceof Disconnected
       ? `the server closed the connection before it answered the call of ${tool}`

@@ -65,8 +65,9 @@ export class StdioTransport implements Transport {
     const stdin = this.#group?.child.stdin;
     if (!stdin) return Promise.reject(new NotSent());
     if ('method' in message) this.#note(message);
-    // A message that cannot be written ends the connection, which rejects its request.
-    return new Promise((resolve) => stdin.write(serializeMessage(message), () => resolve()));
+    return new Promise((resolve, reject) =>
+      stdin.write(serializeMessage(message), (error) => (error ? reject(new NotSent()) : resolve())),
+    );
   }
 
   close(): Promise<void> {

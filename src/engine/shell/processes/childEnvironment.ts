@@ -12,7 +12,7 @@ const passedOn = [
 export const allowedKeys = 'REHEARSAL_KEY_ORIGINS';
 
 /** The end of the name of a variable that holds a key, a token or a password. */
-const keyName = /(^|_)(API_?KEY|ACCESS_KEY(_ID)?|PRIVATE_KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/i;
+export const keyName = /(^|_)(API_?KEY|ACCESS_KEY(_ID)?|PRIVATE_KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/i;
 
 /**
  * Returns this process's environment without keys. Every process that Rehearsal starts gets it, or the shorter one of

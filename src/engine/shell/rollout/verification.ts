@@ -7,7 +7,7 @@ import { conclusionOf } from '../../core/reward/conclusion.ts';
 import { isProperEnd, isUnscorable } from '../../core/reward/reward.ts';
 import type { Setting } from '../../core/rollout/rollout.ts';
 import type { Json } from '../../core/values/json.ts';
-import { sourceKeys, stateOutside } from '../../core/verifiers/assertions.ts';
+import { goldSource, sourceKeys, stateOutside } from '../../core/verifiers/assertions.ts';
 import type { GoldStep } from '../../core/verifiers/turns.ts';
 import { type CustomResult, verdictsOf } from '../../core/verifiers/verify.ts';
 
@@ -71,13 +71,17 @@ export function verification(
   })();
 }
 
-/** The next state outside that is still to be read; null where all are, or nothing can be scored. */
+/**
+ * Returns the next state outside that is still to be read; null where all are, or nothing can be scored. The gold actions may
+ * change what another assertion looks into, so the states that the agent left come first.
+ */
 export function openSource(task: Task, state: RolloutState): OpenSource | null {
   if (isUnscorableEnd(state)) return null;
   const needed = outsideOf(task, task[state.started.basis]).flatMap((assertion) =>
     sourceKeys(assertion).map((source) => ({ assertion, source })),
   );
-  return needed.find(({ source }) => !Object.hasOwn(state.sources, source)) ?? null;
+  const open = needed.filter(({ source }) => !Object.hasOwn(state.sources, source));
+  return open.find(({ source }) => goldSource(source) === null) ?? open[0] ?? null;
 }
 
 /** Whether the verdicts depend on the result of the gold actions. */

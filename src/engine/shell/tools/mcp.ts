@@ -118,6 +118,8 @@ class McpInstance implements ToolSource {
   #connection: McpConnection | null = null;
   /** Whether the server may keep what a fresh one lacks: after a write, a setup, or a restored snapshot. */
   #hasChanged = false;
+  /** Whether the server has given a result for a call, so that it knows the client. */
+  #isKnown = false;
   #address: Address | null = null;
 
   constructor(
@@ -177,6 +179,8 @@ class McpInstance implements ToolSource {
 
   async renew(): Promise<void> {
     await this.#drop();
+    // What the calls wrote there is written again when they are repeated.
+    if (!this.#server.sharedState) this.#instance.clear();
     this.#hasChanged = false;
     await this.open();
   }
@@ -342,7 +346,9 @@ class McpInstance implements ToolSource {
       const { resetTimeoutOnProgress, maxTotalTimeoutMs = Math.min(mostExtensions * timeoutMs, longestMs) } =
         this.#server;
       const total = resetTimeoutOnProgress ? { maxTotalTimeoutMs } : {};
-      const sent = await this.#connection.callTool(request, { timeoutMs, signal, ...total });
+      const isKnown = this.#isKnown;
+      const sent = await this.#connection.callTool(request, { timeoutMs, signal, isKnown, ...total });
+      this.#isKnown = true;
       const refusal = taskRefusal(request.name, sent);
       return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };
     };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { comparedFields } from '../../core/domain/comparedFields.ts';
 import type { Domain, DomainFile } from '../../core/domain/domain.ts';
+import { comparisonOf } from '../../core/domain/fieldComparison.ts';
 import type { Task } from '../../core/domain/task.ts';
 import { outsideSource, type Tool } from '../../core/domain/tool.ts';
 import type { EventOf, RolloutEvent } from '../../core/events/event.ts';
@@ -9,7 +10,7 @@ import { excerpt } from '../../core/rules/finding.ts';
 import type { Json, JsonObject } from '../../core/values/json.ts';
 import { exactJsonOf } from '../../core/values/largeIntegers.ts';
 import { type Attachments, attachmentsOf } from '../../core/values/media.ts';
-import { goldSource } from '../../core/verifiers/assertions.ts';
+import { goldSource, underSource } from '../../core/verifiers/assertions.ts';
 import { comparable, differenceBetween } from '../../core/verifiers/volatile.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { cancelled, Fault } from '../files/fault.ts';
@@ -43,6 +44,8 @@ export class RolloutTools {
   #made: MadeCall[] = [];
   /** The last snapshot of each source. */
   readonly #saved = new Map<string, Json>();
+  /** The start of each server whose shared state is compared with that after the gold actions. */
+  readonly #starts = new Map<string, Json>();
   /** Lets the next rollout use the servers whose state is shared. */
   #endTurn: () => void = () => undefined;
   #usesPython = false;
@@ -74,8 +77,18 @@ export class RolloutTools {
     this.#sources = sources;
     this.#made = [];
     this.#saved.clear();
+    this.#starts.clear();
     for (const name of Object.keys(task.setUp ?? {}))
       if (name !== this.#shared.hosted?.name && name === (only ?? name)) await this.#setUp(name);
+    if (this.#isWithin) return;
+    for (const { in: name, sameAs } of task.assertions)
+      if (sameAs === 'gold' && this.#sharesState(name)) this.#starts.set(name, await this.#source(name).read());
+  }
+
+  /** Whether all instances or sessions of a source work on one state. */
+  #sharesState(name: string): boolean {
+    const { mcpServers } = this.#shared.file;
+    return Object.hasOwn(mcpServers, name) && mcpServers[name]?.sharedState === true;
   }
 
   /** Puts the task's own start on a source, if it has one. */
@@ -274,6 +287,8 @@ export class RolloutTools {
       // Another server may have one state for all, which the setUp of the task would bring to its start.
       await apart.open(task, name);
       const source = apart.#source(name, () => this.#placeOfAssertions());
+      const start = this.#starts.get(name);
+      if (start !== undefined) this.#requireStart(name, start, await source.read());
       for (const { tool: called, arguments: args, ...forms } of task.actions) {
         const tool = source.tools.find((each) => each.name === called);
         if (tool) await this.#callAgain(source, tool, args as JsonObject, numberFormsOf(forms));
@@ -289,6 +304,24 @@ export class RolloutTools {
     } finally {
       await apart.close();
     }
+  }
+
+  /** Throws a `Fault` where the gold actions would be made on what the agent left of a shared state. */
+  #requireStart(name: string, start: Json, now: Json): void {
+    const { file } = this.#shared;
+    const { volatile } = file.mcpServers[name] ?? {};
+    const compare = comparisonOf(file);
+    const [before = '', after = ''] = [start, now].map(
+      (state) => comparable([underSource(name, state)], volatile, compare).texts[0],
+    );
+    const difference = differenceBetween(before, after, compare);
+    if (difference === null) return;
+    const advice = `Let setUp.${name}.calls of the task reset all of it, or compare its state with that: or path:`;
+    throw unable(
+      'task/shared-start',
+      `sameAs: gold needs the state with which the rollout began, and the task does not bring "${name}" back to it (${difference}). ${advice}`,
+      this.#placeOfAssertions(),
+    );
   }
 
   /**
@@ -324,6 +357,12 @@ export class RolloutTools {
           this.#shared.placeOfServer(name),
         );
       }
+      if (tool.effect === 'write' && this.#sharesState(name) && this.#task?.setUp?.[name] === undefined)
+        throw unable(
+          'fork/shared-state',
+          `cannot continue from here: "${name}" has one state for all, and the task does not bring it to its start. Add setUp.${name}.calls to the task`,
+          this.#shared.placeOfServer(name),
+        );
       const result = await this.#callAgain(this.#source(name), tool, args, forms);
       this.#keep({ ...call, result });
       const difference = isChanged ? null : resultDifference(domain.file, tool, call.result, result);

@@ -8,6 +8,7 @@ import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from '../approvals/effects.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
+import { shortKeysIn } from '../keys/placeholders.ts';
 import type { Locations, Parts } from '../load/loadedDomain.ts';
 import { unlessAborted } from '../processes/unlessAborted.ts';
 import { keyOf } from '../source/items.ts';
@@ -99,6 +100,7 @@ export class SharedTools {
       ...Object.entries(file.mcpServers).map(async ([name, server]) => {
         const started = await this.#startServer(name, server, file.now, signal);
         await started.close();
+        this.#warnOfShortKeys(name, server);
         this.#described.set(name, started.tools);
         return started.tools;
       }),
@@ -173,6 +175,14 @@ export class SharedTools {
     const { startMcpServer } = await import('./mcp.ts');
     const at = locations.mcpServers.get(name);
     return startMcpServer(name, server, folder, { at, now, signal, log: this.#log });
+  }
+
+  /** Short values are not replaced: they are often words, such as `none` or `test`. */
+  #warnOfShortKeys(name: string, server: McpServer): void {
+    for (const variable of shortKeysIn(JSON.stringify(server), process.env))
+      this.#log(
+        `MCP server "${name}": the value of ${variable} has fewer than 8 characters, so results and recordings may show it. Use a longer one if it is a real key`,
+      );
   }
 
   #requireSame(name: string, tools: readonly Tool[]): void {

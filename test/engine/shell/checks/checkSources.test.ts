@@ -27,6 +27,19 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
     found: ['domain.yaml:3:31 error domain/file-missing', 'domain.yaml:4:33 error domain/path-outside'],
   },
   {
+    name: 'assertions on a shared state that the task does not set up',
+    files: {
+      'domain.yaml':
+        'name: desk\nmcpServers:\n  box: { command: box, sharedState: true, reader: { tool: all } }\n  set: { command: set, sharedState: true, reader: { tool: all } }\n',
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nevaluate: [assertions]\nsetUp: { set: { calls: [{ tool: reset }] } }\nassertions:\n  - { in: box, sameAs: gold }\n  - { in: box, path: x, exists: true }\n  - { in: set, sameAs: gold }\n',
+    },
+    found: [
+      'tasks/first.task.yaml:7:11 error task/shared-start',
+      'tasks/first.task.yaml:8:11 warning task/shared-start',
+    ],
+  },
+  {
     name: 'placeholders that are not known',
     files: {
       'domain.yaml':

@@ -83,13 +83,17 @@ test.each<[number, string, RegExp]>([
   expect(await outcome(status, body)).toEqual({ content: expect.stringMatching(text), isError: true });
 });
 
-test('a call that answers 401 after one that had a result is for the agent', async () => {
-  const { url } = await rawMcpServer({
+test.each([
+  ['of the same session', false],
+  ['of a session that the server has forgotten', true],
+])('a call that answers 401 after a result %s is for the agent', async (_, isForgotten) => {
+  const { url, sessions } = await rawMcpServer({
     reply: ({ method, params }) =>
       method === 'tools/call' && params.name === 'write' ? { status: 401, body: 'Sign in as a manager.' } : undefined,
   });
   const source = await connectTo(url);
   await source.call('look', {});
+  if (isForgotten) sessions.clear();
   expect(await source.call('write', {})).toEqual({
     content: 'Error: MCP error 401: Sign in as a manager.',
     isError: true,

@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/engine/core/values/json.ts';
 import { offered } from '../../../../src/engine/shell/models/chatCalls.ts';
 import { serveMcp } from '../../../../src/engine/shell/tools/mcpServer.ts';
 import { approveDomain } from '../../../support/approval.ts';
@@ -156,6 +157,9 @@ const properties = {
   draft4: '{"type":"integer","maximum":9007199254740993,"exclusiveMaximum":true}',
   nested: '{"anyOf":[{"type":"integer","minimum":9007199254740995},{"type":"null"}]}',
   default: '{"type":"integer","default":9007199254740993}',
+  object: '{"const":{"id":9007199254740993,"none":null,"text":"9007199254740993"}}',
+  objects: '{"enum":[{"maximum":9007199254740993},[9007199254740997,1],null]}',
+  named: '{"properties":{"const":{"type":"integer","minimum":9007199254740993}}}',
 };
 const schemaText = `{"type":"object","properties":{${Object.entries(properties)
   .map(([name, text]) => `"${name}":${text}`)
@@ -170,7 +174,7 @@ const limited = () =>
 
 test('a schema is checked with all digits of its numbers', async () => {
   const source = await connectTo((await limited()).url);
-  const fits = async (name: string, value: string | number) => {
+  const fits = async (name: string, value: Json) => {
     const { content, isError } = await source.call('write', { [name]: value });
     return isError ? content : true;
   };
@@ -192,6 +196,27 @@ test('a schema is checked with all digits of its numbers', async () => {
   expect(await fits('nested', '9007199254740995')).toBe(true);
   expect(await fits('nested', '9007199254740994')).not.toBe(true);
   expect(await fits('default', '9007199254740993')).toBe(true);
+});
+
+test('objects and lists under const and enum are compared with all digits', async () => {
+  const source = await connectTo((await limited()).url);
+  const fits = async (name: string, value: Json) => {
+    const { content, isError } = await source.call('write', { [name]: value });
+    return isError ? content : true;
+  };
+  const object = { id: large, none: null, text: large };
+  expect(await fits('object', object)).toContain('must be equal to {"id":9007199254740993,"none":null,"text":"9');
+  const isTaken = async (more: JsonObject) =>
+    !(await source.call('write', { object: { ...object, ...more } }, { integers: ['/object/id'] })).isError;
+  expect(await isTaken({})).toBe(true);
+  for (const more of [{ id: '9007199254740992' }, { id: '9007199254740994' }, { none: 0 }, { text: 'x' }, { more: 1 }])
+    expect(await isTaken(more), JSON.stringify(more)).toBe(false);
+  for (const value of [{ maximum: large }, ['9007199254740997', 1], null])
+    expect(await fits('objects', value)).toBe(true);
+  for (const value of [{ maximum: '9007199254740992' }, ['9007199254740996', 1], [1], 7])
+    expect(await fits('objects', value)).toContain('one of {"maximum":9007199254740993}, [9007199254740997,1], null');
+  expect(await fits('named', { const: '9007199254740993' })).toBe(true);
+  expect(await fits('named', { const: '9007199254740992' })).toContain('must be >= 9007199254740993');
 });
 
 test('models, clients and the command line get a schema with all digits of its numbers', async () => {

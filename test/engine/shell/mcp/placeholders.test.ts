@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
+import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
+import { approveDomain } from '../../../support/approval.ts';
+import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { connectTo, rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
 
 const key = 'k3y+planted/0123';
@@ -54,4 +58,25 @@ test.each([
 test('a fault names the placeholder in the path of a url', async () => {
   const url = 'http://127.0.0.1:47998/${env:ORDERS_KEY}/mcp';
   await expect(connectTo(url, {}, allowed(url))).rejects.toThrow(`(${url}): it cannot be reached`);
+});
+
+test.each([
+  ['SHOP_TOKEN', 'hunter2', 'hunter2', true],
+  ['SHOP_TOKEN', 'hunter22', '[SHOP_TOKEN]', false],
+  ['SHOP_REGION', 'eu', 'eu', false],
+])('%s with the value %s is shown as %s, and a short key is warned of (%s)', async (name, value, shown, isWarned) => {
+  vi.stubEnv(name, value);
+  const { url } = await echo();
+  vi.stubEnv('REHEARSAL_KEY_ORIGINS', `${name}=${new URL(url).origin}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const declared = `${url}?key=\${env:${name}}`;
+  const lines: string[] = [];
+  const domain = loadDomain(approveDomain(mcpDomain('raw', `  raw: { url: "${declared}" }`, 'user: { goal: Go. }\n')));
+  const shared = new SharedTools(domain, (line) => lines.push(line));
+  onTestFinished(() => shared.close());
+  await shared.describe();
+  const source = await connectTo(declared, {}, process.env);
+  expect((await source.call('look', {})).content).toBe(`/mcp?key=${shown}`);
+  const warning = `MCP server "raw": the value of ${name} has fewer than 8 characters, so results and recordings may show it`;
+  expect(lines).toEqual(isWarned ? [expect.stringContaining(warning)] : []);
 });

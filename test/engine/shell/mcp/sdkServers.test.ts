@@ -123,10 +123,16 @@ const ordered: Kept = {
 /** Starts the server of the Python SDK on a free port of loopback. Returns its address. */
 async function served(program: string): Promise<string> {
   const port = await freePort();
-  const server = spawn(mcpPython.path(), [program, String(port)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(mcpPython.path(), [program, String(port)], { stdio: 'ignore' });
   onTestFinished(() => void server.kill());
-  await once(server.stderr, 'data');
-  return `http://127.0.0.1:${port}/mcp`;
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(answers, { timeout: 20_000 }).toBe(true);
+  return url;
 }
 
 describe.runIf(isFullSuite)('a server of the official Python SDK: the same', () => {

@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Task } from '../../../../src/engine/core/domain/task.ts';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import { findSharedServers } from '../../../../src/engine/shell/audit/sharedState.ts';
 import { loadDomain } from '../../../../src/engine/shell/domain/loadDomain.ts';
 import { RolloutTools } from '../../../../src/engine/shell/tools/rolloutTools.ts';
 import { SharedTools } from '../../../../src/engine/shell/tools/sharedTools.ts';
 import { approveDomain } from '../../../support/approval.ts';
 import { mcpDomain } from '../../../support/mcpDomain.ts';
 import { rawMcpServer, resultBody, textResult } from '../../../support/rawMcpServer.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { sampled } from '../../../support/suite.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { rehearsal } from '../../../support/terminal.ts';
@@ -103,4 +105,78 @@ setUp: { shared: { calls: [{ tool: clear }] } }
   await rollout.open(loaded.domain.tasks[0] as Task);
   expect(await rollout.read('own after the gold actions')).toEqual(['milk']);
   expect(shared.calls).toEqual(['clear']);
+});
+
+test.each([true, false])('a server is tried next to one whose shared state is declared (%s)', async (isShared) => {
+  const [own, shared] = [await lists(isShared), await lists(true)];
+  const folder = mcpDomain(
+    'two',
+    `  own: { type: http, url: "${own.url}", prefix: own_, writes: [own_add], reader: { tool: own_list } }
+  shared: { type: http, url: "${shared.url}", writes: [add, clear], reader: { tool: list }, sharedState: true }`,
+    'user: { goal: You want milk on the list. }\nactions: [{ tool: own_add, arguments: { item: milk } }]\n',
+  );
+  const { loaded } = await look(approveDomain(folder));
+  const found = await findSharedServers(loaded, loaded.parts.tasks, new AbortController().signal);
+  expect(found.map(({ name }) => name)).toEqual(isShared ? ['own'] : []);
+  expect(shared.calls).toEqual([]);
+});
+
+const sameAsGold = (url: string, more: string, items: readonly string[], task: string) =>
+  mcpDomain(
+    'lists',
+    `  lists: { type: http, url: "${url}", writes: [add, clear], reader: { tool: list }, state: replay, volatile: [add], sharedState: true }${more}`,
+    `user: { goal: You want milk on the list. }
+script: [${items.map((item) => `[{ tool: add, arguments: { item: ${item} } }], `).join('')}Done.]
+actions: [{ tool: add, arguments: { item: milk } }]
+evaluate: [assertions]
+train: [assertions]
+${task}`,
+  );
+const gold = 'assertions: [{ in: lists, sameAs: gold }]\n';
+const noReset = 'setUp: { lists: { calls: [{ tool: add, arguments: { item: tea } }] } }\n';
+
+const goldRows: readonly (readonly [string, items: readonly string[], setUp: string, reward: 0 | 1 | null])[] = [
+  ['the same work', ['milk'], reset, 1],
+  ['other work', ['tea'], reset, 0],
+  ['no work, and a setUp that resets nothing', [], noReset, null],
+  ['the same work, and a setUp that resets nothing', ['milk'], noReset, null],
+];
+test.each(sampled(goldRows, 3))('sameAs: gold on a shared state, with %s', async (_, items, setUp, reward) => {
+  const { url } = await lists(true);
+  const folder = sameAsGold(url, '', items, `${gold}${setUp}`);
+  const [played] = await rehearse(folder, ['a']);
+  if (!played) throw new Error('no rollout');
+  expect(played.reward).toBe(reward);
+  const rewarded = JSON.stringify(played.events.at(-1));
+  if (reward === null) expect(rewarded).toContain('the task does not bring \\"lists\\" back to it (lists.');
+  expect(replayed(folder, played).problems).toBe(0);
+});
+
+test('the gold actions are made after every state that the agent left is read', async () => {
+  const { url } = await lists(true);
+  const more = `\n  same: { type: http, url: "${url}", prefix: same_, reader: { tool: same_list }, sharedState: true }`;
+  const asserted = "assertions: [{ in: lists, sameAs: gold }, { in: same, that: 'count(state) == 2' }]\n";
+  const [played] = await rehearse(sameAsGold(url, more, ['milk', 'tea'], `${asserted}${reset}`), ['a']);
+  const read = played?.events.flatMap((event) => (event.type === 'sourceRead' ? [[event.source, event.state]] : []));
+  expect(read).toEqual([
+    ['lists', ['milk', 'tea']],
+    ['same', ['milk', 'tea']],
+    ['lists after the gold actions', ['milk']],
+  ]);
+});
+
+test.each([
+  [reset, ['milk', 'tea']],
+  ['', /"lists" has one state for all, and the task does not bring it to its start/],
+])('a fork repeats calls on a shared state that the task resets: %s', async (setUp, outcome) => {
+  const { url } = await lists(true);
+  const asserted = "assertions: [{ in: lists, that: 'count(state) == 2' }]\n";
+  const folder = sameAsGold(url, '', ['milk', 'tea'], `${asserted}${setUp}`);
+  const [first] = await rehearse(folder, ['a']);
+  const events = first?.events ?? [];
+  const from = events.slice(0, events.findIndex(({ type }) => type === 'toolReturned') + 1);
+  const forked = rehearse(folder, ['a'], { from });
+  if (outcome instanceof RegExp) return expect(forked).rejects.toThrow(outcome);
+  const read = (await forked)[0]?.events.findLast((event) => event.type === 'sourceRead');
+  expect(read?.type === 'sourceRead' ? read.state : undefined).toEqual(outcome);
 });
