@@ -76,7 +76,10 @@ test('it opens the failing task with the walkthrough next to it, and Debug above
   try {
     await workbench.waitForText('.tab', 'lamp-variant.task');
     await workbench.waitForText('.gettingStartedContainer', 'Rehearse an agent in five minutes');
+    await workbench.waitForText('.gettingStartedContainer .getting-started-step.expanded', 'Step through a failure');
     await workbench.waitForText('.codelens-decoration', 'Debug');
+    // F5 debugs what has the focus.
+    await workbench.page.locator('.monaco-editor.focused .view-line', { hasText: 'id: lamp-variant' }).waitFor();
     await workbench.screenshot('first-screen');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
     await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);
