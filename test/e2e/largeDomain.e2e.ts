@@ -71,5 +71,8 @@ test('a keystroke has its finding, and the Testing view lists the tasks in pages
       }
       await row(first).waitFor({ timeout: 5000 });
     });
+  // The task was read while its text had the error.
+  const error = page.locator('.test-explorer').getByText('There is no persona');
+  await until('no error on the task', async () => expect(await error.count()).toBe(0));
   await workbench.screenshot('large-tests');
 });
