@@ -192,6 +192,7 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
   return task ? { domain, task } : undefined;
 }
 
+/** @param target a recording, a row or a test that has one, or `noDebug` of a key binding: without a stop, what is open */
 async function debugRecording(target: unknown, step: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
   const shown = activeFile();
@@ -201,14 +202,16 @@ async function debugRecording(target: unknown, step: unknown): Promise<boolean> 
   const given = recordingOf(target) ?? tested?.recording ?? row;
   const recording = given ?? open ?? (await pickRecording('Which recording?'));
   if (!recording) return false;
-  return vscode.debug.startDebugging(undefined, {
+  const configuration = {
     type: debugType,
     request: 'attach',
     name: basename(recording),
     recording,
     // A menu gives a command more than its target.
     ...(typeof step === 'number' ? { step } : tested?.step === undefined ? {} : { step: tested.step }),
-  });
+  };
+  const { noDebug = false } = (target ?? {}) as { readonly noDebug?: boolean };
+  return vscode.debug.startDebugging(undefined, configuration, { noDebug, suppressDebugView: noDebug });
 }
 
 async function check(

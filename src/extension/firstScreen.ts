@@ -7,6 +7,8 @@ import type { Context } from './context.ts';
 const failingTasks: Readonly<Record<string, string>> = { 'order-desk': join('tasks', 'lamp-variant.task.yaml') };
 
 const walkthrough = 'firstMinutes';
+/** The step of the walkthrough that is about the task. */
+const step = 'debug';
 const isShown = 'rehearsal.firstScreen';
 
 /**
@@ -20,12 +22,25 @@ export async function showFirstScreen({ extension }: Pick<Context, 'extension'>)
   const task = await failingTaskIn(extension.extensionPath);
   if (task === undefined) return;
   await extension.workspaceState.update(isShown, true);
-  await vscode.window.showTextDocument(vscode.Uri.file(task), { preview: false });
-  await vscode.commands.executeCommand(
-    'workbench.action.openWalkthrough',
-    { category: `${extension.extension.id}#${walkthrough}` },
-    true,
-  );
+  const uri = vscode.Uri.file(task);
+  await vscode.window.showTextDocument(uri, { preview: false });
+  const category = `${extension.extension.id}#${walkthrough}`;
+  const shown = untilGroupAdded();
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', { category, step }, true);
+  await shown;
+  // The walkthrough takes the focus, and VS Code asks for the lenses of a text only while that has the focus.
+  await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.One, preview: false });
+}
+
+/** Resolves when there is another group of editors, since the command that opens a walkthrough ends before it is open. */
+function untilGroupAdded(): Promise<void> {
+  return new Promise((resolve) => {
+    const listening = vscode.window.tabGroups.onDidChangeTabGroups(({ opened }) => {
+      if (opened.length === 0) return;
+      listening.dispose();
+      resolve();
+    });
+  });
 }
 
 /** Returns the failing task in the one folder of the window, if that is an unchanged copy of a sample domain. */

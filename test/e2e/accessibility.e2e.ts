@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inRoot } from '../../scripts/repository.ts';
+import { rehearsal } from '../support/terminal.ts';
+import { writeTrainingRun } from './support/dashboard.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -11,17 +12,25 @@ const domain = copyDomain('parcel-desk');
 let workbench: Workbench;
 
 beforeAll(async () => {
-  const out = join(domain.folder, '.rehearsal', 'runs', '20260101-100000-gold');
-  execFileSync(process.execPath, [
-    inRoot('dist', 'rehearsal.mjs'),
-    'eval',
-    domain.folder,
-    '--agent',
-    'gold',
-    '--out',
-    out,
-  ]);
-  workbench = await Workbench.open(domain.folder);
+  const work = join(domain.folder, '.rehearsal');
+  const log = join(domain.folder, 'chats.jsonl');
+  const [asked, answered] = ['Where is parcel P46?', 'It is on its way.'];
+  const messages = [
+    { role: 'user', content: asked },
+    { role: 'assistant', content: answered },
+  ];
+  writeFileSync(log, `${JSON.stringify({ id: 'chat-1', messages })}\n`);
+  const imported = join(work, 'runs', '20260102-100000-chats');
+  for (const command of [
+    ['eval', domain.folder, '--agent', 'gold', '--out', join(work, 'runs', '20260101-100000-gold')],
+    ['synth', domain.folder, '--count', '2', '--near-misses', '0', '--out', join(work, 'synth', 'made')],
+    ['import', 'chats', log, '--domain', domain.folder, '--out', imported, '--yes'],
+  ]) {
+    const { code, err } = await rehearsal(...command);
+    if (code !== 0) throw new Error(`${command.join(' ')}: ${err}`);
+  }
+  writeTrainingRun(domain.folder, domain.folder);
+  workbench = await Workbench.open(domain.folder, { viewport: { width: 1440, height: 1600 } });
   await workbench.showViews();
 });
 
@@ -40,23 +49,64 @@ const rowsOf = (name: string) =>
     .evaluateAll((rows) =>
       rows.map((row) => ({
         seen: row.querySelector('.label-name')?.textContent ?? '',
+        state: row.querySelector('.label-description')?.textContent ?? '',
         read: row.getAttribute('aria-label') ?? '',
         place: ['aria-level', 'aria-posinset', 'aria-setsize'].map((each) => Number(row.getAttribute(each))),
       })),
     );
 
-test.each(['Domains', 'Runs'])('each row of %s is read with its name, its level and its position', async (name) => {
-  await until(`rows of ${name}`, async () => expect((await rowsOf(name)).length).toBeGreaterThan(0));
-  for (const { seen, read, place } of await rowsOf(name)) {
-    expect(seen).not.toBe('');
-    expect(read.startsWith(seen), `"${seen}" is read as "${read}"`).toBe(true);
-    expect(place.every((each) => each > 0)).toBe(true);
+/** Opens a row of a view down to its last level. */
+const openRow = async (name: string, first: RegExp): Promise<void> => {
+  const rows = (level: number) => pane(name).locator(`.monaco-list-row[aria-level="${level}"]`);
+  let row = rows(1).filter({ hasText: first }).first();
+  for (let level = 2; (await row.getAttribute('aria-expanded')) === 'false'; level += 1) {
+    await row.locator('.monaco-tl-twistie').click();
+    row = rows(level).first();
+    await row.waitFor();
   }
-  const buttons = await pane(name)
-    .locator('.pane-header .action-label')
-    .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
-  for (const button of buttons) expect(button).not.toBe('');
-});
+};
+
+/** Views whose rows a command brings. */
+const commands: Readonly<Record<string, string>> = {
+  'Spot Check': 'Rehearsal: Spot-Check Cold-Start Trajectories',
+  Intents: 'Rehearsal: Show Intents without a Task',
+};
+
+test.each(['Domains', 'Runs', 'Training', 'Spot Check', 'Intents', 'Forks'])(
+  'each row of %s is read with its name, its state, its level and its position',
+  async (name) => {
+    if (name === 'Forks') await debugRecording();
+    const command = commands[name];
+    if (command) await workbench.runCommand(command);
+    const header = workbench.page.locator(`.pane-header[aria-label^="${name}"]`);
+    if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
+    await until(`rows of ${name}`, async () => expect((await rowsOf(name)).length).toBeGreaterThan(0));
+    if (name === 'Runs') await openRow(name, /^gold/);
+    if (name === 'Intents') await openRow(name, /conversation/);
+    for (const { seen, state, read, place } of await rowsOf(name)) {
+      expect(seen).not.toBe('');
+      expect(read.startsWith(seen), `"${seen}" is read as "${read}"`).toBe(true);
+      for (const part of state.split(' · ').filter((each) => each !== 'shown'))
+        expect(read, `"${state}" of "${seen}"`).toContain(part);
+      expect(place.every((each) => each > 0)).toBe(true);
+    }
+    const buttons = await pane(name)
+      .locator('.pane-header .action-label')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
+    for (const button of buttons) expect(button).not.toBe('');
+    await workbench.screenshot(`accessible-${name.toLowerCase().replace(' ', '-')}`);
+  },
+);
+
+/** Shows a recording of the run in the debugger. */
+async function debugRecording(): Promise<void> {
+  const { debug, page } = workbench;
+  await workbench.showViews();
+  await pane('Runs').locator('.monaco-list-row', { hasText: 'trial 0' }).first().click();
+  await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
+  await debug.paused();
+  await page.locator('.debug-variables').waitFor();
+}
 
 test('no two buttons in the toolbar of policy.md have one icon', async () => {
   await workbench.openFile('policy.md');

@@ -8,7 +8,8 @@ import { Workbench } from './support/workbench.ts';
 
 /** Two folders in one window, each with a domain in a folder of the same name. */
 const parent = mkdtempSync(join(tmpdir(), 'rehearsal-folders-'));
-const [first, second, chosen] = ['first', 'second', 'chosen'].map((name) => join(parent, name)) as [
+const [first, second, chosen, outside] = ['first', 'second', 'chosen', 'outside'].map((name) => join(parent, name)) as [
+  string,
   string,
   string,
   string,
@@ -22,6 +23,7 @@ beforeAll(async () => {
   const isKept = (path: string) => !path.includes('.rehearsal');
   cpSync(inRoot('domains', 'parcel-desk'), join(first, 'order-desk'), { recursive: true, filter: isKept });
   cpSync(inRoot('domains', 'order-desk'), join(second, 'order-desk'), { recursive: true, filter: isKept });
+  cpSync(inRoot('domains', 'order-desk'), outside, { recursive: true, filter: isKept });
   mkdirSync(chosen);
   const policy = readFileSync(join(second, 'order-desk', 'policy.md'), 'utf8').split('\n');
   rule = 1 + policy.findIndex((line) => line.startsWith('- Before any call that changes something'));
@@ -47,8 +49,34 @@ test('domains with the same name show their folders', async () => {
 });
 
 test('F5 writes the run into the folder that has the domain, and its result shows above the task', async () => {
-  const { debug } = workbench;
   await workbench.openFile(task);
+  await debugToTheEnd();
+  expect([readdirSync(runs).length, existsSync(join(first, '.rehearsal'))]).toEqual([1, false]);
+  await workbench.openFile(task);
+  await workbench.waitForText('.codelens-decoration', '0/1 passed');
+  await workbench.screenshot('folders-result');
+});
+
+test('F5 on a file outside of the folders writes the run next to its domain, and its result shows above the task', async () => {
+  const { page } = workbench;
+  const before = readdirSync(runs).length;
+  await workbench.runCommand('View: Close All Editors');
+  await workbench.runCommand('File: Open File...');
+  await workbench.answerPath(join(outside, task));
+  await page.locator('.tab.active', { hasText: 'lamp-variant.task.yaml' }).waitFor();
+  await page.locator('.editor-group-container.active .monaco-editor.focused .view-line').first().waitFor();
+  await debugToTheEnd();
+  expect(readdirSync(join(outside, '.rehearsal', 'runs'))).toHaveLength(1);
+  expect([readdirSync(runs).length, existsSync(join(first, '.rehearsal'))]).toEqual([before, false]);
+  await page.locator('.tab', { hasText: 'lamp-variant.task.yaml' }).click();
+  await workbench.waitForText('.codelens-decoration', '0/1 passed');
+  await workbench.screenshot('folders-outside');
+  await workbench.runCommand('View: Close All Editors');
+});
+
+/** Debugs the task that the active editor shows, from F5 over each stop to the end of the session. */
+async function debugToTheEnd(): Promise<void> {
+  const { debug } = workbench;
   await debug.start();
   await debug.stoppedAt(rule);
   for (const [stop, below] of [
@@ -61,11 +89,7 @@ test('F5 writes the run into the folder that has the domain, and its result show
   }
   await debug.press('continue');
   await debug.ended();
-  expect([readdirSync(runs).length, existsSync(join(first, '.rehearsal'))]).toEqual([1, false]);
-  await workbench.openFile(task);
-  await workbench.waitForText('.codelens-decoration', '0/1 passed');
-  await workbench.screenshot('folders-result');
-});
+}
 
 test('the Training view and the dashboard show runs of every folder', async () => {
   const names = [first, second].map((folder, at) => {

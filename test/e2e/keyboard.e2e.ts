@@ -5,7 +5,7 @@ import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
-/** From a folder that has just been cloned to reward 1, with the keys alone. */
+/** From a folder that has just been cloned to reward 1, and what a run leaves, with the keys alone. */
 const domain = copyDomain('order-desk');
 const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const rule = domain.lineOf('policy.md', '- Before any call that changes something');
@@ -65,8 +65,11 @@ const enter = async (view: string): Promise<void> => {
   });
   await run(`Rehearsal: Focus on ${view} View`);
   await pane.locator('.monaco-list-row').first().waitFor();
-  await run(`Rehearsal: Focus on ${view} View`);
-  await pane.locator('.monaco-list:focus').waitFor();
+  // A debug session that ends, or a view that loads, can take the focus.
+  await until(`the focus in ${view}`, async () => {
+    await run(`Rehearsal: Focus on ${view} View`);
+    await pane.locator('.monaco-list:focus').waitFor({ timeout: 5000 });
+  });
 };
 
 test('a task of the Domains view is opened, debugged, answered differently and rewarded', async () => {
@@ -93,3 +96,48 @@ test('a task of the Domains view is opened, debugged, answered differently and r
   expect(recordings.events('lamp-variant.0.fork-1.traj.jsonl').find(({ type }) => type === 'rewarded')?.reward).toBe(1);
   expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
 });
+
+test('the rows of the Runs view are opened and debugged', async () => {
+  const { debug, page } = workbench;
+  const row = (level: number) =>
+    page
+      .locator('.pane', { has: page.locator('.pane-header[aria-label^="Runs"]') })
+      .locator(`.monaco-list-row[aria-level="${level}"]`);
+  // The debug session that has ended can take the focus once more.
+  await until('the task of the run', async () => {
+    await enter('Runs');
+    await reach('ArrowDown', /best fork: reward 1/);
+    await workbench.press('ArrowRight');
+    await row(2).first().waitFor({ timeout: 5000 });
+  });
+  await reach('ArrowDown', /1 fork/);
+  await workbench.press('ArrowRight');
+  await row(3).first().waitFor();
+  await reach('ArrowDown', /fork-1/);
+  await workbench.press('Enter');
+  await page.locator('.tab.active', { hasText: 'fork-1.traj.jsonl' }).waitFor();
+  await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
+  await chooseInMenu(/fork-1/, 'Debug Recording');
+  await debug.paused();
+  await workbench.press('Shift+F5');
+  await debug.ended();
+  expect(await page.evaluate(() => (window as unknown as Counting).presses)).toBe(0);
+});
+
+/** Chooses an item of the context menu of a row of the Runs view. */
+async function chooseInMenu(row: RegExp, item: string): Promise<void> {
+  const menu = workbench.page.locator('.monaco-menu');
+  const chosen = menu.locator('.action-item.focused', { hasText: item });
+  // A view that loads takes the focus.
+  await until(`the menu of ${row}`, async () => {
+    await enter('Runs');
+    await reach('ArrowDown', row);
+    await workbench.press('Shift+F10');
+    await menu.waitFor({ timeout: 5000 });
+  });
+  await until(item, async () => {
+    await workbench.press('ArrowDown');
+    await chosen.waitFor({ timeout: 500 });
+  });
+  await workbench.press('Enter');
+}

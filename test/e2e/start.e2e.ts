@@ -23,7 +23,7 @@ beforeAll(async () => {
   port = await freePort();
   const script = [inRoot('scripts', 'bootstrap.mjs'), 'start'];
   const options = ['--browser', '--no-open', '--port', String(port), '--folder', domain.folder];
-  const env = { ...process.env, NO_COLOR: '1' };
+  const env = { ...process.env, NO_COLOR: '1', DISPLAY: '', WAYLAND_DISPLAY: '' };
   started = spawn(process.execPath, [...script, ...options, '--user-data', join(scratch, 'vscode')], { env });
   for (const stream of [started.stdout, started.stderr])
     stream?.on('data', (chunk: Buffer) => {
@@ -54,6 +54,9 @@ test('its address is on loopback, at the port that was asked for, and has a toke
   expect(searchParams.get('tkn')).toMatch(/^[\w-]{32}$/);
   expect(printed).toMatch(/VS Code is ready .* press F5/);
   await until('the last line', async () => expect(printed).toContain('Press Ctrl+C to end it.'));
+  // Without a display, the same failure can be seen in a terminal.
+  for (const command of ['run', 'debug'])
+    expect(printed).toContain(`npx rehearsal ${command} domains/order-desk lamp-variant`);
 });
 
 test('with the token there is the page of VS Code, without it or with another one nothing', async () => {
@@ -76,7 +79,10 @@ test('it opens the failing task with the walkthrough next to it, and Debug above
   try {
     await workbench.waitForText('.tab', 'lamp-variant.task');
     await workbench.waitForText('.gettingStartedContainer', 'Rehearse an agent in five minutes');
+    await workbench.waitForText('.gettingStartedContainer .getting-started-step.expanded', 'Step through a failure');
     await workbench.waitForText('.codelens-decoration', 'Debug');
+    // F5 debugs what has the focus.
+    await workbench.page.locator('.monaco-editor.focused .view-line', { hasText: 'id: lamp-variant' }).waitFor();
     await workbench.screenshot('first-screen');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Debug' }).first().click();
     await workbench.debug.waitForConsole('confirm-before-write (makes the reward 0)', minutes);

@@ -93,6 +93,14 @@ test('F5 steps through the recording that is looked at', async () => {
   await debug.ended();
 });
 
+test('Ctrl+F5 prints the recording that is looked at, without a stop', async () => {
+  const { debug } = workbench;
+  await open();
+  await workbench.press('Control+F5');
+  await debug.waitForConsole(/changed +handoffs\.C119/);
+  await debug.ended();
+});
+
 test('a recording that is written while it is looked at grows, and a torn one says where it broke', async () => {
   const lines = readFileSync(join(run, name), 'utf8').trim().split('\n');
   const path = join(run, 'growing.traj.jsonl');

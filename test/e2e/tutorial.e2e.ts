@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrangeDebugView, picture, pictured } from './support/picture.ts';
+import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** What docs/tutorial.md tells, in its order, with its pictures. Editing a message is told by story.e2e.ts. */
@@ -60,6 +61,26 @@ test("a breakpoint on an order's status stops where it changes", async () => {
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'orders.W1014.status');
   await debug.waitForConsole('orders.W1014.status: "pending" -> "cancelled"');
   await picture(workbench, 'data-breakpoint');
+  await debug.press('stop');
+  await debug.ended();
+});
+
+test('a violation stops also with a breakpoint on a rule that held, and the call stack offers to edit the message', async () => {
+  const { debug, page } = workbench;
+  await workbench.openFile('policy.md');
+  await debug.setBreakpoint(domain.lineOf('policy.md', '- Only pending orders can change'));
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await page.locator('.exception-widget').waitFor();
+  for (const reason of ['rule confirm-before-write violated', 'rule change-once violated', 'rule pending-only held'])
+    await workbench.waitForText('.exception-widget', reason);
+  await workbench.screenshot('violation-next-to-held');
+  const frame = page.locator('.debug-call-stack .monaco-list-row', { hasText: 'before change_item' }).first();
+  await workbench.chooseInMenu(frame, 'Edit What the Agent Says');
+  const box = page.locator('.quick-input-box input');
+  await until('an empty box', async () => expect(await box.inputValue()).toBe(''));
+  await workbench.press('Escape');
   await debug.press('stop');
   await debug.ended();
 });

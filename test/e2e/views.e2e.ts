@@ -199,6 +199,63 @@ test.each(oneOfEachKind(inThemes, ({ id }) => id))(
   },
 );
 
+const forms = (['taskEditor', 'policyEditor', 'personaEditor', 'toolEditor'] as const).flatMap((id) =>
+  (['highContrast', 'dark', 'light', 'highContrastLight'] as const).map((name) => ({ id, name })),
+);
+test.each(oneOfEachKind(forms, ({ id }) => id))(
+  'Tab reaches each control of $id in the $name theme, and its ring is seen',
+  async ({ id, name }) => {
+    const view = await looked[id](themes[name]);
+    await view.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    const rings = new Map<string, number>();
+    for (let step = 0; step < 200; step += 1) {
+      await view.page.keyboard.press('Tab');
+      const ring = await view.page.evaluate(focusRing);
+      if (ring === null) continue;
+      if (rings.has(ring.control)) break;
+      rings.set(ring.control, ring.contrast);
+    }
+    await view.screenshot(`focus-${id}-${name}`);
+    expect(rings.size).toBeGreaterThan(5);
+    expect([...rings].filter(([, contrast]) => contrast < 3)).toEqual([]);
+    await view.close();
+  },
+);
+
+/**
+ * Runs in the page: names the control that has the focus, with its place, and the contrast of its ring with the page, 0
+ * for none. Returns null where the focus left the page.
+ */
+function focusRing(): { control: string; contrast: number } | null {
+  let at = document.activeElement;
+  if (at === null || at === document.body) return null;
+  while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  const { left, top } = at.getBoundingClientRect();
+  const host = document.activeElement;
+  const text = (host?.getAttribute('aria-label') ?? host?.textContent ?? '').trim().slice(0, 40);
+  const control = `${host?.tagName.toLowerCase()} ${text} at ${Math.round(left)}, ${Math.round(top + window.scrollY)}`;
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(at);
+  if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) === 0) return { control, contrast: 0 };
+  const luminance = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).slice(0, 3).map((part) => {
+      const value = Number(part) / 255;
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ring = luminance(outlineColor);
+  const page = luminance(getComputedStyle(document.body).backgroundColor);
+  return { control, contrast: (Math.max(ring, page) + 0.05) / (Math.min(ring, page) + 0.05) };
+}
+
+test('a field with a wrong value has the border of an error', async () => {
+  const view = await looked.toolEditor(themes.dark);
+  const field = view.page.getByLabel('amount (optional)');
+  const border = await field.evaluate((element) => getComputedStyle(element).borderColor);
+  expect(border).toBe('rgb(190, 17, 0)');
+  await view.close();
+});
+
 inFullSuite.each(viewIds)('%s at 200 % has every control in the window, and none over another one', async (id) => {
   const view = await looked[id](themes.light);
   await view.page.setViewportSize({ width: 600, height: 500 });

@@ -48,12 +48,8 @@ test.each([
 
 test('the five minutes of the README work in a terminal', () => {
   expect(rehearsal('new', 'order-desk', '--sample', 'order-desk').code).toBe(0);
-  const script = [
-    'break rule confirm-before-write',
-    'continue',
-    'edit message "I can change the lamp to white. Shall I do that?"',
-  ];
-  writeFileSync(join(folder, 'minutes.txt'), [...script, 'continue', 'continue'].join('\n'));
+  const script = ['continue', 'edit message "I can change the lamp to white. Shall I do that?"', 'continue'];
+  writeFileSync(join(folder, 'minutes.txt'), script.join('\n'));
   const { code, output } = rehearsal('debug', 'order-desk', 'lamp-variant', '--script', 'minutes.txt');
   expect(output).toContain('reward 1');
   expect(code).toBe(0);

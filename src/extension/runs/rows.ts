@@ -1,4 +1,5 @@
 import { passHatTasks } from '../../engine/core/evaluation/metrics.ts';
+import { endReasonText } from '../../engine/core/events/displayText.ts';
 import { counted } from '../../engine/core/text/counted.ts';
 import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
 
@@ -84,17 +85,18 @@ export function rolloutRow({ type, reward, endReason }: RunRollout, name: string
   if (type === 'unfinished' && end === null)
     return { label, description: 'unfinished', tooltip: `${name} has no receipt: it was not finished`, ...open };
   const value = reward ?? end?.reward ?? null;
+  const why = endReasonText(end?.reason ?? endReason ?? '');
   const facts = [
     type === 'unfinished' ? 'unfinished' : '',
     value === null ? 'no reward' : `reward ${Number.isInteger(value) ? value : value.toFixed(2)}`,
     value === 1 || !end?.failedBy ? '' : `${end.failedBy} failed`,
-    value === 1 ? '' : (end?.reason ?? endReason ?? ''),
+    value === 1 ? '' : why,
   ];
   const look = value === null ? open : value === 1 ? passed : failed;
   return {
     label,
     description: facts.filter(Boolean).join(' · '),
-    tooltip: `${name}\n${end?.reason ?? endReason ?? ''}`.trim(),
+    tooltip: `${name}\n${why}`.trim(),
     ...look,
     ...(type === 'fork' ? { icon: 'repo-forked' } : {}),
   };

@@ -3,7 +3,9 @@ import { basename, join } from 'node:path';
 import { passHats, type Scored, successByTask, type TaskSuccess } from '../../engine/core/evaluation/metrics.ts';
 import { eventSchema, type RolloutEvent } from '../../engine/core/events/event.ts';
 import { mean } from '../../engine/core/values/statistics.ts';
+import { mayHaveExpression, rewardInWords } from '../../engine/shell/domain/reasonInWords.ts';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shell/records/ledger.ts';
 import { lastLines } from '../../engine/shell/records/recordingEnds.ts';
 import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/records/recordingName.ts';
@@ -192,16 +194,24 @@ function taskInName(name: string): string {
 
 const isForkName = (name: string): boolean => forkNumber(name) > 0;
 
-/** Returns how a rollout ended, from the last lines of its recording; null where they don't say it. */
-export async function readRolloutEnd(recording: string): Promise<RolloutEnd | null> {
+/**
+ * Returns how a rollout ended, from the last lines of its recording; null where they don't say it.
+ * @param domainOf reads the domain of a recording, whose policy has the words of a rule; undefined where that is not here
+ */
+export async function readRolloutEnd(
+  recording: string,
+  domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
+): Promise<RolloutEnd | null> {
   const events = (await lastLines(recording).catch(() => [])).flatMap(eventIn);
   const ended = events.findLast((event) => event.type === 'rolloutEnded');
   const rewarded = events.findLast((event) => event.type === 'rewarded');
   if (!ended && !rewarded) return null;
+  const reason = ended?.failure?.message ?? rewarded?.reason ?? ended?.reason ?? '';
+  const domain = mayHaveExpression(reason) ? await domainOf(recording).catch(() => undefined) : undefined;
   return {
     reward: rewarded?.reward ?? null,
     failedBy: rewarded?.reward === 1 ? null : (rewarded?.failedBy ?? ended?.failure?.who ?? null),
-    reason: ended?.failure?.message ?? rewarded?.reason ?? ended?.reason ?? '',
+    reason: domain ? rewardInWords(domain, reason) : reason,
   };
 }
 

@@ -72,12 +72,16 @@ async function openParts(
     shown: new Map(),
     debugged: new Set(),
   };
-  context.extension.subscriptions.push(...followFiles(explorer));
+  context.extension.subscriptions.push(...followFiles(explorer, language));
   return { explorer, published: new Published(explorer, runs) };
 }
 
-/** Reads a domain again when a file of it changed, and everything when it is to be grouped by something else. */
-function followFiles({ tree }: Explorer): readonly vscode.Disposable[] {
+/**
+ * Reads a domain again when a file of it changed or a text that is not saved has other errors, and everything when it is
+ * to be grouped by something else.
+ */
+function followFiles({ tree }: Explorer, language: LanguageClient): readonly vscode.Disposable[] {
+  const errors = new Map<string, string>();
   const waiting = new Map<string, NodeJS.Timeout>();
   const readAgain = async (folder: string) => {
     if (tree.folders.includes(folder)) await tree.read(folder);
@@ -92,6 +96,12 @@ function followFiles({ tree }: Explorer): readonly vscode.Disposable[] {
   return [
     onDidChangeDomains(() => void tree.findDomains()),
     onDidChangeDomainFiles(soon),
+    language.onDidFind(({ folder, diagnostics }) => {
+      const found = JSON.stringify(diagnostics.filter(({ severity }) => severity === 'error'));
+      if (errors.get(folder) === found) return;
+      errors.set(folder, found);
+      soon(folder);
+    }),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
       if (change.affectsConfiguration(`${settingsPrefix}.groupBy`))
         for (const folder of tree.folders) await tree.read(folder);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/files/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { nameOf } from '../../engine/shell/records/recordingName.ts';
 import type { Row } from '../runs/rows.ts';
 import type { RunRollout, RunSummary, RunTask } from '../runs/runFolder.ts';
@@ -8,6 +9,7 @@ import { runPlaces } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 import type { RecordedStep } from '../training/stepRollouts.ts';
+import { domainOfRecording, readDomain } from '../workspaceDomains.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
@@ -68,8 +70,11 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
   readonly onDidChangeTreeData = this.#changed.event;
   /** Rows that are shown below a node, where a person asked for more than a page. */
   readonly #shown = new Map<string, number>();
+  /** Domains by their folders, each read once until the view is read again. */
+  readonly #domains = new Map<string, Promise<LoadedDomain>>();
 
   refresh(): void {
+    this.#domains.clear();
     this.#changed.fire(undefined);
   }
 
@@ -80,6 +85,15 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
 
   #limit(node: ParentNode | undefined): number {
     return this.#shown.get(keyOf(node)) ?? rowsPerPage;
+  }
+
+  /** The domain that a recording was made in, for the words of its policy. */
+  async #domainOf(recording: string): Promise<LoadedDomain | undefined> {
+    const folder = await domainOfRecording(recording);
+    if (folder === undefined) return undefined;
+    const reading = this.#domains.get(folder) ?? readDomain(folder);
+    this.#domains.set(folder, reading);
+    return reading;
   }
 
   async getChildren(node?: RunsNode): Promise<RunsNode[]> {
@@ -102,7 +116,7 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
         return itemOf(node, taskRow(node.task), vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'recording':
-        return recordingItem(node);
+        return recordingItem(node, (recording) => this.#domainOf(recording));
       case 'training': {
         const { id, kind } = node.run;
         const row = { label: id, description: `training, ${kind ?? 'preparing'}`, tooltip: node.run.folder };
@@ -221,10 +235,13 @@ async function runItem(node: RunNode): Promise<vscode.TreeItem> {
   return item;
 }
 
-async function recordingItem(node: RecordingNode): Promise<vscode.TreeItem> {
+async function recordingItem(
+  node: RecordingNode,
+  domainOf: (recording: string) => Promise<LoadedDomain | undefined>,
+): Promise<vscode.TreeItem> {
   const [{ rolloutRow }, { readRolloutEnd }] = await Promise.all([rows(), reader()]);
   const { recording } = node.rollout;
-  const row = rolloutRow(node.rollout, nameOf(recording), await readRolloutEnd(recording));
+  const row = rolloutRow(node.rollout, nameOf(recording), await readRolloutEnd(recording, domainOf));
   const item = itemOf(node, row, vscode.TreeItemCollapsibleState.None);
   item.command = { command: 'rehearsal.recording.open', title: 'Open', arguments: [node] };
   return item;

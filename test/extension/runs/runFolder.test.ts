@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { loadDomain } from '../../../src/engine/shell/domain/loadDomain.ts';
 import { openLedger, receiptsOfRun, signingKey } from '../../../src/engine/shell/records/ledger.ts';
 import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
 import {
@@ -10,6 +11,7 @@ import {
   readRunTasks,
   runFoldersIn,
 } from '../../../src/extension/runs/runFolder.ts';
+import { fileOf, rechained } from '../../support/recordLines.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -30,6 +32,7 @@ function copied(name: string): string {
   return folder;
 }
 
+const deskOf = async () => loadDomain('domains/order-desk');
 const utc = (time: Date) => time.toISOString();
 
 test('runs stand newest first, by their names, and a root that is not there has none', async () => {
@@ -140,10 +143,36 @@ test('the row of a rollout says its reward, who failed and why', async () => {
   const rowOf = async (run: string, task: string) => {
     const [first] = await readRunRollouts(run, task);
     if (!first) throw new Error('no rollout');
-    return rolloutRow(first, basename(first.recording, '.traj.jsonl'), await readRolloutEnd(first.recording));
+    return rolloutRow(first, basename(first.recording, '.traj.jsonl'), await readRolloutEnd(first.recording, deskOf));
   };
   expect(await rowOf(gold, 'lamp-variant')).toMatchObject({ label: 'trial 0', description: 'reward 1', icon: 'pass' });
   expect((await rowOf(scripted, 'lamp-variant')).description).toMatch(/^reward 0 · agent failed · rule confirm-before/);
+});
+
+test('the row of a rollout quotes the sentence of the policy in place of the expression of a check', async () => {
+  const recording = join(temporaryFolder('rehearsal-words'), 'a.0.traj.jsonl');
+  const expression = 'not db.orders[args.order_id].items_changed';
+  const why = `change_item was called although this does not hold: ${expression}`;
+  const reason = `rule change-once violated at step 16: ${why}`;
+  const line = {
+    n: 0,
+    event: { type: 'rewarded', basis: 'evaluate', reward: 0, reason, failedBy: 'agent' },
+    state: '0',
+  };
+  writeFileSync(recording, fileOf(rechained([JSON.stringify(line)])));
+  const end = await readRolloutEnd(recording, deskOf);
+  expect(end?.reason).toMatch(
+    /^rule change-once violated at step 16: change_item was called, against the rule: "The items/,
+  );
+  expect((await readRolloutEnd(recording, async () => undefined))?.reason).toBe(reason);
+});
+
+test.each([
+  ['handedOff', null],
+  ['userStopped', { reward: null, failedBy: null, reason: 'handedOff' }],
+])('a rollout without a reward shows in words how it ended: %s', (endReason, end) => {
+  const row = rolloutRow({ recording: '', type: 'finished', reward: null, endReason }, 'a.0', end);
+  expect(row.description).toBe('no reward · the agent handed the conversation over');
 });
 
 test('the end of a recording that is torn, empty or gone is not known', async () => {
@@ -151,7 +180,7 @@ test('the end of a recording that is torn, empty or gone is not known', async ()
   mkdirSync(join(folder, 'sub'));
   writeFileSync(join(folder, 'a.traj.jsonl'), '{"n":0');
   for (const name of ['a.traj.jsonl', 'none.traj.jsonl', 'sub'])
-    expect(await readRolloutEnd(join(folder, name))).toBeNull();
+    expect(await readRolloutEnd(join(folder, name), deskOf)).toBeNull();
   const row = rolloutRow({ recording: '', type: 'unfinished', reward: null, endReason: null }, 'a.0', null);
   expect(row).toMatchObject({ label: 'trial 0', description: 'unfinished' });
 });
