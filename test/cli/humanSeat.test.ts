@@ -39,7 +39,7 @@ async function repliesTo(seat: 'agent' | 'user', ...lines: string[]) {
 
 test.each([
   ['agent', '/call', 'name the tool, and its arguments as JSON'],
-  ['agent', '/call find_parcel P46', 'the arguments of find_parcel are no JSON object'],
+  ['agent', '/call find_parcel P46', 'the arguments of find_parcel are not a JSON object'],
   ['agent', '/say', 'type the message: /say TEXT'],
   ['agent', '/stop', 'only a user that you play can end the conversation'],
   ['agent', '/why', 'that command works in the Debug Console only'],
