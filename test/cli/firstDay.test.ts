@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { rehearsal, rehearsalUntil } from '../support/terminal.ts';
 
 /** What fresh readers of docs/first-domain.md ran into: each was silent or misleading before. */
 const scratch = temporaryFolder('first-day');
@@ -74,4 +74,17 @@ test.each([
   const out = join(mkdtempSync(join(scratch, 'run-')), 'run');
   const { err } = await rehearsal(command, 'domains/library-desk', ...rest, '--agent', 'scripted', '--out', out);
   expect(err).toMatch(warning);
+});
+
+test('a run that is cancelled before it begins says so', async () => {
+  const out = join(mkdtempSync(join(scratch, 'run-')), 'run');
+  const { code, err } = await rehearsalUntil(
+    AbortSignal.abort(),
+    'run',
+    'domains/library-desk',
+    'lost-bread',
+    '--out',
+    out,
+  );
+  expect([code, err]).toEqual([2, 'cancelled before the rollout began\n']);
 });

@@ -48,8 +48,6 @@ test('Debug stops before the call that breaks a rule', async () => {
 
 test('an edit makes a fork, which ends with reward 1', async () => {
   const { debug, page } = workbench;
-  // VS Code asks for the actions above a line when its text has the focus.
-  await page.locator('.view-line', { hasText: 'Before any call that changes something' }).first().click();
   await page.locator('.codelens-decoration a', { hasText: 'Edit What the Agent Says' }).click();
   await page.locator('.quick-input-box input').fill(question);
   await film(3000);

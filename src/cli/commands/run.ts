@@ -86,7 +86,11 @@ async function play(domain: LoadedDomain, plan: Plan, given: Given, io: Io): Pro
     });
     if (result) throwCrash([result]);
     if (!result) {
-      io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}. Choose another folder with --out\n`);
+      io.err(
+        io.signal.aborted
+          ? 'cancelled before the rollout began\n'
+          : `nothing to run: ${folder} holds a finished rollout of ${task.id}. Choose another folder with --out\n`,
+      );
       return 2;
     }
     const summary = json ? summaryOf(supervisor.loaded, result.recording) : null;

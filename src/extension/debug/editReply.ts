@@ -50,13 +50,22 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   }
 }
 
+/**
+ * Milliseconds after which VS Code has moved the focus at a stop. It drops its question for lenses when the text loses the
+ * focus, for example to the widget of an exception, so the question is raised again.
+ */
+const focusMs = 500;
+
 /** Offers the edit above the line where a rollout is paused. */
 export function registerReplyLens(): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: '**/*.{md,yaml,ts,py}' };
   return vscode.Disposable.from(
     changed,
-    vscode.debug.onDidChangeActiveStackItem(() => changed.fire()),
+    vscode.debug.onDidChangeActiveStackItem(() => {
+      changed.fire();
+      setTimeout(() => changed.fire(), focusMs);
+    }),
     vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: changed.event,
       provideCodeLenses: async ({ uri, lineCount }) => {
