@@ -38,7 +38,7 @@ test.each([
 
 test('calls that together take longer than the limit of each count', async () => {
   const busy = `const until = Date.now() + 150; while (Date.now() < until) {}`;
-  const { closed } = await play(busy, 'scripted', { ...limits, graceMs: 1000, calls: 12 });
+  const { closed } = await play(busy, 'scripted', { limitMs: 1500, graceMs: 1000, calls: 12 });
   expect(closed).toMatchObject({ reward: 0, failure: null });
   expect(closed.arrived.filter(({ type }) => type === 'toolReturned')).toHaveLength(12);
 });

@@ -258,12 +258,16 @@ function noteIdle(placed: Placed<Task>, idle: Played['idle'], isKnown: (at: Loca
   const at = placeOf(placed, 'id');
   const passed = idle.filter((each) => each.placed === placed && each.closed.reward === 1).map(({ basis }) => basis);
   if (passed.length === 0 || isKnown(at)) return;
+  const { communicate, train } = placed.value;
+  const isUnused = communicate.length > 0 && !passed.includes('evaluate') && !train.includes('communicate');
   note(
     at,
     'warning',
     'task/nothing-to-do',
     `An agent that does nothing got reward 1 on this task (basis ${passed.join(' and ')}).`,
-    'Add actions: that change something, or demands that only an agent at work meets.',
+    isUnused
+      ? `The training reward does not use \`communicate\`. Add train: [${[...train, 'communicate'].join(', ')}].`
+      : 'Add actions: that change something, or demands that only an agent at work meets.',
   );
 }
 

@@ -90,6 +90,13 @@ const cases: readonly Case[] = [
   ],
   [
     'E3',
+    'an answer that training does not ask for',
+    added(tasks, question('Ask when L2 ends.', '  communicate: [on the third Tuesday]\n')),
+    `${tasks}:21 task/nothing-to-do`,
+    'does not use `communicate`. Add train: [database, communicate]',
+  ],
+  [
+    'E3',
     'a demand that the start of the task meets already',
     added(
       tasks,
