@@ -22,7 +22,7 @@ import {
 import { noteLoosePhrases } from './loosePhrases.ts';
 import { findSharedServers, noteSharedServers, withSharedServers } from './sharedState.ts';
 import { openStage, type Stage } from './stage.ts';
-import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+import { changesSource, mostSamplesOf, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
 
 /** Rollouts at once; each is a few milliseconds of a lane, unless it starts its own server. */
 function widthFor({ file }: LoadedDomain): number {
@@ -87,7 +87,9 @@ async function playAll(
 ) {
   const width = widthFor(loaded);
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
-  let total = idleParts.length + 2 * tasks.length;
+  // What the gold rollouts decide counts with its largest number at first, so that progress never goes back.
+  const mostSamples = drafts ? 0 : mostSamplesOf(loaded);
+  let total = idleParts.length + 2 * tasks.length + 2 * mostSamples + tasks.length;
   let done = 0;
   const tell = (what: string) => onProgress?.(++done, total, what);
   const idle: Played['idle'][number][] = [];
@@ -120,7 +122,7 @@ async function playAll(
     await gold(stage, firsts, tasks);
     // The tools are the domain's: its own audit tries them.
     samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
-    total += 2 * samples.length;
+    total -= 2 * (mostSamples - samples.length);
     await forEach(
       samples,
       width,
@@ -135,7 +137,7 @@ async function playAll(
     loaded,
     tasks.filter((placed) => firsts.get(placed)?.reward === 1),
   );
-  total += orders.length;
+  total -= tasks.length - orders.length;
   await onStage(
     loaded,
     signal,

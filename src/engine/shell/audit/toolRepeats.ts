@@ -32,6 +32,11 @@ export type Sample = {
 /** Calls of one tool that are tried at most. */
 const samplesPerTool = 3;
 
+/** Returns the largest number of samples that a domain can have. */
+export function mostSamplesOf({ domain }: LoadedDomain): number {
+  return samplesPerTool * domain.tools.filter(({ source }) => source.type !== 'simulated').length;
+}
+
 /**
  * Calls of every tool of either seat: those of the gold rollouts, else one that is made up from its JSON Schema. What a
  * model simulates is never the same twice, so it is left out.
