@@ -66,23 +66,32 @@ function firstSentence(goal: string): string {
   return sentences.find((sentence) => !/^You are [A-Z]/.test(sentence)) ?? sentences[0] ?? goal;
 }
 
-/** Without the sentences that tell a value; where that would leave nothing, without the values themselves. */
+/**
+ * Returns the sentences of a text that tell no value, or else its clauses that tell none. A text that has neither says only
+ * that help is needed: a sentence with a hole in it is not one that a person writes.
+ */
 function withoutValues(text: string, facts: Facts): string {
-  const names = Object.values(facts);
+  const isSilent = (part: string) => !Object.values(facts).some((fact) => tells(part, fact));
   const sentences = text.split(/(?<=[.!?]) (?=[A-Z])/);
-  const silent = sentences.filter((sentence) => !names.some((fact) => tells(sentence, fact)));
-  if (silent.some((sentence) => wordsOf(sentence).length > 3)) return silent.join(' ');
-  const cut = names.reduce((now, { value, say }) => withoutValue(withoutValue(now, say), String(value)), text);
-  return cut
-    .replace(/\s+([,.!?])/g, '$1')
-    .replace(/\s{2,}/g, ' ')
-    .trim();
+  const silent = sentences.filter(isSilent);
+  if (isMeaningful(silent.join(' '))) return silent.join(' ');
+  const clauses = sentences.map((sentence) => silentClauses(sentence, isSilent)).filter((part) => part !== '');
+  if (isMeaningful(clauses.join(' '))) return clauses.join(' ');
+  return [...silent, 'I need your help with something.'].join(' ');
 }
 
-function withoutValue(text: string, value: string): string {
-  const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const lead = '(?:,? ?\\b(?:to|from|at|on|in|with|for|of|is|as|because|number|no\\.?|id|by) )?(?:the |a |an )?#?';
-  return text.replace(new RegExp(`${lead}(?<![\\p{L}\\d])${escaped}(?![\\p{L}\\d])`, 'giu'), '');
+/** More words than a greeting has. */
+const isMeaningful = (text: string) => wordsOf(withoutGreeting(text)).length > 3;
+
+/** Returns the clauses at the beginning of a sentence, up to the first that tells a value, as a sentence. */
+function silentClauses(sentence: string, isSilent: (part: string) => boolean): string {
+  const clauses = sentence.split(/(?=[,;:]? (?:and|but|because|since|so|which|who) )|(?=[,;:] | - )/);
+  const first = clauses.findIndex((clause) => !isSilent(clause));
+  const kept = clauses
+    .slice(0, first < 0 ? clauses.length : first)
+    .join('')
+    .replace(/[\s,;:-]+$/, '');
+  return kept === '' || /[.!?]$/.test(kept) ? kept : `${kept}.`;
 }
 
 const upper = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

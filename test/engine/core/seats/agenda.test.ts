@@ -241,6 +241,16 @@ describe('the agenda user', () => {
     }
   });
 
+  it.each([
+    ['Hi there. A1 is my chair, and red is what I want.', 'Hi there. I need your help with something.'],
+    ['Please paint chair A1 red.', 'I need your help with something.'],
+    ['I have a question about the colour of my chair: red for A1.', 'I have a question about the colour of my chair.'],
+    ['My chair needs paint because it is old, and A1 is its number, red.', 'My chair needs paint because it is old.'],
+    ['My chair is old and needs paint. A1 should be red.', 'My chair is old and needs paint.'],
+  ])('a persona that omits begins %j with whole sentences', (opening, said) => {
+    expect(heardBy(taskWith({ persona: 'plain-omits', user: { opening } }), [])[0]?.content).toBe(said);
+  });
+
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['the opening', {}, /^Please paint chair A1 red\.$/],
     ['the goal in its own words', { user: { opening: undefined } }, /^I want my chair A1 painted red\.$/],
