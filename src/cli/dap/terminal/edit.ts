@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { didYouMean } from '../../../engine/shell/source/nearest.ts';
+import { didYouMean, nearest } from '../../../engine/shell/source/nearest.ts';
 import { UsageError } from '../../terminal/io.ts';
 import { assignmentIn } from '../variables/assignment.ts';
 import { expressionOf } from '../variables/databaseRows.ts';
@@ -32,7 +32,9 @@ export async function parseEdit(client: InProcessClient, text: string): Promise<
     if (name === '' || value === '')
       throw new UsageError(`write edit ${kind} ${kind === 'row' ? 'TABLE/ID/FIELD' : 'NAME'} = VALUE`);
     if (kind === 'row') return { expression: await rowExpression(client, name), value };
-    return { expression: `messages[${await lastSpoken(client)}].toolCalls[0].arguments.${name}`, value };
+    const given = `messages[${await lastSpoken(client)}].toolCalls[0].arguments`;
+    await throwIfMisspelt(client, given, name);
+    return { expression: `${given}.${name}`, value };
   }
   const assignment = assignmentIn(text);
   if (assignment) return assignment;
@@ -75,5 +77,25 @@ export async function rowExpression(client: InProcessClient, text: string): Prom
       `there is no table "${table}" in ${root}. ${didYouMean(table, tables, `It has ${tables.join(', ')}`)}`,
     );
   const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-  return expressionOf(isUsers ? 'user' : 'agent', path);
+  const side = isUsers ? 'user' : 'agent';
+  if (keys.length > 2) await throwIfMisspelt(client, expressionOf(side, path.slice(0, -1)), keys.at(-1) ?? '');
+  return expressionOf(side, path);
+}
+
+/** Throws a `UsageError` if a name that a value does not have is almost one that it has. */
+async function throwIfMisspelt(client: InProcessClient, parent: string, name: string): Promise<void> {
+  const names = await namesIn(client, parent);
+  const meant = names.includes(name) ? undefined : nearest(name, names);
+  if (meant !== undefined) throw new UsageError(`${parent} has no ${name}. Did you mean ${meant}?`);
+}
+
+/** Returns the names in the value of an expression; none where it has no value yet. */
+async function namesIn(client: InProcessClient, expression: string): Promise<readonly string[]> {
+  try {
+    const { variablesReference } = await evaluated(client, expression);
+    return variablesReference === 0 ? [] : (await variablesIn(client, variablesReference)).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
 }
