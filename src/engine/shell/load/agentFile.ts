@@ -46,11 +46,36 @@ export function parseAgentFile(
     const hint = 'Write openai:MODEL or openai:MODEL@BASE_URL, or leave it out.';
     return [{ ...places.value(['model']), code: 'agent/model', severity: 'error', message, hint }];
   }
+  const missing = 'command' in rest ? missingScript(rest, dirname(file)) : null;
+  if (missing) {
+    const message = `The agent starts ${missing.path}, which does not exist.`;
+    const hint = 'Correct the path. It is relative to `cwd`, by default the folder of this file.';
+    return [{ ...places.value(['args', missing.at]), code: 'agent/no-program', severity: 'error', message, hint }];
+  }
   const program =
     'command' in rest
       ? { type: 'process' as const, ...rest, cwd: resolve(dirname(file), rest.cwd) }
       : { type: 'service' as const, ...rest };
   return { type: 'agent', name, file, program, model, timeoutMs };
+}
+
+/** Programs whose first file is a script. */
+const interpreters = /^(?:python[\d.]*|node|bun|deno|ruby|perl|bash|sh|zsh|tsx|uv)(?:\.exe)?$/i;
+const script = /\.(?:py|[cm]?[jt]s|rb|pl|sh)$/i;
+
+/** Returns the script that an interpreter is given if that file does not exist. */
+function missingScript(
+  { command, args, cwd }: { readonly command: string; readonly args: readonly string[]; readonly cwd: string },
+  folder: string,
+): { readonly at: number; readonly path: string } | null {
+  if (!interpreters.test(basename(command))) return null;
+  // `-m` takes a module, and other options a file of their own; `-u` takes nothing.
+  const takesNext = (option = '') => option.startsWith('-') && !/^-[uEIsB]+$/.test(option);
+  const at = args.findIndex((arg, index) => script.test(arg) && !arg.startsWith('-') && !takesNext(args[index - 1]));
+  const named = args[at];
+  if (named === undefined || named.includes('${')) return null;
+  const path = resolve(folder, cwd, named);
+  return existsSync(path) ? null : { at, path };
 }
 
 /** A folder that can't be listed has no agents' files to show; what reads it for its own files says so. */

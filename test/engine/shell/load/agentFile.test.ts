@@ -32,6 +32,12 @@ it.each([
   ],
   ['an address that is none', 'url: nowhere\n', 'mine.agent.yaml:1:6 error agent/wrong-value', 'url is "nowhere"'],
   ['broken YAML', 'command: "node\n', 'mine.agent.yaml:1:10 error agent/syntax', 'Add the closing "'],
+  [
+    'a script that does not exist',
+    'command: python3\nargs: [-u, desk/agnt.py]\n',
+    'mine.agent.yaml:2:12 error agent/no-program',
+    'agnt.py, which does not exist',
+  ],
   ['a key twice', 'command: a\ncommand: b\n', 'mine.agent.yaml:2:1 error agent/duplicate-key', 'Keep one of the two'],
   [
     'a model that is none',
@@ -51,6 +57,7 @@ it('agents are found in the folder and in folders of it, and a sound one is no f
   const files = {
     'agents/one.agent.yaml': 'comand: node\n',
     'two.agent.yaml': 'command: node\nargs: [agent.mjs]\nmodel: openai:m\n',
+    'agent.mjs': '',
     '.venv/three.agent.yaml': 'comand: node\n',
     'node_modules/four.agent.yaml': 'comand: node\n',
   };
