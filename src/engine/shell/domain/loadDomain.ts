@@ -11,6 +11,7 @@ import type { JsonObject } from '../../core/values/json.ts';
 import { agentFileProblems } from '../checks/checkSeats.ts';
 import { atOnce, checkSoundness, crossCheck, type Steps } from '../checks/crossCheck.ts';
 import { type Diagnostic, sortDiagnostics } from '../files/diagnostic.ts';
+import { bindPhrases } from '../load/bindPhrases.ts';
 import { bindRules } from '../load/bindRules.ts';
 import { parseDatabase } from '../load/database.ts';
 import {
@@ -93,12 +94,13 @@ export function readFiles(
   const hasCode = toolsSource !== null || pythonSource !== null;
   const databases = isThere && areRead ? readDatabases(reader, hasCode) : { agent: null, user: null };
   const bound = bindRules(policy, rules.items);
+  const said = bindPhrases(bound.rules, phrases.items[0]?.value ?? {});
   const parts: Parts = {
     file,
     policyFile,
     policySource,
     policy: bound.policy,
-    rules: bound.rules,
+    rules: said.rules,
     phrases: phrases.items[0]?.value ?? {},
     personas: personas.items,
     tasks: tasks.items,
@@ -128,6 +130,7 @@ export function readFiles(
       ...phrases.diagnostics,
       ...verifiers.diagnostics,
       ...bound.diagnostics,
+      ...said.diagnostics,
       ...databaseProblems(databases),
       ...(isThere && soundness ? agentFileProblems(file.value.agent, root, overlay) : []),
     ],
