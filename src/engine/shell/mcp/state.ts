@@ -1,5 +1,6 @@
 import type { Tool } from '../../core/domain/tool.ts';
-import type { Json, JsonObject } from '../../core/values/json.ts';
+import { isObject, type Json, type JsonObject, valueAt } from '../../core/values/json.ts';
+import { keysOfPointer } from '../../core/values/jsonPointer.ts';
 import { hasExactNumber, losesDigits, rawJson, withDigits } from '../../core/values/largeIntegers.ts';
 import { linearPattern } from '../../core/values/linearPattern.ts';
 import { pythonLiteral } from '../../core/values/pythonLiteral.ts';
@@ -29,8 +30,25 @@ export function snapshotOf(result: Data, outputSchema: JsonObject | undefined): 
 
 /** Returns a snapshot as the argument of a tool that takes it back. */
 export function snapshotArgument(saved: Json, tool: Tool | undefined, argument: string): Json {
-  const { properties } = tool?.parameters ?? {};
-  const schema = (properties as JsonObject | undefined)?.[argument] as JsonObject | undefined;
-  if (schema?.type === 'string') return typeof saved === 'string' ? saved : JSON.stringify(saved);
+  const root = (tool?.parameters ?? {}) as JsonObject;
+  const schema = (root['properties'] as JsonObject | undefined)?.[argument];
+  if (isOfText(schema, root)) return typeof saved === 'string' ? saved : JSON.stringify(saved);
   return typeof saved === 'string' && losesDigits(saved) ? (rawJson(saved) as Json) : saved;
 }
+
+/** Returns whether a schema takes texts and, besides null, no other value. */
+function isOfText(schema: Json | undefined, root: JsonObject, depth = 0): boolean {
+  if (!isObject(schema) || depth > deepestReference) return false;
+  const { type, anyOf, oneOf, $ref } = schema;
+  if (typeof $ref === 'string' && $ref.startsWith('#'))
+    return isOfText(valueAt(root, keysOfPointer($ref.slice(1))), root, depth + 1);
+  const types = Array.isArray(type) ? type : [type];
+  const choices = [anyOf, oneOf].find(Array.isArray) as readonly Json[] | undefined;
+  const others = choices
+    ? choices.filter((each) => !isObject(each) || each['type'] !== 'null')
+    : types.filter((each) => each !== 'null');
+  return others.length > 0 && others.every((each) => (choices ? isOfText(each, root, depth + 1) : each === 'string'));
+}
+
+/** References that are followed, since they may lead back to themselves. */
+const deepestReference = 8;

@@ -1,5 +1,6 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import * as z from 'zod';
 import { boundFetch } from '../keys/boundFetch.ts';
 
 /** Why a request of a server is refused, by its method. */
@@ -15,10 +16,13 @@ export function refusalOf(method: string): McpError {
   return new McpError(ErrorCode.MethodNotFound, `Rehearsal does not support ${method}: ${reason}`);
 }
 
+const taskSchema = z.looseObject({ taskId: z.string() });
+
 /** Returns what the agent reads where a server started a task instead of returning a result; null for a result. */
 export function taskRefusal(tool: string, result: object): string | null {
-  if (!('task' in result) || typeof result.task !== 'object' || result.task === null || 'content' in result)
-    return null;
+  const { task, content } = result as { readonly task?: unknown; readonly content?: unknown };
+  // Data may have a field of this name, too. Only the id shows that it is a task of MCP.
+  if (content !== undefined || !taskSchema.safeParse(task).success) return null;
   return `Error: ${tool} started a task instead of returning a result. Rehearsal does not support MCP tasks. Change the server so that this call returns its result directly.`;
 }
 

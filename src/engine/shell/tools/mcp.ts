@@ -347,7 +347,13 @@ class McpInstance implements ToolSource {
         this.#server;
       const total = resetTimeoutOnProgress ? { maxTotalTimeoutMs } : {};
       const isKnown = this.#isKnown;
-      const sent = await this.#connection.callTool(request, { timeoutMs, signal, isKnown, ...total });
+      const sent = await this.#connection
+        .callTool(request, { timeoutMs, signal, isKnown, ...total })
+        .catch((error: unknown) => {
+          // An error is a result, too.
+          if (error instanceof ServerError) this.#isKnown = true;
+          throw error;
+        });
       this.#isKnown = true;
       const refusal = taskRefusal(request.name, sent);
       return refusal === null ? readResult(sent, maxLength) : { content: refusal, isError: true };

@@ -100,6 +100,19 @@ test.each([
   });
 });
 
+test('a call that answers 401 after an error of the server is for the agent', async () => {
+  const { url } = await rawMcpServer({
+    reply: ({ id, method, params }) => {
+      if (method !== 'tools/call') return undefined;
+      if (params.name === 'write') return { status: 401, body: 'Sign in as a manager.' };
+      return { body: `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"no such item"}}` };
+    },
+  });
+  const source = await connectTo(url);
+  expect(await source.call('look', {})).toMatchObject({ isError: true });
+  expect(await source.call('write', {})).toMatchObject({ content: expect.stringContaining('Sign in'), isError: true });
+});
+
 test('a busy server has no state for assertions, which is no fault of the domain', async () => {
   const { url } = await rawMcpServer({
     reply: ({ method }) => (method === 'tools/call' ? { status: 429, body: 'slow down' } : undefined),

@@ -48,6 +48,14 @@ test('a task in place of a result is an error that the agent reads', async () =>
   ]);
 });
 
+test('data with a field named task is a result', async () => {
+  const data = '{"task":{"id":1,"title":"Buy milk"}}';
+  const { url } = await rawMcpServer({
+    reply: ({ id, method }) => (method === 'tools/call' ? { body: resultBody(id, data) } : undefined),
+  });
+  expect(await (await connectTo(url)).call('look', {})).toMatchObject({ content: data });
+});
+
 test('a list that changes after a login is a message in the log', async () => {
   const notification = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
   const streamed = (id: number) => (response: ServerResponse) => {
