@@ -129,7 +129,7 @@ function valueErrors(
 ): readonly Partial<ErrorObject>[] {
   if (!allowed) return [];
   const { values, numbers } = allowed;
-  const given = digitText(data, valueAt(checked, keysOfPointer(instancePath)));
+  const given = digitTextAt(data, instancePath);
   const texts = approximated({}, values, numbers).map((value, at) => digitText(value, values[at]));
   if (texts.includes(given)) return [];
   const allowedValues = exactArguments({}, values, numbers) as readonly unknown[];
@@ -138,6 +138,11 @@ function valueErrors(
       ? `must be equal to ${JSON.stringify(allowedValues[0])}`
       : 'must be equal to one of the allowed values';
   return [{ keyword: name, message, params: { allowedValues } }];
+}
+
+/** Returns a text that equal parts of the value that is checked have in common, with all digits of their numbers. */
+export function digitTextAt(part: Json, instancePath: string): string {
+  return digitText(part, valueAt(checked, keysOfPointer(instancePath)));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv';
-import type { JsonObject } from '../../core/values/json.ts';
-import { exactNumber } from './exactKeyword.ts';
+import type { Json, JsonObject } from '../../core/values/json.ts';
+import { digitTextAt, exactNumber } from './exactKeyword.ts';
 
 // Ajv checks JavaScript numbers. The keywords here compare all digits of a number that is too large for one, wherever in a
 // schema they are.
@@ -21,13 +21,13 @@ const comparisons = {
 
 type Limit = keyof typeof comparisons;
 
-/** Replaces the keywords of limits. */
+/** Replaces the keywords that compare numbers. */
 export function addExactLimits(ajv: Ajv): void {
   // In draft 4, the exclusive limits are marks of the others.
   const isMarked = ajv.opts.schemaId === 'id';
   const limits = Object.keys(comparisons) as Limit[];
   const kept = isMarked ? limits.slice(0, 2) : limits;
-  for (const definition of [...kept.map((name) => limitKeyword(name, isMarked)), multipleOf])
+  for (const definition of [...kept.map((name) => limitKeyword(name, isMarked)), multipleOf, uniqueItems])
     ajv.removeKeyword(definition.keyword as string).addKeyword(definition);
 }
 
@@ -59,6 +59,34 @@ const multipleOf: FuncKeywordDefinition = {
   schemaType: 'number',
   errors: true,
   validate: isMultiple,
+};
+
+type ValidateList = {
+  (isWanted: boolean, data: readonly Json[], schema?: JsonObject, context?: { readonly instancePath: string }): boolean;
+  errors?: Partial<ErrorObject>[];
+};
+
+const areUnique: ValidateList = (isWanted, data, _schema, { instancePath } = { instancePath: '' }) => {
+  if (!isWanted) return true;
+  const places = new Map<string, number>();
+  for (const [at, item] of data.entries()) {
+    const text = digitTextAt(item, `${instancePath}/${at}`);
+    const first = places.get(text);
+    if (first !== undefined) {
+      const message = `must NOT have duplicate items (items ## ${first} and ${at} are identical)`;
+      areUnique.errors = [{ keyword: 'uniqueItems', params: { i: at, j: first }, message }];
+      return false;
+    }
+    places.set(text, at);
+  }
+  return true;
+};
+const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  errors: true,
+  validate: areUnique,
 };
 
 /** Returns a number with all its digits. */

@@ -160,6 +160,7 @@ const properties = {
   object: '{"const":{"id":9007199254740993,"none":null,"text":"9007199254740993"}}',
   objects: '{"enum":[{"maximum":9007199254740993},[9007199254740997,1],null]}',
   named: '{"properties":{"const":{"type":"integer","minimum":9007199254740993}}}',
+  unique: '{"type":"array","items":{"type":"integer"},"uniqueItems":true}',
 };
 const schemaText = `{"type":"object","properties":{${Object.entries(properties)
   .map(([name, text]) => `"${name}":${text}`)
@@ -217,6 +218,14 @@ test('objects and lists under const and enum are compared with all digits', asyn
     expect(await fits('objects', value)).toContain('one of {"maximum":9007199254740993}, [9007199254740997,1], null');
   expect(await fits('named', { const: '9007199254740993' })).toBe(true);
   expect(await fits('named', { const: '9007199254740992' })).toContain('must be >= 9007199254740993');
+});
+
+test('items of a list are compared with all digits', async () => {
+  const source = await connectTo((await limited()).url);
+  const written = async (unique: readonly Json[]) => (await source.call('write', { unique })).content;
+  expect(await written(['9007199254740992', large, 3])).toBe('write');
+  expect(await written([1, large, large])).toContain('must NOT have duplicate items (items ## 1 and 2 are identical)');
+  expect(await written([1, 5, 1])).toContain('must NOT have duplicate items');
 });
 
 test('models, clients and the command line get a schema with all digits of its numbers', async () => {
