@@ -25,7 +25,12 @@ type Options = typeof schemaSettings & {
   readonly validateSchema?: boolean;
   readonly addUsedSchema?: boolean;
 };
-type Dialect = { readonly uri: RegExp; readonly compiler: (options: Options) => Ajv };
+type Dialect = {
+  readonly uri: RegExp;
+  readonly compiler: (options: Options) => Ajv;
+  /** Whether the keywords beside a reference do not count. */
+  readonly isReferenceAlone?: boolean;
+};
 
 /** How many errors are found in a value, with what was compiled for that. */
 type Mode = {
@@ -49,8 +54,12 @@ const AjvDraft04 = (AjvDraft04Module as unknown as { readonly default?: typeof A
 const dialects: readonly Dialect[] = [
   { uri: /draft\/2020-12\/schema/, compiler: (options) => new Ajv2020(options) },
   { uri: /draft\/2019-09\/schema/, compiler: (options) => new Ajv2019(options) },
-  { uri: /draft-0[67]\/schema/, compiler: (options) => new Ajv(options) },
-  { uri: /draft-04\/schema/, compiler: (options) => new (AjvDraft04 as typeof Ajv)(options) },
+  { uri: /draft-0[67]\/schema/, compiler: (options) => new Ajv(options), isReferenceAlone: true },
+  {
+    uri: /draft-04\/schema/,
+    compiler: (options) => new (AjvDraft04 as typeof Ajv)(options),
+    isReferenceAlone: true,
+  },
 ];
 
 /**
@@ -79,7 +88,8 @@ function compile(mode: Mode, { $schema, ...written }: JsonObject): CompiledSchem
   const inOrder = dialects.toSorted((a, b) => Number(b === named) - Number(a === named));
   let problem = '';
   try {
-    const schema = tolerated(withExactLimits(written), anchorsOf(written));
+    const context = { anchors: anchorsOf(written), isReferenceAlone: named?.isReferenceAlone ?? false };
+    const schema = tolerated(withExactLimits(written), context);
     const compilers = [
       ...inOrder.map((dialect) => () => quickOf(mode, dialect)),
       // A schema may refer to the meta-schema of its dialect.
@@ -156,15 +166,18 @@ function compiledBy(ajv: Ajv, schema: object): ValidateFunction | string {
   }
 }
 
+/** What holds in a whole schema: the references to its root by its own anchors, and whether a reference is alone. */
+type Context = { readonly anchors: readonly string[]; readonly isReferenceAlone: boolean };
+
 /**
  * Returns a schema without what compilers refuse and servers write all the same: keywords that are null, and the `nullable`
  * of OpenAPI beside no `type`. Without `$async` too, with which Ajv answers later. A dynamic reference is a usual one, which
  * it is in a schema of one part: Ajv takes it for the root wherever its anchor is. A reference to an anchor of the root itself
- * is one to the root, as Ajv looks for anchors only below it.
- * @param anchors those of the root
+ * is one to the root, as Ajv looks for anchors only below it. Without what is beside a reference, where the dialect says so.
  */
-function tolerated(schema: Json, anchors: readonly string[]): Json {
-  if (Array.isArray(schema)) return schema.map((each) => tolerated(each, anchors));
+function tolerated(schema: Json, context: Context): Json {
+  const { anchors, isReferenceAlone } = context;
+  if (Array.isArray(schema)) return schema.map((each) => tolerated(each, context));
   if (!isObject(schema)) return schema;
   const {
     nullable,
@@ -174,13 +187,17 @@ function tolerated(schema: Json, anchors: readonly string[]): Json {
     ...plain
   } = Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
+      if (value === null && (key === 'enum' || !isSchemaData(key))) return [];
       if (isSchemaData(key)) return [[key, value]];
-      if (value === null) return [];
-      return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value, anchors) : tolerated(value, anchors)]];
+      return [[key, isMapOfSchemas(key) && isObject(value) ? toleratedMap(value, context) : tolerated(value, context)]];
     }),
   ) as JsonObject;
   const { $ref = $recursiveRef } = plain;
-  if (typeof $ref === 'string') Object.assign(plain, { $ref: anchors.includes($ref) ? '#' : $ref, [counted]: true });
+  if (typeof $ref === 'string') {
+    const reference = { $ref: anchors.includes($ref) ? '#' : $ref, [counted]: true };
+    if (isReferenceAlone) return { ...targetsIn(plain), ...reference };
+    Object.assign(plain, reference);
+  }
   if (nullable === undefined) return plain;
   if (plain['type'] !== undefined) return nullable === true ? { ...plain, nullable } : plain;
   return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;
@@ -191,8 +208,14 @@ function anchorsOf({ $anchor, $dynamicAnchor }: JsonObject): readonly string[] {
   return [$anchor, $dynamicAnchor].flatMap((name) => (typeof name === 'string' ? [`#${name}`] : []));
 }
 
-function toleratedMap(schemas: JsonObject, anchors: readonly string[]): JsonObject {
+/** Returns what references lead to, and the names that they use. */
+function targetsIn(schema: JsonObject): JsonObject {
+  const names = ['definitions', '$defs', '$id', 'id'];
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => names.includes(key)));
+}
+
+function toleratedMap(schemas: JsonObject, context: Context): JsonObject {
   return Object.fromEntries(
-    Object.entries(schemas).flatMap(([name, schema]) => (schema === null ? [] : [[name, tolerated(schema, anchors)]])),
+    Object.entries(schemas).flatMap(([name, schema]) => (schema === null ? [] : [[name, tolerated(schema, context)]])),
   );
 }

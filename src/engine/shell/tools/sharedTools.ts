@@ -3,12 +3,13 @@ import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } f
 import type { Task } from '../../core/domain/task.ts';
 import { isLeftOut, type Tool } from '../../core/domain/tool.ts';
 import { baseTask } from '../../core/domain/underPersona.ts';
-import { canonicalJson, type JsonObject } from '../../core/values/json.ts';
+import type { JsonObject } from '../../core/values/json.ts';
 import { throwUnlessApproved } from '../approvals/approvals.ts';
 import { describeEffects, type Effect, effectsOfDomain, hashOfEffect, taskEffects } from '../approvals/effects.ts';
 import type { Location } from '../files/diagnostic.ts';
 import { Fault } from '../files/fault.ts';
 import { shortKeysIn } from '../keys/placeholders.ts';
+import { comparableSchema } from '../load/comparableSchema.ts';
 import type { Locations, Parts } from '../load/loadedDomain.ts';
 import { unlessAborted } from '../processes/unlessAborted.ts';
 import { keyOf } from '../source/items.ts';
@@ -191,7 +192,7 @@ export class SharedTools {
     const described = this.#described.get(name)?.filter((tool) => !isLeftOut(tool)) ?? [];
     const nowOf = ({ name: own }: Tool) => usable.find((tool) => tool.name === own);
     const changed = described.find(
-      (tool) => canonicalJson(nowOf(tool)?.parameters ?? null) !== canonicalJson(tool.parameters),
+      (tool) => comparableSchema(nowOf(tool)?.parameters ?? null) !== comparableSchema(tool.parameters),
     );
     if (!changed) return;
     const problem = nowOf(changed)

@@ -304,15 +304,22 @@ test.each(sampled(repeatedCalls, 3))(
 
 test.each<[string, object | null, string | null]>([
   ['with its keys in another order', { properties: { at: { type: 'string' } }, type: 'object' }, null],
+  [
+    'with other annotations and its sets in another order',
+    { type: 'object', title: '14:02', properties: { at: { type: 'string', enum: ['b', 'a'], default: 'b' } } },
+    null,
+  ],
   ['with other arguments', { type: 'object' }, 'its tool write takes other arguments than when the run began'],
   ['no longer', null, 'it no longer lists its tool write'],
 ])('a rollout whose server lists a tool %s', async (_, inputSchema, problem) => {
   let lists = 0;
+  const isSet = JSON.stringify(inputSchema).includes('enum');
   const server = await rawMcpServer({
     reply: ({ id, method }) => {
       if (method !== 'tools/list') return undefined;
       lists += 1;
-      const first = { type: 'object', properties: { at: { type: 'string' } } };
+      const at = { type: 'string', ...(isSet ? { enum: ['a', 'b'] } : {}) };
+      const first = { type: 'object', properties: { at } };
       const schema = lists === 1 ? first : inputSchema;
       return {
         body: resultBody(id, JSON.stringify({ tools: schema ? [{ name: 'write', inputSchema: schema }] : [] })),
