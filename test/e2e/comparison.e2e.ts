@@ -80,7 +80,7 @@ test('tasks are filtered', async () => {
 
 inFullSuite('two recordings alone have the same side-by-side part', async () => {
   const view = await opened(themes.light, recordingsShown);
-  await view.page.getByText('They part where the agent acts otherwise').waitFor();
+  await view.page.getByText('where the agent acts differently').waitFor();
   expect(await view.accessibility()).toEqual([]);
   await view.close();
 });

@@ -107,7 +107,7 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   await frame.getByText("agent's seat: gold and scripted").first().waitFor();
   const flip = frame.locator('vscode-data-grid-row.opens').filter({ hasText: 'lamp-variant' });
   await flip.click();
-  await frame.getByText('They part where the agent acts otherwise: at step 15 of A and step 15 of B.').waitFor();
+  await frame.getByText('They diverge at step 15, where the agent acts differently.').waitFor();
   const parting = await frame.locator('tr.parts td').allInnerTexts();
   expect(parting[1]).toContain('I can change the desk lamp in W1138 to white');
   expect(parting[2]).toContain('change_item({"order_id":"W1138"');

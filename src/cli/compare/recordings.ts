@@ -79,9 +79,10 @@ const longestValue = 2000;
 export function recordingsCompared(paths: readonly [string, string], named: string | undefined): RecordingsCompared {
   const [one, other] = [opened(paths[0]), opened(paths[1])];
   const [first, second] = [eventsIn(one), eventsIn(other)];
+  const violated = new Set([one, other].flatMap(({ lines }) => ruleVerdictsIn(lines).filter(isViolated).map(ruleOf)));
   return {
     type: 'recordings',
-    recordings: [described(one), described(other)],
+    recordings: [described(one, violated), described(other, violated)],
     settings: settingsOf(one.started, other.started),
     fork: forkPointOf(one, other),
     divergence: firstDivergence(first, second),
@@ -106,7 +107,7 @@ function opened(path: string): Opened {
 
 const eventsIn = ({ lines }: ReadRecording): readonly RolloutEvent[] => lines.map(({ event }) => event);
 
-function described(recording: Opened): ComparedRecording {
+function described(recording: Opened, violated: ReadonlySet<string>): ComparedRecording {
   const { path, lines, problems, started } = recording;
   const { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens } = measureOf(
     eventsIn(recording),
@@ -128,23 +129,42 @@ function described(recording: Opened): ComparedRecording {
     },
     events: lines.length,
     measure: { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens },
-    verdicts: verdictsIn(lines),
+    verdicts: verdictsIn(lines, violated),
     problems: problems.map(({ line, message }) => `${basename(path)}, line ${line}: ${message}`),
   };
 }
 
-/** Returns what the verifiers decided, and the rules that were violated. */
-function verdictsIn(lines: readonly Recorded[]): readonly ComparedVerdict[] {
-  return lines.flatMap(({ n, event }): ComparedVerdict[] => {
-    if (event.type === 'verdictReached') {
-      const { verifier, detail } = event.verdict;
-      return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: n }];
-    }
-    if (event.type !== 'rulesChecked') return [];
-    return event.verdicts
-      .filter(({ verdict }) => verdict === 'violated')
-      .map(({ rule, verdict, reason }) => ({ name: `rule ${rule}`, verdict, detail: reason, step: n }));
+type RuleVerdict = Extract<RolloutEvent, { readonly type: 'rulesChecked' }>['verdicts'][number] & {
+  readonly n: number;
+};
+
+const isViolated = ({ verdict }: RuleVerdict) => verdict === 'violated';
+const ruleOf = ({ rule }: RuleVerdict) => rule;
+
+const ruleVerdictsIn = (lines: readonly Recorded[]): readonly RuleVerdict[] =>
+  lines.flatMap(({ n, event }) =>
+    event.type === 'rulesChecked' ? event.verdicts.map((each) => ({ ...each, n })) : [],
+  );
+
+/**
+ * Returns what the verifiers decided, and of each rule that is violated in one of the recordings: its violations, or else its
+ * last verdict.
+ */
+function verdictsIn(lines: readonly Recorded[], violated: ReadonlySet<string>): readonly ComparedVerdict[] {
+  const verifiers = lines.flatMap(({ n, event }): ComparedVerdict[] => {
+    if (event.type !== 'verdictReached') return [];
+    const { verifier, detail } = event.verdict;
+    return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: n }];
   });
+  const checked = ruleVerdictsIn(lines);
+  const rules = [...violated].flatMap((rule) => {
+    const own = checked.filter((each) => each.rule === rule);
+    return own.some(isViolated) ? own.filter(isViolated) : own.slice(-1);
+  });
+  return [
+    ...rules.map(({ rule, verdict, reason, n }) => ({ name: `rule ${rule}`, verdict, detail: reason, step: n })),
+    ...verifiers,
+  ].toSorted((a, b) => a.step - b.step);
 }
 
 function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string[] {

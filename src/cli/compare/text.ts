@@ -79,7 +79,7 @@ export function recordingsText(compared: RecordingsCompared): string {
     ...[first, second].flatMap(({ problems }) => problems),
     ...settings.map((setting) => `differs in ${setting}`),
     ...(fork ? [`both have the events up to ${fork.event} of ${fork.origin}${editsText(fork.edits)}`] : []),
-    divergence ? `they part at step ${divergence.steps.map((step) => step ?? 'end').join(' and ')}` : alikeText,
+    divergence ? `they diverge at ${placesOf(divergence.steps)}` : alikeText,
     ...(shown.length > 0
       ? [
           '',
@@ -134,4 +134,10 @@ function verdictLines(name: string, { measure, verdicts }: ComparedRecording): r
     `${name}  reward ${measure.reward ?? 'none'}: ${measure.failure?.message ?? measure.reason}`,
     ...open.map(({ name: verifier, verdict, detail, step }) => `   ${verdict} ${verifier} (step ${step}): ${detail}`),
   ];
+}
+
+/** Returns the steps at which two recordings diverge, or the one that they have in common. */
+function placesOf(steps: readonly (number | null)[]): string {
+  const names = steps.map((step) => (step === null ? 'the end' : `step ${step}`));
+  return [...new Set(names)].join(' and ');
 }

@@ -84,7 +84,7 @@ export class Narrator {
   /** Reports a fork and its edit. What it shares with its parent was reported. */
   tellFork(debuggee: Debuggee, words: string): void {
     const file = basename(debuggee.recording);
-    this.print(`--- fork: ${words}. It is recorded in ${file}; the recording it leaves stays as it was ---`);
+    this.print(`--- fork: ${words}. It is recorded in ${file}. The original recording is unchanged ---`);
     const started = debuggee.steps[0]?.event;
     const shared = started?.type === 'rolloutStarted' ? started.parent?.event : undefined;
     this.#told = (shared ?? 0) + 1;

@@ -33,7 +33,9 @@ export async function editReply(extension: vscode.ExtensionContext, target: unkn
   }
   const value = await vscode.window.showInputBox({
     title: 'Edit What the Agent Says',
-    prompt: 'Press Enter to fork: the rollout continues from your message.',
+    prompt: isCall
+      ? "Your message replaces the agent's call. The rollout continues from it in a fork."
+      : 'The rollout continues from your message in a fork.',
     placeHolder: 'What the agent says',
     value: isCall ? '' : text,
     ignoreFocusOut: true,

@@ -33,7 +33,7 @@ export function taskText({ passed, scored, time }: TaskResult): string {
 /** `$(error) Last run: violated once, held 3 times` */
 export function ruleText({ held, violated, unknown, sample }: RuleResult): string {
   const counts = [
-    `violated ${times(violated)}`,
+    ...(violated > 0 ? [`violated ${times(violated)}`] : []),
     `held ${times(held)}`,
     ...(unknown > 0 ? [`not decided ${times(unknown)}`] : []),
   ];

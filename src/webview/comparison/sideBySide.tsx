@@ -134,7 +134,7 @@ function Conversation({ rows, letters }: Lettered & { readonly rows: readonly Al
 type RowProps = { readonly row: AlignedRow; readonly isParting: boolean };
 
 function Row({ row, isParting, place }: RowProps & { readonly place: number }): JSX.Element {
-  const mark = row.isAlike ? '=' : isParting ? 'They part here' : '≠';
+  const mark = row.isAlike ? '=' : isParting ? 'They diverge here' : '≠';
   return (
     <tr class={`${row.isAlike ? 'alike' : 'differs'}${isParting ? ' parts' : ''}`} data-place={place}>
       <td class="mark">

@@ -46,9 +46,10 @@ export function partingText(
     ? `Both come from ${fork.origin} and share its steps up to ${fork.event}${edited && ` (${edited})`}. `
     : '';
   if (!divergence) return `${related}The conversations and calls are identical.`;
-  const [left, right] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
+  const [left = '', right = ''] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
   const what = { user: 'the user speaks', agent: 'the agent acts', result: 'a tool answers', end: 'the rollout ends' };
-  return `${related}They part where ${what[divergence.what]} otherwise: at ${left} of ${one} and ${right} of ${other}.`;
+  const at = left === right ? left : `${left} of ${one} and ${right} of ${other}`;
+  return `${related}They diverge at ${at}, where ${what[divergence.what]} differently.`;
 }
 
 /** The names of two recordings; where they have one name, as a task has at two optimizer steps, with their folders. */

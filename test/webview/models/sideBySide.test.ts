@@ -44,8 +44,9 @@ describe('where they part', () => {
   const text = (part: Partial<RecordingsCompared>) => partingText({ ...twoRecordings, ...part });
 
   it('is the first thing that was said or done otherwise', () => {
-    expect(text({})).toBe('They part where the agent acts otherwise: at step 7 of A and step 7 of B.');
-    expect(partingText(twoRecordings, ['A', 'C'])).toContain('step 7 of C');
+    expect(text({})).toBe('They diverge at step 7, where the agent acts differently.');
+    const apart = { steps: [7, 9] as [number, number], what: 'agent' as const, texts: ['a', 'b'] as [string, string] };
+    expect(partingText({ ...twoRecordings, divergence: apart }, ['A', 'C'])).toContain('step 7 of A and step 9 of C');
     const ended = { steps: [9, null] as [number, null], what: 'end' as const, texts: ['a', 'b'] as [string, string] };
     expect(text({ divergence: ended })).toContain('at step 9 of A and the end of B');
   });
@@ -57,7 +58,7 @@ describe('where they part', () => {
       origin: 'broke.1.traj.jsonl',
     };
     expect(text({ fork })).toMatch(
-      /^Both come from broke\.1\.traj\.jsonl and share its steps up to 6 \(B: the agent’s message was edited\)\. They part/,
+      /^Both come from broke\.1\.traj\.jsonl and share its steps up to 6 \(B: the agent’s message was edited\)\. They diverge/,
     );
     expect(text({ fork: { ...fork, edits: [null, null] }, divergence: null })).toBe(
       'Both come from broke.1.traj.jsonl and share its steps up to 6. The conversations and calls are identical.',
