@@ -27,12 +27,13 @@ export function domainTemplates(root: string): readonly DomainTemplate[] {
     });
 }
 
-/** The files of a template under the name and at the date that a person wants. */
+/** Returns the files of a domain that ships, under the name and at the date that a person wants. Hidden files are left out. */
 export function templateFiles(root: string, template: string, head: DomainHead): Files {
   const folder = join(root, template);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
     .map((name) => name.split(sep).join('/'))
+    .filter((name) => !/(?:^|\/)\./.test(name))
     .toSorted();
   return Object.fromEntries(
     names.map((name) => {

@@ -56,18 +56,21 @@ export function missedThresholds(thresholds: readonly Threshold[], metrics: RunM
     const value = readingOf(metric, metrics);
     if (value === null) return [`${metric} cannot be checked, because no rollout of this run has a value for it`];
     if (keeps(value, operator, bound)) return [];
-    return [`${metric} is ${Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`];
+    return [readingText({ metric, operator, bound }, value)];
   });
   return [...incomplete, ...missed];
 }
 
-/** Returns one line for each threshold of a gate that the run holds. */
+/** Returns one line for each threshold of a gate that the run does not miss. */
 export function heldThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
-  return thresholds.map(({ metric, operator, bound }) => {
-    const value = readingOf(metric, metrics);
-    return `${metric} is ${value === null ? 'unknown' : Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`;
+  return thresholds.flatMap((threshold) => {
+    const value = readingOf(threshold.metric, metrics);
+    return value === null ? [] : [readingText(threshold, value)];
   });
 }
+
+const readingText = ({ metric, operator, bound }: Threshold, value: number) =>
+  `${metric} is ${Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`;
 
 function readingOf(metric: string, metrics: RunMetrics): number | null {
   const k = /^pass\^(\d+)$/.exec(metric)?.[1];
